@@ -1,0 +1,225 @@
+// The mod: brain-guard's hands inside the client's process.
+//
+// It writes one gauge snapshot per tool call of the main loop, and it carries
+// out, one by one, the actions that `brain-guard mod …` answers with. It
+// decides nothing, and it fails open: an error in here costs a snapshot or ends
+// the exchange, the call or the turn goes on.
+//
+// Only events that 2.1.286 knows: the client refuses a module whole for one
+// name it does not know. A call it lacks throws where it is made.
+import type { EngineInterface, PluginOptions, Register } from 'claude-code'
+
+const VERSION = '0.1.0'
+
+/** The binary answers in milliseconds; past this it counts as not there. */
+const TIMEOUT_MS = 5000
+
+type Json = Record<string, unknown>
+type Report = { event: string } & Json
+
+// The module outlives /clear: one process, one session after another.
+let binary = ''
+/** What command hooks get and a run of ours does not, as far as it is known here. */
+let environment: Record<string, string> = {}
+/** The folder of the snapshots; empty while the mod is inert. */
+let snapshots = ''
+/** Whether a sealed file awaits its boundary: then every call is asked about first. */
+let sealed = false
+/** The running turn of the main loop, and the text it began with. */
+let turn = { id: '', text: '' }
+/** What was last submitted for the binary. */
+let submitted: Json = {}
+/** What the binary has yet to be told; the running drive empties it. */
+let reports: Report[] = []
+let isDriving = false
+/** Ends the wait a drive is in. */
+let wake = () => {}
+
+/** The variables that name the session; 2.1.286 has no such call. */
+async function named($: EngineInterface): Promise<Record<string, string>> {
+  try {
+    return await $.process.hookEnv()
+  } catch {
+    return {}
+  }
+}
+
+/** One exchange with the binary; rejects where it is missing, slow or unintelligible. */
+async function ask($: EngineInterface, verb: string, input: Json): Promise<Json> {
+  const { exitCode, stdout } = await $.process.run([binary, 'mod', verb], {
+    stdin: JSON.stringify(input),
+    env: { ...environment, ...(await named($)) },
+    timeoutMs: TIMEOUT_MS,
+  })
+  const answer: unknown = exitCode === 0 ? JSON.parse(stdout) : null
+  if (typeof answer !== 'object' || answer === null) throw new Error(`mod ${verb}: exit ${exitCode}`)
+  const { sealed: isSealed } = answer as Json
+  if (typeof isSealed === 'boolean') sealed = isSealed
+  return answer as Json
+}
+
+async function start($: EngineInterface, cwd: string): Promise<void> {
+  binary = `${$.plugin.root}/bin/brain-guard`
+  environment = { ...environment, CLAUDE_PROJECT_DIR: cwd, CLAUDE_PLUGIN_ROOT: $.plugin.root }
+  const answer = await ask($, 'start', { version: VERSION, session_id: await $.session.id() })
+  if (answer.ok === true && typeof answer.snapshots === 'string') {
+    const { CLAUDE_PID: pid = answer.pid } = await named($)
+    await $.env.set('BRAIN_GUARD_MOD', `${VERSION}:${pid}`)
+    snapshots = answer.snapshots
+  } else if (typeof answer.why === 'string') {
+    $.ui.log(answer.why)
+  }
+}
+
+/** `output` is null: a step's output tokens would cost a hook on every streamed chunk. */
+async function snapshot($: EngineInterface, id: string): Promise<void> {
+  const { context } = await $.session.usage()
+  const reading = {
+    session_id: await $.session.id(),
+    tokens: context.tokens ?? null,
+    window: context.window ?? null,
+    output: null,
+  }
+  await $.fs.write(`${snapshots}/${id}.json`, JSON.stringify(reading))
+}
+
+/** The text to refuse this call with, the turn cut where it could be; else nothing. */
+async function gate($: EngineInterface, call: Json): Promise<string | undefined> {
+  // The tool's arguments lie beside the client's own fields.
+  const { tool, tool_use_id, agentId, requestMeta, ...input } = call
+  const answer = await ask($, 'gate', {
+    session_id: await $.session.id(),
+    tool_name: tool,
+    tool_input: input,
+    tool_use_id,
+  })
+  if (answer.action !== 'abort') return undefined
+  // Of parallel calls the first ends the turn; for the others it is over.
+  await $.turn.abort({ turnId: turn.id }).catch(() => {})
+  return typeof answer.text === 'string' ? answer.text : 'sealed: end your turn'
+}
+
+/** Carries out one action and says what came of it; nothing where there is nothing to do. */
+async function act($: EngineInterface, action: Json): Promise<Report | undefined> {
+  const { token, text } = action
+  switch (action.action) {
+    case 'wait':
+      return wait($, Number(action.ms), action.status)
+    case 'clear': {
+      const before = await $.session.id()
+      await $.command.run({ command: 'clear' })
+      const after = await $.session.id()
+      if (after === before) throw new Error('the session is still the same one')
+      return { event: 'cleared', token, session_id: after }
+    }
+    case 'submit': {
+      submitted = { text, token }
+      const { drop } = await $.prompt.submit({ text: String(text), asUser: true })
+      // The turn may have begun by now, or be queued: its end carries the token.
+      const turn_id = turn.text === text ? turn.id : undefined
+      return { event: 'submitted', token, turn_id, dropped: drop }
+    }
+    case 'notice':
+      $.ui.log(String(text))
+      return { event: 'noticed' }
+    default:
+      return undefined
+  }
+}
+
+/** A turn's end cuts the wait short, and is what the binary hears of instead. */
+async function wait($: EngineInterface, ms: number, status: unknown): Promise<Report | undefined> {
+  const woken = new Promise<void>(resolve => (wake = resolve))
+  if (typeof status === 'string') $.ui.status(status)
+  if (reports.length === 0) await Promise.race([$.clock.sleep(ms), woken])
+  if (typeof status === 'string') $.ui.status(undefined)
+  return reports.length === 0 ? { event: 'waited' } : undefined
+}
+
+/** Report, action, report, … until the binary has no further action. One at a time. */
+async function drive($: EngineInterface): Promise<void> {
+  if (isDriving) return wake()
+  isDriving = true
+  try {
+    for (let report = reports.shift(); report !== undefined; report = reports.shift()) {
+      let next: Report | undefined = report
+      while (next !== undefined) {
+        const action: Json = await ask($, 'step', { session_id: await $.session.id(), ...next })
+        next = await act($, action).catch((why: unknown) => ({
+          event: 'failed',
+          token: action.token,
+          what: action.action,
+          why: String(why),
+        }))
+      }
+    }
+  } catch (why) {
+    reports = []
+    $.ui.log(`brain-guard: ${why}`, { to: 'debug' })
+  } finally {
+    isDriving = false
+  }
+}
+
+/** The options the user set, as the client hands them to command hooks; an unset one is empty here. */
+function exported(options: PluginOptions): Record<string, string> {
+  const set = Object.entries(options).filter(([, value]) => value !== '')
+  return Object.fromEntries(set.map(([key, value]) => [`CLAUDE_PLUGIN_OPTION_${key.toUpperCase()}`, String(value)]))
+}
+
+export const register: Register = (on, options) => {
+  environment = exported(options)
+
+  on('session.start', async ($, e, next) => {
+    try {
+      await start($, e.cwd)
+    } catch (why) {
+      $.ui.log(`brain-guard: ${why}`, { to: 'debug' })
+    }
+    return next(e)
+  })
+
+  on('session.end', ($, e, next) => {
+    sealed = false
+    return next(e)
+  })
+
+  on('turn.start', ($, e, next) => {
+    if (e.agentId === undefined) turn = { id: e.turnId, text: e.text }
+    return next(e)
+  })
+
+  on('tool.call', async ($, e, next) => {
+    if (snapshots === '' || e.agentId !== undefined) return next(e)
+    try {
+      const deny = sealed ? await gate($, { ...e }) : undefined
+      if (deny !== undefined) return { deny }
+      await snapshot($, e.tool_use_id)
+    } catch (why) {
+      $.ui.log(`brain-guard: ${why}`, { to: 'debug' })
+    }
+    const result = await next(e)
+    const command = 'command' in e ? e.command : undefined
+    if (typeof command === 'string' && command.includes('brain-guard')) {
+      await ask($, 'poll', { session_id: await $.session.id() }).catch(() => {})
+    }
+    return result
+  })
+
+  on('turn.complete', async ($, e, next) => {
+    const result = await next(e)
+    if (snapshots !== '' && e.agentId === undefined) {
+      reports.push({
+        event: 'turn-complete',
+        session_id: await $.session.id(),
+        turn_id: e.turnId,
+        token: turn.id === e.turnId && turn.text === submitted.text ? submitted.token : undefined,
+        reason: e.reason,
+        answered: e.usage !== undefined,
+        is_aborted: e.isAborted,
+      })
+      void drive($)
+    }
+    return result
+  })
+}

@@ -1,0 +1,178 @@
+//! The boundary: end of one session and birth of the next. A one-shot token
+//! moves forward only; every hook and carrier may move it, none may repeat a step.
+
+pub mod budget;
+pub mod plan;
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Time;
+use crate::store::state::Client;
+
+/// Where a boundary stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Step {
+    /// Sealed; the turn has not ended yet, or the notice runs.
+    Pending,
+    /// The carrier was told to clear.
+    Clearing,
+    /// The new session is born.
+    Cleared,
+    /// The text is in the new conversation; no answer yet.
+    Delivered,
+    /// The new session has answered.
+    Acknowledged,
+    /// It ended without a new session at work; `why` says more.
+    Failed,
+}
+
+/// What executes a boundary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Carrier {
+    /// In process, by the plugin's module.
+    Mod,
+    /// The user types `/clear`; the hooks deliver and wake the new session.
+    Manual,
+}
+
+impl Carrier {
+    /// The name settings and messages use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mod => "mod",
+            Self::Manual => "manual",
+        }
+    }
+}
+
+/// One boundary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Token {
+    /// Its id; stands in the delivered text, by which the delivery is recognised.
+    pub id: String,
+    /// The job that crosses.
+    pub job: String,
+    /// The session that ends.
+    pub parent: String,
+    /// The session that begins, once it has.
+    pub child: Option<String>,
+    /// Where it stands.
+    pub step: Step,
+    /// Why it failed.
+    pub why: Option<String>,
+    /// What executes it.
+    pub carrier: Carrier,
+    /// Version of the sealed file.
+    pub version: u64,
+    /// The sealed file's path.
+    pub sealed: String,
+    /// The client's process.
+    pub client: Option<Client>,
+    /// When it was created.
+    pub created: Time,
+    /// When the step was reached.
+    pub since: Time,
+    /// The notice to an attended user ends then.
+    pub notice_until: Option<Time>,
+    /// A prompt came in while the notice ran: not in this turn.
+    pub cancelled: bool,
+    /// We ended the turn ourselves after the seal, so its interruption is no person's.
+    pub cut: bool,
+    /// Turns of the new session that ended without an answer.
+    pub unanswered: u32,
+    /// A continue is due then.
+    pub retry_at: Option<Time>,
+}
+
+impl Token {
+    /// Moves forward to `step`; `false`, and no change, for any other direction.
+    pub fn advance(&mut self, step: Step, now: Time) -> bool {
+        let forward = step > self.step && self.step < Step::Acknowledged;
+        // A delivered text can't be taken back: what remains is to wait for an answer.
+        let allowed = forward && !(step == Step::Failed && self.step == Step::Delivered);
+        if allowed {
+            (self.step, self.since) = (step, now);
+        }
+        allowed
+    }
+
+    /// Ends it without success; `false` where it is past that.
+    pub fn fail(&mut self, why: impl Into<String>, now: Time) -> bool {
+        let failed = self.advance(Step::Failed, now);
+        if failed {
+            self.why = Some(why.into());
+        }
+        failed
+    }
+
+    /// Whether it still has a way to go.
+    pub fn live(&self) -> bool {
+        self.step < Step::Acknowledged
+    }
+
+    /// Whether the session waits for its carrier, a cancelled notice included.
+    pub fn holds_or_cancelled(&self, session: &str) -> bool {
+        self.parent == session && self.step <= Step::Clearing
+    }
+
+    /// Whether the main loop should do nothing more but end its turn.
+    pub fn holds(&self, session: &str) -> bool {
+        self.parent == session && self.step <= Step::Clearing && !self.cancelled
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    pub(crate) fn token(step: Step) -> Token {
+        let at: Time = "2026-01-01T00:00:00Z".parse().unwrap();
+        Token {
+            id: "t".into(),
+            job: "j".into(),
+            parent: "old".into(),
+            child: None,
+            step,
+            why: None,
+            carrier: Carrier::Mod,
+            version: 1,
+            sealed: "/s/v0001.md".into(),
+            client: None,
+            created: at,
+            since: at,
+            notice_until: None,
+            cancelled: false,
+            cut: false,
+            unanswered: 0,
+            retry_at: None,
+        }
+    }
+
+    #[test]
+    fn a_delivered_text_is_never_failed() {
+        let mut t = token(Step::Delivered);
+        assert!(!t.fail("x", t.created));
+        assert_eq!((t.step, t.why), (Step::Delivered, None));
+    }
+
+    proptest! {
+        #[test]
+        fn forward_only(steps in proptest::collection::vec(0usize..6, 0..20)) {
+            use Step::{Acknowledged, Cleared, Clearing, Delivered, Failed, Pending};
+            let all = [Pending, Clearing, Cleared, Delivered, Acknowledged, Failed];
+            let mut t = token(Pending);
+            let mut seen = vec![t.step];
+            for s in steps {
+                if t.advance(all[s], t.created) {
+                    seen.push(t.step);
+                }
+            }
+            prop_assert!(seen.windows(2).all(|w| w[0] < w[1]));
+            let after_end = seen.iter().position(|s| *s >= Acknowledged).map_or(0, |i| seen.len() - 1 - i);
+            prop_assert_eq!(after_end, 0);
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! What a carrier is to do next, as one pure step: the carrier reports, the
+//! answer is a single action. The mod interprets these and decides nothing.
+
+use chrono::Duration;
+use serde::{Deserialize, Serialize};
+
+use super::{Step, Token};
+use crate::clock::Time;
+use crate::settings::BoundarySettings;
+
+/// What a carrier reports.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Report {
+    /// A main-loop turn of a session ended.
+    TurnComplete {
+        /// The model answered (usage was present).
+        #[serde(default)]
+        answered: bool,
+        /// The person stopped it.
+        #[serde(default)]
+        is_aborted: bool,
+    },
+    /// A wait is over.
+    Waited,
+    /// A notice was shown.
+    Noticed,
+    /// The session was cleared.
+    Cleared,
+    /// The text was handed to the client.
+    Submitted {
+        /// Why the client dropped it, if it did.
+        #[serde(default)]
+        dropped: Option<String>,
+    },
+    /// An action failed.
+    Failed {
+        /// Which one.
+        #[serde(default)]
+        what: String,
+        /// The client's words.
+        #[serde(default)]
+        why: String,
+    },
+}
+
+/// What a carrier is to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "action", rename_all = "lowercase")]
+pub enum Action {
+    /// Nothing more.
+    None,
+    /// Wait, showing `status`.
+    Wait {
+        /// Milliseconds.
+        ms: u64,
+        /// For the session's band.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        status: Option<String>,
+    },
+    /// Clear the session.
+    Clear {
+        /// The token's id.
+        token: String,
+    },
+    /// Start the next turn with the delivery.
+    Submit {
+        /// The token's id.
+        token: String,
+        /// Which text.
+        #[serde(skip)]
+        what: Text,
+        /// The text, filled in at the edge.
+        text: String,
+    },
+}
+
+/// The texts a carrier may be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Text {
+    /// The sealed file with its kick-off.
+    #[default]
+    Delivery,
+    /// One line that asks the session to go on.
+    Continue,
+}
+
+/// What is known when a report comes in.
+#[derive(Debug, Clone, Copy)]
+pub struct Situation<'a> {
+    /// The session the report is about.
+    pub session: &'a str,
+    /// Someone is at the terminal.
+    pub attended: bool,
+    /// Background agents run.
+    pub agents: u32,
+    /// The file still carries the token's seal.
+    pub sealed: bool,
+    /// Now.
+    pub now: Time,
+    /// The settings.
+    pub settings: &'a BoundarySettings,
+}
+
+/// Seconds to back off after turns that ended without an answer; then we stop asking.
+const BACK_OFF: [i64; 6] = [5, 20, 60, 120, 300, 600];
+
+/// Takes a report, moves the token forward, says what to do next.
+pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
+    match report {
+        // A person who pressed Escape wants to speak first: their next turn's end asks again.
+        Report::TurnComplete { is_aborted: true, .. } if token.parent == at.session && !token.cut => {
+            token.cancelled = token.step == Step::Pending;
+            Action::None
+        }
+        Report::TurnComplete { .. } if token.parent == at.session => turn_ended(token, at),
+        Report::TurnComplete { answered, is_aborted } if token.child.as_deref() == Some(at.session) => {
+            answer(token, *answered, *is_aborted, at)
+        }
+        Report::Waited | Report::Noticed if token.step == Step::Pending => waited(token, at),
+        Report::Waited if token.step == Step::Delivered => continue_now(token, at),
+        Report::Cleared => {
+            token.advance(Step::Cleared, at.now);
+            if token.step == Step::Cleared { submit(token, Text::Delivery) } else { Action::None }
+        }
+        Report::Submitted { dropped: None } => {
+            token.advance(Step::Delivered, at.now);
+            Action::None
+        }
+        Report::Submitted { dropped: Some(why) } => {
+            token.fail(format!("the client dropped the delivery: {why}"), at.now);
+            Action::None
+        }
+        Report::Failed { what, why } => {
+            // A failed submit leaves the token cleared: the hooks wake the session instead.
+            if token.step <= Step::Clearing {
+                token.fail(format!("{what} failed: {why}"), at.now);
+            }
+            Action::None
+        }
+        Report::TurnComplete { .. } | Report::Waited | Report::Noticed => Action::None,
+    }
+}
+
+fn submit(token: &Token, what: Text) -> Action {
+    Action::Submit { token: token.id.clone(), what, text: String::new() }
+}
+
+fn turn_ended(token: &mut Token, at: &Situation) -> Action {
+    if token.step != Step::Pending {
+        return Action::None;
+    }
+    token.cancelled = false;
+    token.notice_until = None;
+    if !at.sealed {
+        token.fail("the compaction file was edited after its seal", at.now);
+        return Action::None;
+    }
+    waited(token, at)
+}
+
+fn waited(token: &mut Token, at: &Situation) -> Action {
+    if token.cancelled {
+        return Action::None;
+    }
+    let agents_until = token.created + seconds(at.settings.agents_wait_seconds);
+    if at.agents > 0 && at.now < agents_until {
+        // The end of an agent starts a turn whose end reports again; this wait is the bound.
+        let status = format!("waiting for {} background agent(s) before the clear", at.agents);
+        return Action::Wait { ms: millis(agents_until - at.now), status: Some(status) };
+    }
+    if at.attended && at.settings.attended_notice_seconds > 0 {
+        let until = *token
+            .notice_until
+            .get_or_insert(at.now + seconds(at.settings.attended_notice_seconds));
+        if at.now < until {
+            let left = (until - at.now).num_seconds().max(1);
+            let status = format!("sealed: this session clears in {left} s; any prompt cancels");
+            return Action::Wait { ms: millis(until - at.now), status: Some(status) };
+        }
+    }
+    token.advance(Step::Clearing, at.now);
+    Action::Clear { token: token.id.clone() }
+}
+
+fn answer(token: &mut Token, answered: bool, is_aborted: bool, at: &Situation) -> Action {
+    if token.step != Step::Delivered || is_aborted {
+        return Action::None;
+    }
+    if answered {
+        token.advance(Step::Acknowledged, at.now);
+        return Action::None;
+    }
+    let Some(back_off) = BACK_OFF.get(token.unanswered as usize) else { return Action::None };
+    token.unanswered += 1;
+    token.retry_at = Some(at.now + Duration::seconds(*back_off));
+    let status = format!("delivered, but no answer came; asking again in {back_off} s");
+    Action::Wait { ms: (*back_off * 1000) as u64, status: Some(status) }
+}
+
+fn continue_now(token: &mut Token, at: &Situation) -> Action {
+    // A wait that began before the retry was set, or one whose retry was answered meanwhile.
+    match token.retry_at {
+        Some(due) if due <= at.now => {
+            token.retry_at = None;
+            submit(token, Text::Continue)
+        }
+        _ => Action::None,
+    }
+}
+
+fn seconds(value: u64) -> Duration {
+    Duration::seconds(value.min(86_400) as i64)
+}
+
+fn millis(duration: Duration) -> u64 {
+    duration.num_milliseconds().max(1) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::token;
+    use super::*;
+
+    fn at(session: &'static str, attended: bool, now: Time) -> Situation<'static> {
+        static SETTINGS: std::sync::LazyLock<BoundarySettings> =
+            std::sync::LazyLock::new(BoundarySettings::default);
+        Situation { session, attended, agents: 0, sealed: true, now, settings: &SETTINGS }
+    }
+
+    fn done(answered: bool) -> Report {
+        Report::TurnComplete { answered, is_aborted: false }
+    }
+
+    #[test]
+    fn the_straight_road() {
+        let mut t = token(Step::Pending);
+        let now = t.created;
+        assert_eq!(next(&mut t, &done(true), &at("old", false, now)), Action::Clear { token: "t".into() });
+        t.child = Some("new".into());
+        let action = next(&mut t, &Report::Cleared, &at("new", false, now));
+        assert!(matches!(action, Action::Submit { what: Text::Delivery, .. }));
+        assert_eq!(next(&mut t, &Report::Submitted { dropped: None }, &at("new", false, now)), Action::None);
+        assert_eq!(t.step, Step::Delivered);
+        assert_eq!(next(&mut t, &done(true), &at("new", false, now)), Action::None);
+        assert_eq!(t.step, Step::Acknowledged);
+        assert_eq!(next(&mut t, &Report::Cleared, &at("new", false, now)), Action::None);
+    }
+
+    #[test]
+    fn an_attended_user_gets_notice_and_a_prompt_cancels_it() {
+        let mut t = token(Step::Pending);
+        let now = t.created;
+        let action = next(&mut t, &done(true), &at("old", true, now));
+        assert!(matches!(action, Action::Wait { ms: 60_000, .. }));
+        t.cancelled = true;
+        let later = now + Duration::seconds(61);
+        assert_eq!(next(&mut t, &Report::Waited, &at("old", true, later)), Action::None);
+        let action = next(&mut t, &done(true), &at("old", true, later));
+        assert!(matches!(action, Action::Wait { ms: 60_000, .. }));
+        let latest = later + Duration::seconds(60);
+        assert!(matches!(next(&mut t, &Report::Waited, &at("old", true, latest)), Action::Clear { .. }));
+    }
+
+    #[test]
+    fn background_agents_are_waited_for_but_not_for_ever() {
+        let mut t = token(Step::Pending);
+        let busy = |now| Situation { agents: 1, ..at("old", false, now) };
+        let now = t.created;
+        assert!(matches!(next(&mut t, &done(true), &busy(now)), Action::Wait { ms: 600_000, .. }));
+        let later = now + Duration::seconds(600);
+        assert!(matches!(next(&mut t, &Report::Waited, &busy(later)), Action::Clear { .. }));
+    }
+
+    #[test]
+    fn unanswered_is_asked_again_and_never_delivered_again() {
+        let mut t = token(Step::Delivered);
+        t.child = Some("new".into());
+        let mut now = t.created;
+        for back_off in BACK_OFF {
+            let action = next(&mut t, &done(false), &at("new", false, now));
+            assert_eq!(action, Action::Wait { ms: (back_off * 1000) as u64, status: Some(format!("delivered, but no answer came; asking again in {back_off} s")) });
+            now += Duration::seconds(back_off);
+            let action = next(&mut t, &Report::Waited, &at("new", false, now));
+            assert!(matches!(action, Action::Submit { what: Text::Continue, .. }));
+        }
+        assert_eq!(next(&mut t, &done(false), &at("new", false, now)), Action::None);
+        assert_eq!(t.step, Step::Delivered);
+    }
+
+    #[test]
+    fn an_edit_after_the_seal_ends_it_and_so_does_a_failed_clear() {
+        let mut t = token(Step::Pending);
+        let now = t.created;
+        let broken = Situation { sealed: false, ..at("old", false, now) };
+        assert_eq!(next(&mut t, &done(true), &broken), Action::None);
+        assert_eq!(t.step, Step::Failed);
+        let mut t = token(Step::Clearing);
+        let failed = Report::Failed { what: "clear".into(), why: "stopped".into() };
+        next(&mut t, &failed, &at("old", false, now));
+        assert_eq!(t.why.as_deref(), Some("clear failed: stopped"));
+        let mut t = token(Step::Cleared);
+        next(&mut t, &failed, &at("new", false, now));
+        assert_eq!(t.step, Step::Cleared);
+    }
+}

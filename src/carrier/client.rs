@@ -1,0 +1,53 @@
+//! Looking at the client's process.
+#![allow(clippy::disallowed_methods, reason = "carriers look at processes")]
+
+use std::fs::File;
+use std::os::fd::AsFd;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// Whether a headless client still takes prompts: it was started with
+/// `--input-format stream-json` and its host holds the other end of its input open.
+pub fn takes_prompts(pid: u32) -> bool {
+    let Ok(arguments) = std::fs::read(format!("/proc/{pid}/cmdline")) else { return false };
+    let mut words = arguments.split(|b| *b == 0);
+    let stream = words.any(|w| w == b"--input-format=stream-json")
+        || arguments.split(|b| *b == 0).collect::<Vec<_>>().windows(2).any(|pair| {
+            pair[0] == b"--input-format" && pair[1] == b"stream-json"
+        });
+    stream && !hung_up(pid)
+}
+
+/// Whether nobody can write to the process's input any more.
+fn hung_up(pid: u32) -> bool {
+    // Opening the pipe anew gives a handle of our own; nothing is read from it.
+    let Ok(input) = File::open(format!("/proc/{pid}/fd/0")) else { return true };
+    let mut fds = [PollFd::from_borrowed_fd(input.as_fd(), PollFlags::IN)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    if poll(&mut fds, Some(&now)).is_err() {
+        return true;
+    }
+    fds[0].revents().contains(PollFlags::HUP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn an_open_input_is_told_from_a_closed_one() {
+        let mut child = Command::new("sh")
+            .args(["-c", "exec sleep 20", "sh", "--input-format", "stream-json"])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        assert!(!takes_prompts(child.id()), "sleep's arguments are not the client's");
+        assert!(!hung_up(child.id()));
+        drop(child.stdin.take());
+        assert!(hung_up(child.id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(hung_up(child.id()));
+    }
+}

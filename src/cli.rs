@@ -1,0 +1,221 @@
+//! The command line: types and help only; what a verb does is in `cmd`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::cmd;
+use crate::env::Env;
+
+/// Keeps long runs of AI coding agents sane.
+#[derive(Debug, Parser)]
+#[command(name = "brain-guard", version, about, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// Which session a command is about; found by itself where it can be.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Whose {
+    /// Session id [default: the session this runs in, or the project's only live one]
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Id of the tool call; the hook fills it in
+    #[arg(long, value_name = "ID", hide = true)]
+    pub call: Option<String>,
+    /// Root of the project [default: found from the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub project: Option<PathBuf>,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Install the plugin into Claude Code and run the demo
+    #[command(after_help = "Example:\n  brain-guard install\n  brain-guard install --no-demo")]
+    Install {
+        /// Skip the demo at the end
+        #[arg(long)]
+        no_demo: bool,
+    },
+    /// Undo the installation; state and the projects' files stay
+    #[command(after_help = "Example:\n  brain-guard uninstall")]
+    Uninstall,
+    /// Show the gauges, the stance and what is blocked
+    #[command(after_help = "Example:\n  brain-guard status\n  brain-guard status --json | jq .stance")]
+    Status {
+        /// Which session
+        #[command(flatten)]
+        whose: Whose,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say why something was blocked, or why it was not
+    #[command(after_help = "Example:\n  brain-guard explain")]
+    Explain {
+        /// Which session
+        #[command(flatten)]
+        whose: Whose,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take the guard off for a while (the operator's, not the agent's)
+    #[command(
+        name = "override",
+        after_help = "Examples:\n  brain-guard override --for 30m\n  brain-guard override --calls 20\n  brain-guard override --until-clear\n  brain-guard override --off\nAt the client's prompt: /brain-guard:override --for 30m"
+    )]
+    Override {
+        /// Which session
+        #[command(flatten)]
+        whose: Whose,
+        /// For how long
+        #[command(flatten)]
+        how: OverrideArgs,
+    },
+    /// Add entries to the compaction file (arguments, or Markdown on stdin)
+    #[command(
+        after_help = "Examples:\n  brain-guard append --kind risk 'the cache is never invalidated'\n  brain-guard append --kind thread <<'EOF'\n  - the parser still fails on CRLF\n  - ask about the schema\n  EOF"
+    )]
+    Append {
+        /// Which session
+        #[command(flatten)]
+        whose: Whose,
+        /// Kind of note; decides the section (scope, directive, thread, gotcha, deviation, uncovered, risk, assumption, missed, why, lesson, loop, steering, summary)
+        #[arg(long, default_value = "thread")]
+        kind: String,
+        /// The entry; read from stdin if absent or `-`
+        text: Vec<String>,
+    },
+    /// Close an entry of the compaction file by its id
+    #[command(after_help = "Example:\n  brain-guard close 3fa9c1")]
+    Close {
+        /// Which session
+        #[command(flatten)]
+        whose: Whose,
+        /// The entry's id, or its first digits; `brain-guard status` lists them
+        id: String,
+    },
+    /// Check, tidy and seal the compaction file
+    #[command(
+        after_help = "Examples:\n  brain-guard seal\n  brain-guard seal --summary 'the parser is done' --clear\n  brain-guard seal --dry-run --json\n\nExit codes: 0 sealed, 1 refused (the report says what to cut), 2 wrong usage."
+    )]
+    Seal {
+        /// Which session
+        #[command(flatten)]
+        whose: Whose,
+        /// Text for Prior Summary; `-` reads it from stdin
+        #[arg(long, value_name = "TEXT")]
+        summary: Option<String>,
+        /// Ask for the boundary even below the first tier
+        #[arg(long, conflicts_with = "no_clear")]
+        clear: bool,
+        /// Seal without a boundary
+        #[arg(long)]
+        no_clear: bool,
+        /// Report only, change nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// Report as JSON
+        #[arg(long)]
+        json: bool,
+        /// Seal this file instead of a job's; the result goes to stdout
+        #[arg(long, value_name = "PATH", conflicts_with_all = ["clear", "no_clear"])]
+        file: Option<PathBuf>,
+    },
+    /// Look at the carriers
+    Carrier {
+        /// What to do with them
+        #[command(subcommand)]
+        what: CarrierVerb,
+    },
+    /// Play a whole session through the installed hooks, without a model or network
+    #[command(after_help = "Example:\n  brain-guard demo\n  brain-guard demo --plugin ./some/plugin/folder")]
+    Demo {
+        /// The plugin's folder [default: the installed one]
+        #[arg(long, value_name = "DIR")]
+        plugin: Option<PathBuf>,
+    },
+    /// Look at the settings
+    Settings {
+        /// What to do with them
+        #[command(subcommand)]
+        what: SettingsVerb,
+    },
+    /// The plugin's module asks (not for people)
+    #[command(hide = true)]
+    Mod {
+        /// What it asks
+        ask: String,
+    },
+    /// Watches one boundary (not for people)
+    #[command(hide = true)]
+    Waiter {
+        /// The token's id
+        token: String,
+        /// Root of the project
+        #[arg(long)]
+        project: PathBuf,
+    },
+}
+
+/// For how long the guard is off.
+#[derive(Debug, Clone, Default, Args)]
+#[group(required = true, multiple = false)]
+pub struct OverrideArgs {
+    /// A time: 90s, 30m, 2h
+    #[arg(long = "for", value_name = "TIME")]
+    pub time: Option<String>,
+    /// A number of tool calls
+    #[arg(long, value_name = "N")]
+    pub calls: Option<u64>,
+    /// Until the session is cleared
+    #[arg(long)]
+    pub until_clear: bool,
+    /// End it now
+    #[arg(long)]
+    pub off: bool,
+}
+
+/// What can be asked of the carriers.
+#[derive(Debug, Subcommand)]
+pub enum CarrierVerb {
+    /// Say which carrier would be used here, and why not the others
+    #[command(after_help = "Example:\n  brain-guard carrier probe")]
+    Probe {
+        /// Which session
+        #[command(flatten)]
+        whose: Whose,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What can be asked of the settings.
+#[derive(Debug, Subcommand)]
+pub enum SettingsVerb {
+    /// Print what holds here, all layers merged, and what is wrong in them
+    #[command(after_help = "Example:\n  brain-guard settings show")]
+    Show {
+        /// Which project
+        #[command(flatten)]
+        whose: Whose,
+    },
+}
+
+/// Parses and runs; usage errors end with code 2.
+pub fn run(env: &Env) -> ExitCode {
+    match Cli::try_parse() {
+        Ok(cli) => cmd::run(cli.verb, env),
+        Err(e) => {
+            // Nothing better can be done about a closed terminal.
+            let _ = e.print();
+            ExitCode::from(if e.use_stderr() { 2 } else { 0 })
+        }
+    }
+}

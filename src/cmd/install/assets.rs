@@ -1,0 +1,104 @@
+//! The plugin's files, carried inside the binary: an installed binary needs no
+//! source tree to install itself again.
+
+/// One file of the plugin: its path in the plugin's folder, and its text.
+pub type Asset = (&'static str, &'static str);
+
+macro_rules! assets {
+    ($($path:literal),+ $(,)?) => {
+        &[$(($path, include_str!(concat!("../../../", $path)))),+]
+    };
+}
+
+/// Every file of the plugin but the binary.
+pub const ASSETS: &[Asset] = assets![
+    ".claude-plugin/marketplace.json",
+    ".claude-plugin/plugin.json",
+    "commands/override.md",
+    "commands/status.md",
+    "hooks/brain-guard.ts",
+    "hooks/hooks.json",
+    "hooks/model-switch.json",
+    "templates/capped-output.md",
+    "templates/compaction.md",
+    "templates/continue.md",
+    "templates/deny-main-loop.md",
+    "templates/deny-operator.md",
+    "templates/deny-sealed.md",
+    "templates/deny-tier.md",
+    "templates/form.md",
+    "templates/kickoff.md",
+    "templates/note-blocking.md",
+    "templates/note-capped.md",
+    "templates/note-coach.md",
+    "templates/note-narrow.md",
+    "templates/piece.md",
+    "templates/reground-carried.md",
+    "templates/reground-cleared.md",
+    "templates/reground-compacted.md",
+    "templates/reread.md",
+    "templates/stop-unsealed.md",
+    "templates/user-capped.md",
+    "templates/user-stance.md",
+    "templates/user-type-clear.md",
+    "templates/wake.md",
+];
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_plugin_is_carried() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut found = Vec::new();
+        for folder in [".claude-plugin", "commands", "hooks", "templates"] {
+            for entry in fs::read_dir(root.join(folder)).into_iter().flatten() {
+                let entry = entry.expect("entry");
+                // The client lays its declarations beside a plugin it loads from a source tree.
+                let name = entry.file_name().into_string().expect("utf-8");
+                if entry.path().is_file() && name != "tsconfig.json" {
+                    found.push(format!("{folder}/{name}"));
+                }
+            }
+        }
+        found.sort();
+        let carried: Vec<_> = ASSETS.iter().map(|(path, _)| (*path).to_owned()).collect();
+        assert_eq!(carried, found, "list the new file in ASSETS, in order");
+    }
+
+    #[test]
+    fn manifest_mod_and_binary_have_one_version() {
+        let text = |path| ASSETS.iter().find(|(p, _)| *p == path).expect("listed").1;
+        let manifest: serde_json::Value =
+            serde_json::from_str(text(".claude-plugin/plugin.json")).expect("JSON");
+        assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
+        let line = format!("const VERSION = '{}'\n", env!("CARGO_PKG_VERSION"));
+        assert!(text("hooks/brain-guard.ts").contains(&line));
+    }
+
+    #[test]
+    fn no_hooks_file_holds_an_event_that_an_older_client_refuses_it_for() {
+        let text = |path| ASSETS.iter().find(|(p, _)| *p == path).expect("listed").1;
+        let hooks: serde_json::Value =
+            serde_json::from_str(text("hooks/hooks.json")).expect("JSON");
+        // 2.1.250's events; one it does not know costs it the whole file.
+        let known = [
+            "PreToolUse",
+            "PostToolUse",
+            "PostToolUseFailure",
+            "PostToolBatch",
+            "UserPromptSubmit",
+            "UserPromptExpansion",
+            "SessionStart",
+            "SessionEnd",
+            "Stop",
+            "PreCompact",
+        ];
+        for event in hooks["hooks"].as_object().expect("object").keys() {
+            assert!(known.contains(&event.as_str()), "{event} belongs in a file of its own");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Against real folders, and a stand-in for the client that keeps its lists in files.
+
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+use super::*;
+use crate::cmd::uninstall::{UninstallPlan, uninstall};
+
+/// Answers `plugin …` as the client does, from files beside itself; logs what changes them.
+const CLIENT: &str = r#"#!/bin/sh
+cd "$(dirname "$0")" || exit 1
+[ -e refuse ] && { echo "mock refusal" >&2; exit 1; }
+shift
+case "$*" in
+"marketplace list --json") if [ -e market ]; then printf '[{"name":"brain-guard","path":"%s"}]' "$(cat market)"; else echo '[]'; fi; exit;;
+"list --json") if [ -e plugin ]; then printf '[{"id":"brain-guard@brain-guard","version":"%s","enabled":%s}]' "$(cat plugin)" "$(cat enabled)"; else echo '[]'; fi; exit;;
+esac
+echo "$*" >> log
+case "$*" in
+"marketplace add "*) printf %s "$3" > market;;
+install*|update*) printf %s VERSION > plugin; printf true > enabled;;
+uninstall*) rm plugin;;
+"marketplace remove"*) rm market;;
+esac
+"#;
+
+struct World {
+    folder: tempfile::TempDir,
+    plan: InstallPlan,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("client")).expect("folder");
+        let client = at("client/claude");
+        fs::write(&client, CLIENT.replace("VERSION", env!("CARGO_PKG_VERSION"))).expect("client");
+        fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).expect("mode");
+        fs::write(at("program"), "#!/bin/sh\n").expect("program");
+        let plan = InstallPlan {
+            binary: at("program"),
+            data: at("data/brain-guard"),
+            links: at("bin"),
+            client: Some(client),
+            config: at("config"),
+            checkout: None,
+            tiers: "20 / 25 / 30 %".to_owned(),
+        };
+        Self { folder, plan }
+    }
+
+    fn install(&self) -> String {
+        let mut out = Vec::new();
+        install(&self.plan, &mut out).expect("install");
+        String::from_utf8(out).expect("utf-8")
+    }
+
+    fn uninstall(&self) -> Result<String> {
+        let plan = UninstallPlan {
+            data: self.plan.data.clone(),
+            links: self.plan.links.clone(),
+            client: self.plan.client.clone(),
+            config: self.plan.config.clone(),
+            state: self.folder.path().join("state"),
+        };
+        let mut out = Vec::new();
+        uninstall(&plan, &mut out)?;
+        Ok(String::from_utf8(out)?)
+    }
+
+    fn client_file(&self, name: &str) -> PathBuf {
+        self.folder.path().join("client").join(name)
+    }
+
+    /// What the client was told to change.
+    fn log(&self) -> String {
+        fs::read_to_string(self.client_file("log")).unwrap_or_default()
+    }
+
+    fn releases(&self) -> usize {
+        fs::read_dir(&self.plan.data).expect("data").count() - 1
+    }
+}
+
+#[test]
+fn the_folder_the_link_and_the_client_agree() {
+    let world = World::new();
+    let said = world.install();
+    let current = world.plan.current();
+    for (path, text) in assets::ASSETS {
+        assert_eq!(fs::read_to_string(current.join(path)).expect(path), *text);
+    }
+    let binary = current.join(place::BINARY);
+    assert_eq!(fs::read(&binary).expect("binary"), b"#!/bin/sh\n");
+    assert_eq!(fs::metadata(&binary).expect("meta").permissions().mode() & 0o777, 0o755);
+    assert_eq!(fs::read_link(world.plan.links.join(COMMAND)).expect("link"), binary);
+    let told = format!("marketplace add {}\ninstall {}\n", current.display(), client::PLUGIN);
+    assert_eq!(world.log(), told);
+    assert!(said.contains("20 / 25 / 30 %") && said.contains("config/brain-guard/settings.json"));
+}
+
+#[test]
+fn a_second_run_changes_nothing_and_says_so() {
+    let world = World::new();
+    world.install();
+    let before = (world.log(), fs::read_link(world.plan.current()).expect("link"));
+    let said = world.install();
+    assert_eq!((world.log(), fs::read_link(world.plan.current()).expect("link")), before);
+    assert_eq!(said.matches("(unchanged)").count(), 3, "{said}");
+}
+
+#[test]
+fn another_binary_takes_the_place_of_the_one_before() {
+    let world = World::new();
+    world.install();
+    fs::write(&world.plan.binary, "#!/bin/sh\n# newer\n").expect("program");
+    assert!(world.install().contains("(new)"));
+    let binary = fs::read_to_string(world.plan.current().join(place::BINARY)).expect("binary");
+    assert!(binary.contains("newer"));
+    assert_eq!(world.releases(), 1);
+}
+
+#[test]
+fn a_damaged_release_is_mended() {
+    let world = World::new();
+    world.install();
+    let hooks = world.plan.current().join("hooks/hooks.json");
+    fs::write(&hooks, "{}").expect("damage");
+    fs::remove_file(world.plan.current().join(place::BINARY)).expect("damage");
+    assert!(world.install().contains("(mended)"));
+    assert_ne!(fs::read_to_string(&hooks).expect("hooks"), "{}");
+    assert!(world.plan.current().join(place::BINARY).exists());
+}
+
+#[test]
+fn a_command_that_is_not_ours_stays() {
+    let world = World::new();
+    fs::create_dir(&world.plan.links).expect("folder");
+    let link = world.plan.links.join(COMMAND);
+    fs::write(&link, "theirs").expect("file");
+    assert!(world.install().contains("is not ours and stays"));
+    assert!(world.uninstall().expect("uninstall").contains("is not ours and stays"));
+    assert_eq!(fs::read_to_string(&link).expect("file"), "theirs");
+}
+
+#[test]
+fn without_a_client_everything_else_is_done() {
+    let mut world = World::new();
+    world.plan.client = None;
+    assert!(world.install().contains("no claude on PATH"));
+    assert!(world.plan.links.join(COMMAND).exists());
+}
+
+#[test]
+fn a_disabled_plugin_stays_disabled() {
+    let world = World::new();
+    world.install();
+    fs::write(world.client_file("enabled"), "false").expect("disable");
+    let before = world.log();
+    assert!(world.install().contains("it is disabled: claude plugin enable"));
+    assert_eq!(world.log(), before);
+}
+
+#[test]
+fn an_older_version_in_the_client_is_brought_up_to_date() {
+    let world = World::new();
+    world.install();
+    fs::write(world.client_file("plugin"), "0.0.1").expect("version");
+    world.install();
+    assert!(world.log().ends_with(&format!("update {}\n", client::PLUGIN)));
+}
+
+#[test]
+fn a_client_that_refuses_leaves_a_valid_folder_and_can_be_tried_again() {
+    let world = World::new();
+    fs::write(world.client_file("refuse"), "").expect("file");
+    let why = install(&world.plan, &mut Vec::new()).expect_err("refused");
+    assert!(format!("{why:#}").contains("mock refusal"), "{why:#}");
+    assert!(world.plan.current().join(place::BINARY).exists());
+    fs::remove_file(world.client_file("refuse")).expect("file");
+    assert!(world.install().contains("from the next session"));
+}
+
+#[test]
+fn another_folder_of_the_same_marketplace_is_named() {
+    let world = World::new();
+    fs::write(world.client_file("market"), "/src/brain-guard").expect("market");
+    assert!(world.install().contains("until now from /src/brain-guard"));
+}
+
+#[test]
+fn uninstall_undoes_it_and_keeps_what_was_written() {
+    let world = World::new();
+    world.install();
+    let state = world.folder.path().join("state");
+    fs::create_dir(&state).expect("state");
+    let said = world.uninstall().expect("uninstall");
+    assert!(!world.plan.data.exists() && !world.plan.links.join(COMMAND).is_symlink());
+    assert!(!world.client_file("market").exists() && !world.client_file("plugin").exists());
+    assert!(state.exists() && said.contains(&state.display().to_string()));
+    assert!(world.uninstall().expect("again").contains("was not there"));
+}
+
+#[test]
+fn uninstall_leaves_a_marketplace_that_lies_elsewhere_and_foreign_files() {
+    let world = World::new();
+    world.install();
+    fs::write(world.client_file("market"), "/src/brain-guard").expect("market");
+    fs::write(world.plan.data.join("notes"), "theirs").expect("file");
+    assert!(world.uninstall().expect("uninstall").contains("reads it from /src/brain-guard"));
+    assert!(world.client_file("plugin").exists());
+    assert_eq!(fs::read_dir(&world.plan.data).expect("data").count(), 1);
+}
+
+#[test]
+fn a_client_that_refuses_to_forget_keeps_its_folder() {
+    let world = World::new();
+    world.install();
+    fs::write(world.client_file("refuse"), "").expect("file");
+    assert!(world.uninstall().is_err());
+    assert!(world.plan.current().join(place::BINARY).exists());
+}

@@ -1,0 +1,114 @@
+//! The verbs, one a file. Each returns how it ended; what it prints goes through
+//! [`Out`].
+#![allow(clippy::disallowed_methods, reason = "commands are an edge")]
+
+pub mod append;
+pub mod carrier;
+pub mod close;
+pub mod demo;
+pub mod explain;
+pub mod install;
+pub mod module;
+pub mod override_;
+pub mod seal;
+pub mod settings;
+pub mod setup;
+pub mod status;
+pub mod uninstall;
+pub mod whose;
+
+use std::fmt::Display;
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+
+use crate::cli::{CarrierVerb, SettingsVerb, Verb};
+use crate::clock;
+use crate::env::Env;
+use crate::store::paths::Places;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done,
+    /// Refused; what was printed names the way out.
+    Refused,
+    /// Wrong usage.
+    Usage,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Refused => 1,
+            Exit::Usage => 2,
+        })
+    }
+}
+
+/// Writes a line for whoever called; a closed pipe is nobody's fault.
+pub fn out(text: impl Display) {
+    let _ = writeln!(io::stdout().lock(), "{text}");
+}
+
+/// Writes a line about what went wrong.
+pub fn err(text: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "brain-guard: {text}");
+}
+
+/// Writes a value as pretty JSON.
+///
+/// # Errors
+/// Values that can't be JSON.
+pub fn out_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    out(serde_json::to_string_pretty(value)?);
+    Ok(())
+}
+
+/// Reads all of stdin as text; invalid bytes become U+FFFD.
+///
+/// # Errors
+/// What the system says.
+pub fn stdin_text() -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    io::stdin().lock().take(16 * 1024 * 1024).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Runs a verb.
+pub fn run(verb: Verb, env: &Env) -> ExitCode {
+    let now = clock::now();
+    let result = match verb {
+        Verb::Install { no_demo } => setup::install(env, !no_demo),
+        Verb::Uninstall => setup::uninstall(env),
+        Verb::Demo { plugin } => setup::demo(env, plugin),
+        Verb::Status { whose, json } => status::run(env, now, &whose, json),
+        Verb::Explain { whose, json } => explain::run(env, now, &whose, json),
+        Verb::Override { whose, how } => override_::run(env, now, &whose, &how),
+        Verb::Append { whose, kind, text } => append::run(env, now, &whose, &kind, &text),
+        Verb::Close { whose, id } => close::run(env, now, &whose, &id),
+        Verb::Seal { whose, summary, clear, no_clear, dry_run, json, file } => {
+            let ask = seal::Ask { summary, clear: clear.then_some(true).or(no_clear.then_some(false)), dry_run, json, file };
+            seal::run(env, now, &whose, &ask)
+        }
+        Verb::Carrier { what: CarrierVerb::Probe { whose, json } } => carrier::probe(env, now, &whose, json),
+        Verb::Settings { what: SettingsVerb::Show { whose } } => settings::show(env, &whose),
+        Verb::Mod { ask } => module::run(env, now, &ask),
+        Verb::Waiter { token, project } => waiter(env, &token, &project),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(e) => {
+            err(format_args!("{e:#}"));
+            Exit::Refused.into()
+        }
+    }
+}
+
+fn waiter(env: &Env, token: &str, project: &std::path::Path) -> anyhow::Result<Exit> {
+    let places = Places::of(env, project).ok_or_else(|| anyhow::anyhow!("HOME is not set"))?;
+    let (settings, _) = crate::hook::facts::read_settings(&places, env);
+    crate::carrier::waiter::watch(&places, token, &settings.boundary)?;
+    Ok(Exit::Done)
+}

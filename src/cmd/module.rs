@@ -1,0 +1,158 @@
+//! `mod …`: what the plugin's module asks. It reports and does what it is told;
+//! the decisions are here and in `boundary::plan`.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Exit, out, stdin_text};
+use crate::boundary::plan::{self, Action, Report, Situation, Text as PlanText};
+use crate::boundary::{Carrier, Step, Token};
+use crate::carrier::waiter;
+use crate::clock::Time;
+use crate::env::{self, Env};
+use crate::hook::deliver;
+use crate::hook::facts::Facts;
+use crate::log;
+use crate::store::paths::{Places, project_root, safe_name};
+use crate::store::{boundary, sealing};
+use crate::texts::{Text, say};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Ask {
+    version: Option<String>,
+    session_id: Option<String>,
+    tool_name: Option<String>,
+}
+
+/// Answers one question. Whatever is not understood is answered with nothing to
+/// do: a module that waits for us must not hold a run.
+///
+/// # Errors
+/// Only what can't be written to stdout.
+pub fn run(env: &Env, now: Time, ask: &str) -> anyhow::Result<Exit> {
+    let text = stdin_text()?;
+    let asked: Ask = serde_json::from_str(&text).unwrap_or_default();
+    let session = asked.session_id.as_deref().filter(|id| safe_name(id));
+    let answer = match (ask, session) {
+        ("start", _) => start(env, asked.version.as_deref()),
+        ("poll", Some(id)) => facts(env, now, id).map(|f| json!({"sealed": sealed(&f)})),
+        ("gate", Some(id)) => facts(env, now, id).map(|f| gate(&f, asked.tool_name.as_deref())),
+        ("step", Some(id)) => facts(env, now, id).map(|mut f| step(&mut f, &text)),
+        _ => None,
+    };
+    out(answer.unwrap_or_else(|| json!({"action": "none"})));
+    Ok(Exit::Done)
+}
+
+fn facts<'a>(env: &'a Env, now: Time, id: &'a str) -> Option<Facts<'a>> {
+    let root = env.path(env::PROJECT_DIR).or_else(|| Some(project_root(env, &env.cwd()?)))?;
+    Facts::for_session(env, now, &root, id).filter(|f| f.on() && !f.unseen)
+}
+
+/// The exchange of versions: a module of another version stays out of the way.
+fn start(env: &Env, version: Option<&str>) -> Option<Value> {
+    let own = env!("CARGO_PKG_VERSION");
+    if version != Some(own) {
+        let why = format!(
+            "the plugin's module is version {}, the program {own}; run `brain-guard install` and restart the session",
+            version.unwrap_or("unknown")
+        );
+        return Some(json!({"ok": false, "why": why}));
+    }
+    let root = env.path(env::PROJECT_DIR).or_else(|| Some(project_root(env, &env.cwd()?)))?;
+    let places = Places::of(env, &root)?;
+    if let Err(e) = places.ensure_state() {
+        return Some(json!({"ok": false, "why": format!("no place for state: {e}")}));
+    }
+    // The client's own variable, or our parent: the client starts us itself.
+    let pid = env.client_pid().or_else(|| rustix::process::getppid().map(|p| p.as_raw_nonzero().get() as u32));
+    Some(json!({"ok": true, "snapshots": places.snapshots(), "pid": pid}))
+}
+
+fn sealed(facts: &Facts) -> bool {
+    facts.token().is_some_and(|t| t.holds(facts.id) && t.carrier == Carrier::Mod)
+}
+
+/// After the seal the turn is over: its next call ends it.
+fn gate(facts: &Facts, tool: Option<&str>) -> Value {
+    let ours = matches!(tool, Some("Bash" | "Read" | "Edit" | "Write"));
+    // Late notes still go through the hook, which tells them from the rest.
+    if !sealed(facts) || ours {
+        return json!({"action": "none", "sealed": sealed(facts)});
+    }
+    if let Some(token) = facts.token()
+        && let Err(e) = boundary::update(&facts.places, &token.id, |t| t.cut = true)
+    {
+        facts.fault("token not moved", &e);
+        return json!({"action": "none"});
+    }
+    json!({"action": "abort", "text": "sealed; this turn ends here", "sealed": true})
+}
+
+fn step(facts: &mut Facts, text: &str) -> Value {
+    let Ok(report) = serde_json::from_str::<Report>(text) else { return json!({"action": "none"}) };
+    if matches!(report, Report::TurnComplete { .. }) {
+        // Stop does not fire for every turn's end (an interrupt), and may run after us.
+        crate::hook::crossing::take_request(facts);
+    }
+    let Some(token) = facts.token().filter(|t| t.carrier == Carrier::Mod) else {
+        return json!({"action": "none", "sealed": false});
+    };
+    let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
+    let (attended, agents, id, now) = (facts.attended(), facts.session.agents, facts.id, facts.now);
+    let moved = boundary::update(&facts.places, &token.id, |t| {
+        let before = t.step;
+        let situation = Situation {
+            session: id,
+            attended,
+            agents,
+            sealed: version == Some(t.version),
+            now,
+            settings: &facts.settings.boundary,
+        };
+        (plan::next(t, &report, &situation), before, t.clone())
+    });
+    let (action, before, token) = match moved {
+        Ok(Some(moved)) => moved,
+        Ok(None) => return json!({"action": "none"}),
+        Err(e) => {
+            facts.fault("token not moved", &e);
+            return json!({"action": "none"});
+        }
+    };
+    if before != token.step {
+        let details = json!({"token": token.id, "step": token.step, "why": token.why, "by": "mod"});
+        log::write(&facts.places.log(), facts.now, "boundary-step", &details);
+    }
+    if token.step == Step::Pending
+        && let Err(e) = waiter::start(facts.env, &facts.places, &token.id)
+    {
+        facts.fault("waiter not started", &e);
+    }
+    if token.step >= Step::Acknowledged {
+        crate::hook::crossing::tidy(facts, true);
+    }
+    render(facts, &token, action)
+}
+
+fn render(facts: &Facts, token: &Token, action: Action) -> Value {
+    let action = match action {
+        Action::Submit { token: id, what, .. } => {
+            let text = match what {
+                PlanText::Delivery => deliver::text(facts, token),
+                PlanText::Continue => {
+                    Some(say(&facts.places, Text::Continue, &[("job", token.job.as_str())]))
+                }
+            };
+            match text {
+                Some(text) => Action::Submit { token: id, what, text },
+                None => Action::None,
+            }
+        }
+        other => other,
+    };
+    let mut value = serde_json::to_value(&action).unwrap_or_else(|_| json!({"action": "none"}));
+    value["sealed"] = json!(sealed(facts));
+    value
+}

@@ -1,0 +1,106 @@
+//! `override`: the operator takes the guard off for a while. From a terminal, or
+//! typed at the client's prompt; the agent can't take it.
+
+use anyhow::bail;
+use chrono::Duration;
+use clap::Parser;
+use serde_json::json;
+
+use super::whose;
+use super::{Exit, err, out};
+use crate::cli::{OverrideArgs, Whose};
+use crate::clock::Time;
+use crate::env::{self, Env};
+use crate::hook::facts::Facts;
+use crate::log;
+use crate::store::state::{self, Override};
+
+/// Runs the verb from a terminal.
+///
+/// # Errors
+/// No session, or state that can't be written.
+pub fn run(env: &Env, now: Time, whose: &Whose, how: &OverrideArgs) -> anyhow::Result<Exit> {
+    // Every process the client starts carries this mark, the agent's shell too.
+    if env.get(env::CLAUDECODE).is_some() {
+        err("the override is the operator's: run this in a terminal of your own, or type /brain-guard:override at the prompt");
+        return Ok(Exit::Refused);
+    }
+    let found = whose::find(env, whose)?;
+    let facts = whose::facts(env, now, &found)?;
+    out(apply(&facts, how)?);
+    Ok(Exit::Done)
+}
+
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Typed {
+    #[command(flatten)]
+    how: OverrideArgs,
+}
+
+/// Runs the command as typed at the client's prompt; says what came of it.
+pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
+    let words = args.split_whitespace();
+    let done = match Typed::try_parse_from(words) {
+        Ok(typed) => apply(facts, &typed.how),
+        Err(_) => bail_usage(),
+    };
+    done.unwrap_or_else(|e| format!("brain-guard: {e:#}"))
+}
+
+fn bail_usage() -> anyhow::Result<String> {
+    bail!("say for how long: --for 30m, --calls 20, --until-clear, or --off")
+}
+
+/// `90s`, `30m`, `2h`; a bare number is minutes.
+fn duration(text: &str) -> anyhow::Result<Duration> {
+    let (number, unit) = match text.char_indices().last() {
+        Some((at, 's' | 'm' | 'h')) => text.split_at(at),
+        _ => (text, "m"),
+    };
+    let Ok(number) = number.parse::<i64>() else { bail!("{text:?} is no time; try 90s, 30m or 2h") };
+    let seconds = number.checked_mul(match unit {
+        "s" => 1,
+        "h" => 3600,
+        _ => 60,
+    });
+    match seconds {
+        Some(seconds) if (1..=7 * 86_400).contains(&seconds) => Ok(Duration::seconds(seconds)),
+        _ => bail!("{text:?} is out of range; at most seven days (168h)"),
+    }
+}
+
+fn apply(facts: &Facts, how: &OverrideArgs) -> anyhow::Result<String> {
+    let (value, said) = if let Some(time) = &how.time {
+        let until = facts.now + duration(time)?;
+        let local = until.with_timezone(&chrono::Local).format("%H:%M:%S");
+        (Some(Override::Until(until)), format!("override until {local}: nothing is blocked"))
+    } else if let Some(calls) = how.calls {
+        let end = state::calls(&facts.places, facts.id) + calls;
+        (Some(Override::Calls(end)), format!("override for {calls} tool calls: nothing is blocked"))
+    } else if how.until_clear {
+        (Some(Override::UntilClear), "override until the session is cleared: nothing is blocked".to_owned())
+    } else {
+        (None, "the override is off: the guard is at work".to_owned())
+    };
+    state::update(&facts.places, facts.id, |s| s.override_ = value)?;
+    let details = json!({"session": facts.id, "override": value});
+    log::write(&facts.places.log(), facts.now, "override", &details);
+    Ok(format!("brain-guard: {said}. End it: /brain-guard:override --off"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times() {
+        assert_eq!(duration("90s").unwrap(), Duration::seconds(90));
+        assert_eq!(duration("30m").unwrap(), Duration::minutes(30));
+        assert_eq!(duration("2h").unwrap(), Duration::hours(2));
+        assert_eq!(duration("5").unwrap(), Duration::minutes(5));
+        for bad in ["", "m", "-5m", "0s", "9999h", "1d", "99999999999999999999h", "5µ"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! `seal`: the finalization pass, and the request for the boundary.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+
+use super::whose;
+use super::{Exit, err, out, out_json, stdin_text};
+use crate::cli::Whose;
+use crate::clock::Time;
+use crate::compaction;
+use crate::env::Env;
+use crate::hook::facts::Facts;
+use crate::seal::{self, Input, Refused, Sealed};
+use crate::store::jobs::{self, Request};
+use crate::store::sealing::{self, Authored, Outcome};
+use crate::store::atomic;
+
+/// What is asked of the seal.
+#[derive(Debug, Clone, Default)]
+pub struct Ask {
+    /// Text for Prior Summary, `-` for stdin.
+    pub summary: Option<String>,
+    /// A boundary in so many words, or none.
+    pub clear: Option<bool>,
+    /// Change nothing.
+    pub dry_run: bool,
+    /// Report as JSON.
+    pub json: bool,
+    /// A file that belongs to no job.
+    pub file: Option<PathBuf>,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// No session, or what the system says of the files.
+pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exit> {
+    let summary = match ask.summary.as_deref() {
+        Some("-") => Some(stdin_text()?),
+        other => other.map(str::to_owned),
+    };
+    if let Some(path) = &ask.file {
+        return loose(env, now, whose, ask, path, summary.as_deref());
+    }
+    let found = whose::find(env, whose)?;
+    let facts = whose::facts(env, now, &found)?;
+    let job = whose::job(&facts);
+    let source = jobs::read(&facts.places, &job)?.unwrap_or_default();
+    let authored = sealing::authored(&source, &facts.session, &facts.settings);
+    let outcome = sealing::run(
+        &facts.places, &job, &facts.session, &facts.settings, summary.as_deref(), now, ask.dry_run,
+    )
+    .with_context(|| format!("could not seal {}", facts.places.compaction(&job).display()))?;
+    match outcome {
+        Outcome::NoFile => {
+            err(format_args!(
+                "the job {job} has no compaction file yet; write one first:\n  brain-guard append --kind thread 'what is open'"
+            ));
+            Ok(Exit::Refused)
+        }
+        Outcome::Refused(refused) => refuse(&refused, ask.json),
+        Outcome::Sealed(sealed, path) => {
+            if !ask.dry_run {
+                let request = Request {
+                    session: facts.id.to_owned(),
+                    version: sealed.report.version,
+                    clear: ask.clear,
+                    authored: authored.entries > 0,
+                    at: now,
+                };
+                jobs::leave_request(&facts.places, &job, &request)?;
+            }
+            report(&facts, ask, &sealed, &path.display().to_string(), &authored)
+        }
+    }
+}
+
+/// What happens next, as the agent needs to know it.
+fn next(facts: &Facts, ask: &Ask, authored: &Authored) -> (bool, String) {
+    if ask.dry_run {
+        return (false, "dry run: nothing was changed".into());
+    }
+    if authored.entries == 0 {
+        let empty = if authored.empty.is_empty() {
+            String::new()
+        } else {
+            format!(" Empty sections: {}.", authored.empty.join(", "))
+        };
+        return (false, format!(
+            "sealed, but no boundary: nothing was written in this session.{empty} Write what the next session needs (`brain-guard append --kind …`; `none: why` is an answer), then seal again."
+        ));
+    }
+    let reached = facts.session.ranks.context.max(facts.session.ranks.file) > 0;
+    if ask.clear.unwrap_or(reached) {
+        (true, "the boundary is asked for: end your turn now; the work goes on in a fresh session that starts from this file".into())
+    } else {
+        (false, "no boundary: no tier is reached (`--clear` asks for one all the same)".into())
+    }
+}
+
+fn report(facts: &Facts, ask: &Ask, sealed: &Sealed, path: &str, authored: &Authored) -> anyhow::Result<Exit> {
+    let (boundary, said) = next(facts, ask, authored);
+    if ask.json {
+        let mut value = serde_json::to_value(&sealed.report)?;
+        merge(&mut value, json!({
+            "path": if ask.dry_run { Value::Null } else { json!(path) },
+            "boundary": boundary,
+            "next": said,
+            "authored": authored.entries,
+            "empty_sections": authored.empty,
+            "dry_run": ask.dry_run,
+        }));
+        out_json(&value)?;
+    } else {
+        out(&sealed.report);
+        if !ask.dry_run {
+            out(format_args!("sealed version: {path}"));
+        }
+        out(said);
+    }
+    Ok(Exit::Done)
+}
+
+fn merge(value: &mut Value, more: Value) {
+    if let (Value::Object(value), Value::Object(more)) = (value, more) {
+        value.extend(more);
+    }
+}
+
+fn refuse(refused: &Refused, json: bool) -> anyhow::Result<Exit> {
+    if json {
+        let mut value = serde_json::to_value(&refused.report)?;
+        merge(&mut value, json!({
+            "words": refused.words, "cut": refused.cut, "heaviest": refused.heaviest, "boundary": false,
+        }));
+        out_json(&value)?;
+    } else {
+        out(&refused.report);
+        err(refused);
+    }
+    Ok(Exit::Refused)
+}
+
+/// Seals a file that belongs to no job: the result to stdout, the file untouched.
+fn loose(
+    env: &Env,
+    now: Time,
+    whose: &Whose,
+    ask: &Ask,
+    path: &std::path::Path,
+    summary: Option<&str>,
+) -> anyhow::Result<Exit> {
+    let project = whose::project(env, whose)?;
+    let places = crate::store::paths::Places::of(env, &project).context("HOME is not set")?;
+    let (settings, _) = crate::hook::facts::read_settings(&places, env);
+    let source = atomic::read_text(path)
+        .with_context(|| format!("could not read {}", path.display()))?
+        .with_context(|| format!("{} does not exist", path.display()))?;
+    let input = Input {
+        source: &source,
+        shape: &settings.file.shape,
+        job: "file",
+        limits: sealing::limits(&settings),
+        now,
+        summary,
+        inherited: &BTreeSet::<compaction::EntryId>::new(),
+        git: None,
+    };
+    match seal::seal(&input) {
+        Err(refused) => refuse(&refused, ask.json),
+        Ok(sealed) => {
+            if ask.json {
+                let mut value = serde_json::to_value(&sealed.report)?;
+                merge(&mut value, json!({
+                    "text": sealed.text, "removed": sealed.removed_markdown, "dry_run": ask.dry_run,
+                }));
+                out_json(&value)?;
+            } else if ask.dry_run {
+                out(&sealed.report);
+            } else {
+                out(sealed.text.trim_end_matches('\n'));
+            }
+            Ok(Exit::Done)
+        }
+    }
+}

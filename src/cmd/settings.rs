@@ -1,0 +1,29 @@
+//! `settings show`: what holds, all layers merged.
+
+use anyhow::Context as _;
+
+use super::whose;
+use super::{Exit, err, out, out_json};
+use crate::cli::Whose;
+use crate::env::Env;
+use crate::hook::facts::read_settings;
+use crate::store::paths::Places;
+
+/// Runs the verb.
+///
+/// # Errors
+/// No home, no current folder.
+pub fn show(env: &Env, whose: &Whose) -> anyhow::Result<Exit> {
+    let project = whose::project(env, whose)?;
+    let places = Places::of(env, &project).context("HOME is not set")?;
+    let (settings, diagnostics) = read_settings(&places, env);
+    out_json(&settings)?;
+    for d in &diagnostics {
+        err(&d.message);
+    }
+    if diagnostics.is_empty() {
+        return Ok(Exit::Done);
+    }
+    out(format_args!("# user: {}", places.user_settings.display()));
+    Ok(Exit::Refused)
+}

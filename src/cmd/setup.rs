@@ -1,0 +1,115 @@
+//! Fills the plans of `install` and `uninstall` from the environment.
+
+use std::io;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+
+use super::Exit;
+use super::install::build::Checkout;
+use super::install::{InstallPlan, install as place};
+use super::uninstall::{UninstallPlan, uninstall as remove};
+use crate::env::Env;
+use crate::hook::facts::read_settings;
+use crate::settings::Profile;
+use crate::store::paths::{Places, config_folder};
+
+fn data(env: &Env) -> anyhow::Result<PathBuf> {
+    let base = env.path("XDG_DATA_HOME").filter(|p| p.is_absolute());
+    let base = base.or_else(|| Some(env.home()?.join(".local/share")));
+    Ok(base.context("HOME is not set")?.join("brain-guard"))
+}
+
+/// The client's program on `PATH`.
+fn client(env: &Env) -> Option<PathBuf> {
+    let path = env.os("PATH")?;
+    std::env::split_paths(&path).map(|dir| dir.join("claude")).find(|p| p.is_file())
+}
+
+fn links(env: &Env) -> anyhow::Result<PathBuf> {
+    Ok(env.home().context("HOME is not set")?.join(".local/bin"))
+}
+
+fn tiers(env: &Env) -> anyhow::Result<String> {
+    let root = PathBuf::from("/");
+    let places = Places::of(env, &root).context("HOME is not set")?;
+    let (settings, _) = read_settings(&places, env);
+    let at = |limit| {
+        let ramp = settings.ramp(limit);
+        let at: Vec<String> = ramp.tiers().iter().map(|t| format!("{:.0}", t.context)).collect();
+        at.join(" / ")
+    };
+    let profile = match settings.profile {
+        Profile::Auto => "auto",
+        Profile::Relaxed => "relaxed",
+    };
+    Ok(format!(
+        "profile {profile}: {} % of contexts of 500k tokens and more, {} % of smaller ones",
+        at(967_000),
+        at(167_000)
+    ))
+}
+
+/// `install`, and the demo with what was installed.
+///
+/// # Errors
+/// What the steps say; what was done before stands.
+pub fn install(env: &Env, demo: bool) -> anyhow::Result<Exit> {
+    let checkout = match (env.path("CARGO"), env.path("CARGO_MANIFEST_DIR")) {
+        (Some(cargo), Some(folder)) => Some(Checkout { cargo, rustup: "rustup".into(), folder }),
+        _ => None,
+    };
+    let plan = InstallPlan {
+        binary: env.program().context("own path unknown")?,
+        data: data(env)?,
+        links: links(env)?,
+        client: client(env),
+        config: config_folder(env).context("HOME is not set")?,
+        checkout,
+        tiers: tiers(env)?,
+    };
+    place(&plan, &mut io::stdout().lock())?;
+    if demo {
+        super::out("\ndemo: a whole session through the installed hooks, no model, no network");
+        return super::demo::run(env, &plan.current());
+    }
+    Ok(Exit::Done)
+}
+
+/// `uninstall`.
+///
+/// # Errors
+/// What the steps say.
+pub fn uninstall(env: &Env) -> anyhow::Result<Exit> {
+    let state = env
+        .path("XDG_STATE_HOME")
+        .or_else(|| Some(env.home()?.join(".local/state")))
+        .context("HOME is not set")?
+        .join("brain-guard");
+    let plan = UninstallPlan {
+        data: data(env)?,
+        links: links(env)?,
+        client: client(env),
+        config: config_folder(env).context("HOME is not set")?,
+        state,
+    };
+    remove(&plan, &mut io::stdout().lock())?;
+    Ok(Exit::Done)
+}
+
+/// The installed plugin's folder.
+///
+/// # Errors
+/// No home.
+pub fn installed(env: &Env) -> anyhow::Result<PathBuf> {
+    Ok(data(env)?.join(super::install::place::CURRENT))
+}
+
+/// `demo`, with the given plugin folder or the installed one.
+///
+/// # Errors
+/// No home, or what the demo could not set up.
+pub fn demo(env: &Env, plugin: Option<PathBuf>) -> anyhow::Result<Exit> {
+    let folder = plugin.map_or_else(|| installed(env), Ok)?;
+    super::demo::run(env, &folder)
+}

@@ -1,0 +1,179 @@
+//! `status`: the gauges, the stance, what is blocked, and what stands against it.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::whose;
+use super::{Exit, out, out_json};
+use crate::boundary::Token;
+use crate::cli::Whose;
+use crate::clock::Time;
+use crate::env::Env;
+use crate::hook::facts::{Context, Facts};
+use crate::hook::pre_tool::bands;
+use crate::policy::coach::{figure, grouped};
+use crate::policy::gauge::Reading;
+use crate::policy::ramp::Ramp;
+use crate::policy::stance::{Cap, Stance};
+use crate::store::state::{self, Override};
+
+/// Everything `status` and `explain` show.
+pub struct View {
+    /// The context's gauge.
+    pub context: Option<Context>,
+    /// The file's gauge.
+    pub file: Option<Reading>,
+    /// The ramp that holds.
+    pub ramp: Ramp,
+    /// The stance.
+    pub stance: Stance,
+}
+
+/// Reads the gauges as the next call would, without changing anything.
+pub fn view(facts: &Facts) -> View {
+    let context = facts.context(None, 0);
+    let file = facts.file().map(|f| f.0);
+    let readings = facts.readings(context, file);
+    let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
+    let stance = facts.stance(&ramp, &readings);
+    View { context, file, ramp, stance }
+}
+
+impl View {
+    /// Bands that are blocked now.
+    pub fn blocked(&self) -> Vec<&'static str> {
+        let tier = self.ramp.tier(self.stance.effective(&self.ramp));
+        tier.map(|t| t.blocks.iter().map(|b| b.name()).collect()).unwrap_or_default()
+    }
+}
+
+/// The JSON that `status --json` prints.
+pub fn json(facts: &Facts, view: &View) -> Value {
+    let age = |r: &Reading| (facts.now - r.at).num_milliseconds().max(0);
+    let context = view.context.map(|c| {
+        let Reading { used, limit, source, .. } = c.reading;
+        json!({
+            "used": used, "window": c.window.tokens, "limit": limit, "percent": rounded(c.reading.percent()),
+            "source": source, "age_ms": age(&c.reading), "window_source": c.window.source,
+            "window_certain": c.window.certain,
+        })
+    });
+    let path = facts.places.compaction(&facts.session.job);
+    let file = json!({
+        "path": path, "words": view.file.map_or(0, |f| f.used), "limit": facts.settings.file.words,
+        "percent": view.file.map_or(0.0, |f| rounded(f.percent())),
+    });
+    let selection = facts.carrier();
+    json!({
+        "session_id": facts.id,
+        "job": facts.session.job,
+        "context": context,
+        "file": file,
+        "stance": view.ramp.name(view.stance.effective(&view.ramp)),
+        "tier": view.ramp.name(view.stance.rank),
+        "capped": view.stance.cap.as_ref().map(Cap::why),
+        "blocked": view.blocked(),
+        "attended": facts.attended(),
+        "override": facts.session.override_,
+        "boundary": facts.token(),
+        "carrier": selection.chosen.map(crate::boundary::Carrier::name),
+        "settings_problems": facts.diagnostics.iter().map(|d| d.message.clone()).collect::<Vec<_>>(),
+    })
+}
+
+fn rounded(percent: f64) -> f64 {
+    (percent * 10.0).round() / 10.0
+}
+
+/// The text that `status` prints.
+pub fn text(facts: &Facts, view: &View) -> String {
+    let mut out = String::new();
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(out, "{name:<9} {value}");
+    };
+    line("session", facts.id);
+    let path = facts.places.compaction(&facts.session.job);
+    line("job", &facts.session.job);
+    match view.context {
+        Some(c) => {
+            let sure = if c.window.certain { "" } else { ", not certain" };
+            line("context", &figure(&c.reading, "tokens", facts.now));
+            line("window", &format!("{} tokens (by {}{sure})", grouped(c.window.tokens), kebab(c.window.source)));
+        }
+        None => line("context", "unknown: no response with a token count yet"),
+    }
+    match view.file {
+        Some(f) => line("file", &format!("{} {}", figure(&f, "words", facts.now), path.display())),
+        None => line("file", &format!("none yet ({})", path.display())),
+    }
+    let blocked = view.blocked();
+    let stance = view.ramp.name(view.stance.effective(&view.ramp));
+    line("stance", &if blocked.is_empty() { format!("{stance}, nothing blocked") } else { format!("{stance}, blocked: {}", blocked.join(", ")) });
+    if let Some(cap) = &view.stance.cap {
+        line("capped", &format!("{} would hold, but {}", view.ramp.name(view.stance.rank), cap.why()));
+    }
+    line("tiers", &tiers(&view.ramp));
+    line("attended", if facts.attended() { "yes" } else { "no" });
+    match &facts.session.override_ {
+        Some(o) if facts.session.overridden(facts.now, || state::calls(&facts.places, facts.id)) => {
+            line("override", &described(o, state::calls(&facts.places, facts.id)));
+        }
+        _ => {}
+    }
+    if let Some(token) = facts.token() {
+        line("boundary", &boundary(&token));
+    }
+    let chosen = facts.carrier().chosen.map_or("none", crate::boundary::Carrier::name);
+    line("carrier", chosen);
+    for d in &facts.diagnostics {
+        line("settings", &d.message);
+    }
+    out.trim_end().to_owned()
+}
+
+fn kebab(source: impl serde::Serialize) -> String {
+    serde_json::to_value(source).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn tiers(ramp: &Ramp) -> String {
+    let one = |t: &crate::policy::ramp::Tier| {
+        let blocks = if t.blocks.is_empty() { String::new() } else { format!(" ({})", bands(t.blocks.iter().copied())) };
+        format!("{} {:.0} %/{:.0} %{blocks}", t.name, t.context, t.file)
+    };
+    ramp.tiers().iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+fn described(value: &Override, calls: u64) -> String {
+    match value {
+        Override::Until(at) => format!("until {}", at.with_timezone(&chrono::Local).format("%H:%M:%S")),
+        Override::Calls(end) => format!("for {} more calls", end.saturating_sub(calls)),
+        Override::UntilClear => "until the session is cleared".into(),
+    }
+}
+
+fn boundary(token: &Token) -> String {
+    let why = token.why.as_ref().map(|w| format!(": {w}")).unwrap_or_default();
+    format!("{} by {}, file version {}{why}", kebab(token.step), token.carrier.name(), token.version)
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// No session.
+pub fn run(env: &Env, now: Time, whose: &Whose, as_json: bool) -> anyhow::Result<Exit> {
+    let found = whose::find(env, whose)?;
+    let facts = whose::facts(env, now, &found)?;
+    let view = view(&facts);
+    if as_json {
+        out_json(&json(&facts, &view))?;
+    } else {
+        out(text(&facts, &view));
+    }
+    Ok(Exit::Done)
+}
+
+/// The status as an answer to the slash command.
+pub fn at_the_prompt(facts: &Facts) -> String {
+    format!("brain-guard\n{}", text(facts, &view(facts)))
+}

@@ -1,0 +1,88 @@
+//! Finds the session and the job a command is about.
+#![allow(clippy::disallowed_methods, reason = "commands are an edge")]
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, bail};
+
+use crate::cli::Whose;
+use crate::clock::Time;
+use crate::env::{self, Env};
+use crate::hook::facts::Facts;
+use crate::store::paths::{Places, project_root, safe_name};
+use crate::store::state;
+
+/// A project, and a session of it by id.
+#[derive(Debug)]
+pub struct Found {
+    /// The project's root.
+    pub project: PathBuf,
+    /// The session.
+    pub session: String,
+}
+
+/// The project a command is about.
+///
+/// # Errors
+/// No current folder.
+pub fn project(env: &Env, whose: &Whose) -> anyhow::Result<PathBuf> {
+    match &whose.project {
+        Some(dir) => Ok(dir.clone()),
+        None => Ok(project_root(env, &env.cwd().context("the current folder is gone")?)),
+    }
+}
+
+/// The session: as asked, else the one this process runs in, else the project's
+/// only one whose client still lives.
+///
+/// # Errors
+/// None or several; the message lists them and how to name one.
+pub fn find(env: &Env, whose: &Whose) -> anyhow::Result<Found> {
+    let project = project(env, whose)?;
+    let named = whose.session.clone().or_else(|| env.get(env::SESSION_ID));
+    if let Some(session) = named {
+        if !safe_name(&session) {
+            bail!("{session:?} is no session id");
+        }
+        return Ok(Found { project, session });
+    }
+    let places = Places::of(env, &project).context("HOME is not set, so there is no place for state")?;
+    let mut live = live(&places)?;
+    match live.len() {
+        1 => Ok(Found { project, session: live.remove(0) }),
+        0 => bail!(
+            "no live session in {}; run this in a project where Claude Code runs with the plugin, or name one with --session",
+            project.display()
+        ),
+        _ => bail!("several live sessions in {}; name one with --session:\n  {}", project.display(), live.join("\n  ")),
+    }
+}
+
+/// Sessions whose client is still there and still in them.
+fn live(places: &Places) -> anyhow::Result<Vec<String>> {
+    let mut live = Vec::new();
+    for id in state::all(places)? {
+        let Ok(Some(session)) = state::load(places, &id) else { continue };
+        let Some(client) = session.client else { continue };
+        let seated = state::seat(places, client.pid).is_some_and(|s| s == id);
+        if seated && state::client(client.pid) == Some(client) {
+            live.push(id);
+        }
+    }
+    Ok(live)
+}
+
+/// The facts of the session a command is about.
+///
+/// # Errors
+/// As [`find`], and no place for state.
+pub fn facts<'a>(env: &'a Env, now: Time, found: &'a Found) -> anyhow::Result<Facts<'a>> {
+    Facts::for_session(env, now, &found.project, &found.session)
+        .context("HOME is not set, so there is no place for state")
+}
+
+/// The job the session writes for: its own, or a default one of the session's
+/// where the hooks have not been at work.
+pub fn job(facts: &Facts) -> String {
+    if facts.session.job.is_empty() { format!("session-{}", facts.id) } else { facts.session.job.clone() }
+}

@@ -1,0 +1,233 @@
+//! Edits of a file that leave every other byte as it stands.
+
+use super::insert::{self, Insertion};
+use super::item::{self, Marker};
+use super::{Block, BlockKind, Document, Entry, Shape, parse};
+
+/// Why an edit was not made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// The shape has no such section.
+    #[error("no section {name:?}; there are: {known}")]
+    UnknownSection {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// Nothing to append.
+    #[error("the entry is empty; write what it should say, or `none: <reason>`")]
+    EmptyEntry,
+    /// No entry has this id.
+    #[error("no entry {id:?}{near}")]
+    UnknownId {
+        /// What was asked for.
+        id: String,
+        /// The entries whose ids are nearest, ready to print.
+        near: String,
+    },
+    /// Several entries have it.
+    #[error("{id:?} stands for several entries: {entries}; give all six digits")]
+    Ambiguous {
+        /// What was asked for.
+        id: String,
+        /// Those entries, ready to print.
+        entries: String,
+    },
+    /// Something in the file is left open and would take the new text in.
+    #[error("line {line} opens a fence, comment or tag that is never closed: close it and try again")]
+    Open {
+        /// Where, counted from 1.
+        line: usize,
+    },
+}
+
+/// Adds an entry at the end of a section: a list gives one entry an item, anything else is
+/// one entry. A missing section is put in its place. Every byte that was there stays.
+pub fn append(text: &str, shape: &Shape, section: &str, entry: &str) -> Result<String, EditError> {
+    let section = find(shape, section)?;
+    let new = as_items(entry);
+    if new.is_empty() {
+        return Err(EditError::EmptyEntry);
+    }
+    let new: Vec<_> = new.iter().map(|(marker, text)| (marker, text.as_str())).collect();
+    let document = parse(text, shape);
+    let ways = insert::ways(&document, section, &new);
+    let sound = |new_text: &String| insert::adds_only(&document, new_text, section, &new);
+    ways.iter().map(|way| way.apply(text)).find(sound).ok_or_else(|| open(&document, &ways))
+}
+
+/// The items a text makes: those of a list that is all of it, or one.
+fn as_items(text: &str) -> Vec<(Marker, String)> {
+    let none = Shape::none();
+    let document = parse(text, &none);
+    let plain = |kind: &BlockKind| matches!(kind, BlockKind::Entry(_) | BlockKind::Gap);
+    let list = document.blocks().iter().all(|block| plain(&block.kind))
+        && document.entries().all(|entry| entry.marker != Marker::Block);
+    let items: Vec<_> = if list {
+        document.entries().map(|entry| (entry.marker.clone(), entry.text.clone())).collect()
+    } else {
+        vec![(Marker::Bullet, item::of_block(text))]
+    };
+    let filled = items.into_iter().filter(|(_, text)| !text.trim().is_empty());
+    // An indented block is fenced: as the start of an item it would depend on the item's own indentation.
+    let even = |text: String| if text.starts_with(' ') { item::fenced(&text) } else { text };
+    filled.map(|(marker, text)| super::render::sound(&marker, &even(text))).collect()
+}
+
+/// Marks an entry closed. The id may be cut short to three digits where that is clear;
+/// entries that say the same are closed together, and a closed one stays as it is.
+pub fn close(text: &str, shape: &Shape, id: &str) -> Result<String, EditError> {
+    let document = parse(text, shape);
+    let wanted = id.trim().trim_start_matches('#').to_ascii_lowercase();
+    let long = wanted.len() >= 3;
+    let found: Vec<_> = document.entries().filter(|e| long && e.id.to_string().starts_with(&wanted)).collect();
+    let Some(first) = found.first() else {
+        return Err(EditError::UnknownId { id: id.to_owned(), near: near(&document, &wanted) });
+    };
+    if found.iter().any(|entry| entry.id != first.id) {
+        let entries: Vec<_> = found.iter().map(|entry| named(entry)).collect();
+        return Err(EditError::Ambiguous { id: id.to_owned(), entries: entries.join(", ") });
+    }
+    let mut out = text.to_owned();
+    for entry in found.iter().rev().filter(|entry| !entry.closed) {
+        let before = parse(&out, shape);
+        let ways = closings(&out, entry);
+        let closed = ways.into_iter().find(|new| closes_only(&before, new, entry));
+        out = closed.ok_or_else(|| EditError::Open { line: line_of(text, entry.range.start) })?;
+    }
+    Ok(out)
+}
+
+/// The ways to write an entry closed, the plainest first.
+fn closings(text: &str, entry: &Entry) -> Vec<String> {
+    let newline = insert::newline(text);
+    let (start, end) = (entry.range.start, entry.range.end);
+    let raw = &text[entry.range.clone()];
+    let blank = raw.len() - raw.trim_start_matches([' ', '\t']).len();
+    let put = |at: usize, new: &str| [&text[..at], new, &text[at..]].concat();
+    let own_item = |body: &str, after: &str| {
+        let mut item = String::new();
+        item::write_padded(&Marker::Bullet, body, 4, &mut item);
+        [&text[..start], newline, &item.replace('\n', newline), newline, after, newline, &text[end..]].concat()
+    };
+    let (closed, fenced) = (format!("[x]\n{}", entry.text), format!("[x]\n{}", item::fenced(&entry.text)));
+    let mut ways = Vec::new();
+    if entry.marker == Marker::Block {
+        let closed_block = [&text[..start + blank], "closed: ", &text[start + blank..end]].concat();
+        ways.push([&closed_block, &text[end..]].concat());
+        ways.push([&closed_block, newline, &text[end..]].concat());
+        ways.push(own_item(&closed, ""));
+    } else {
+        let digits = raw[blank..].bytes().take_while(u8::is_ascii_digit).count();
+        let marker = start + blank + digits + 1;
+        let gap = text[marker..end].len() - text[marker..end].trim_start_matches([' ', '\t']).len();
+        let body = &text[marker + gap..end];
+        if body.starts_with("[ ]") {
+            ways.push([&text[..marker + gap], "[x]", &text[marker + gap + 3..]].concat());
+        }
+        if body.starts_with(['\n', '\r']) {
+            ways.push(put(marker, " [x]"));
+        } else if body.starts_with(['`', '~', '>', '|', '<', '#']) && gap > 0 {
+            let pad = " ".repeat(blank + digits + 1 + gap);
+            ways.push(put(marker + gap, &format!("[x]{newline}{pad}")));
+        }
+        ways.push(put(marker + gap, if gap == 0 { " [x] " } else { "[x] " }));
+        ways.push(own_item(&closed, ""));
+    }
+    // A comment ends the list, whose last item would take in an indented block.
+    let ends = insert::LIST_END;
+    ways.extend([own_item(&closed, ends), own_item(&fenced, ""), own_item(&fenced, ends)]);
+    ways
+}
+
+/// Whether `new` reads as the document does, but for this entry being closed.
+fn closes_only(document: &Document, new: &str, closed: &Entry) -> bool {
+    let new = parse(new, document.shape());
+    let same = |(a, b): (&Entry, &Entry)| {
+        let touched = a.range == closed.range;
+        let flags = a.pinned == b.pinned && b.closed == (a.closed || touched);
+        flags && a.section == b.section && a.under == b.under && (a.text == b.text || touched && says(a) == says(b))
+    };
+    document.entries().count() == new.entries().count() && document.entries().zip(new.entries()).all(same)
+}
+
+/// What an entry says, without what wraps it.
+fn says(entry: &Entry) -> String {
+    let bare = item::flags(&entry.text).bare;
+    bare.split_whitespace().collect::<String>().trim_matches('`').to_owned()
+}
+
+/// Puts `body` in the place of what a section holds below its heading and prompt. The body
+/// is Markdown of the guard's own; the section is made where it is missing.
+pub fn replace_section_body(text: &str, shape: &Shape, section: &str, body: &str) -> Result<String, EditError> {
+    let section = find(shape, section)?;
+    let document = parse(text, shape);
+    let newline = insert::newline(text);
+    let body = body.trim_matches(['\n', '\r']).replace("\r\n", "\n").replace('\n', newline);
+    let Some(opening) = insert::opening(&document, section) else {
+        let ways = insert::created(&document, section, &body);
+        let kept = |new: &String| keeps_others(&document, new, section);
+        return ways.iter().map(|way| way.apply(text)).find(kept).ok_or_else(|| open(&document, &ways));
+    };
+    let blocks = document.blocks();
+    let prompt = blocks.get(opening + 1).filter(|block| block.kind == BlockKind::Comment);
+    let start = insert::line_end(text, prompt.unwrap_or(&blocks[opening]));
+    let outside = |kind: &BlockKind, own: bool| *kind == BlockKind::Section || !own;
+    let next = blocks[opening + 1..].iter().find(|block| outside(&block.kind, block.section == Some(section)));
+    let end = next.map_or(text.len(), |block| block.range.start);
+    let gap = if body.is_empty() { "" } else { newline };
+    let tail = if next.is_some() { newline } else { "" };
+    // A comment ends the list where an indented heading would be taken for its last item's.
+    let fence = [insert::LIST_END, newline].concat();
+    let ways = ["", &fence].map(|fence| Insertion { at: start, text: [newline, gap, &body, gap, fence, tail].concat() });
+    let new = ways.iter().map(|way| [&text[..start], &way.text, &text[end..]].concat());
+    new.into_iter().find(|new| keeps_others(&document, new, section)).ok_or_else(|| open(&document, &ways))
+}
+
+/// Whether `new` has the document's headings, and its entries outside of one section.
+fn keeps_others(document: &Document, new: &str, section: usize) -> bool {
+    let new = parse(new, document.shape());
+    let others = |document: &Document| -> Vec<_> {
+        let other = document.entries().filter(|entry| entry.section != Some(section));
+        other.map(|entry| (entry.section, entry.text.clone())).collect()
+    };
+    let headings = |document: &Document| -> Vec<_> {
+        let own = |block: &&Block| !matches!(block.kind, BlockKind::Comment | BlockKind::Entry(_) | BlockKind::Gap);
+        let other = document.blocks().iter().filter(own).filter(|block| block.section != Some(section));
+        other.map(|block| (block.section, block.kind.clone())).collect()
+    };
+    others(document) == others(&new) && headings(document) == headings(&new)
+}
+
+fn find(shape: &Shape, name: &str) -> Result<usize, EditError> {
+    shape.find(name).ok_or_else(|| {
+        let known: Vec<_> = shape.sections.iter().map(|section| section.name.as_str()).collect();
+        EditError::UnknownSection { name: name.to_owned(), known: known.join(", ") }
+    })
+}
+
+fn open(document: &Document, ways: &[Insertion]) -> EditError {
+    let at = ways.first().map_or(0, |way| way.at);
+    let before = document.entries().filter(|entry| entry.range.start < at).last();
+    EditError::Open { line: line_of(document.source(), before.map_or(0, |entry| entry.range.start)) }
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    text[..at].matches('\n').count() + 1
+}
+
+fn near(document: &Document, wanted: &str) -> String {
+    let distance = |entry: &&Entry| {
+        let id = entry.id.to_string();
+        id.bytes().zip(wanted.bytes().chain(std::iter::repeat(0))).filter(|(a, b)| a != b).count()
+    };
+    let mut entries: Vec<_> = document.entries().filter(|entry| !entry.closed).collect();
+    entries.sort_by_key(distance);
+    let entries: Vec<_> = entries.iter().take(3).map(|entry| named(entry)).collect();
+    if entries.is_empty() { "; no entry is open".to_owned() } else { format!("; near: {}", entries.join(", ")) }
+}
+
+fn named(entry: &Entry) -> String {
+    format!("{} ({})", entry.id, item::head(item::flags(&entry.text).bare, 40))
+}

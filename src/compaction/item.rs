@@ -1,0 +1,333 @@
+//! One entry's text: out of its list item, into a list item, and what its first words mean.
+
+use serde::{Deserialize, Serialize};
+
+/// How an entry is marked in the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Marker {
+    /// `-`, `*` or `+`.
+    Bullet,
+    /// A number, which is kept.
+    Ordered(String),
+    /// None: a paragraph, a fence, a table, a quote.
+    Block,
+}
+
+/// What stands in front of an entry's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Flags<'a> {
+    pub pinned: bool,
+    pub closed: bool,
+    pub none: bool,
+    /// A word with a colon, if there is one.
+    pub word: Option<String>,
+    /// The text without flags, with that word.
+    pub bare: &'a str,
+}
+
+/// Reads the flags in front of a text, in any order: checkbox, pin, `closed:`, and the strike around it.
+pub(crate) fn flags(text: &str) -> Flags<'_> {
+    let (mut pinned, mut closed) = (false, false);
+    let mut rest = text.trim();
+    loop {
+        if let Some((checked, after)) = checkbox(rest) {
+            closed |= checked;
+            rest = after;
+        } else if let Some(after) = pin(rest) {
+            pinned = true;
+            rest = after;
+        } else if let Some(inner) = struck(rest) {
+            closed = true;
+            rest = inner;
+        } else if let Some((_, after)) = lead(rest).filter(|(word, _)| word == "closed") {
+            closed = true;
+            rest = after;
+        } else {
+            break;
+        }
+    }
+    let lead = lead(rest);
+    let says = |after: &str| after.chars().any(char::is_alphanumeric);
+    let none = lead.as_ref().is_some_and(|(word, after)| word == "none" && says(after));
+    Flags { pinned, closed, none, word: lead.map(|(word, _)| word), bare: rest }
+}
+
+/// Whether a text starts with a checkbox, whether that is ticked, and what follows.
+pub(crate) fn checkbox(text: &str) -> Option<(bool, &str)> {
+    let (checked, after) = match text.get(..3)? {
+        "[ ]" => (false, &text[3..]),
+        "[x]" | "[X]" => (true, &text[3..]),
+        _ => return None,
+    };
+    (after.is_empty() || after.starts_with(char::is_whitespace)).then(|| (checked, after.trim_start()))
+}
+
+fn pin(text: &str) -> Option<&str> {
+    let after = text.strip_prefix('!')?.trim_start_matches('!');
+    // An image and an inequality are no pins.
+    (!after.starts_with(['[', '='])).then(|| after.trim_start())
+}
+
+fn struck(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix("~~")?.strip_suffix("~~")?;
+    (!inner.trim().is_empty() && !inner.contains("~~")).then(|| inner.trim())
+}
+
+/// A first word with a colon, lower case, emphasis around it ignored; and what follows.
+/// `std::fs` and `https://` are none.
+fn lead(text: &str) -> Option<(String, &str)> {
+    let emphasis = ['*', '_', '`'];
+    let start = text.trim_start_matches(emphasis);
+    let end = start.find(|letter: char| !letter.is_alphabetic() && letter != '-')?;
+    let (word, after) = start.split_at(end);
+    let after = after.trim_start_matches(emphasis).strip_prefix([':', '：'])?;
+    let usable = !word.is_empty() && word.len() <= 40 && !after.starts_with([':', '/']);
+    usable.then(|| (word.to_lowercase(), after.trim_start_matches(emphasis).trim_start()))
+}
+
+/// The lines of a text, whatever ends them, without the ends.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest.take()?;
+        let Some(end) = text.find(['\n', '\r']) else { return Some(text) };
+        let width = if text[end..].starts_with("\r\n") { 2 } else { 1 };
+        rest = Some(&text[end + width..]);
+        Some(&text[..end])
+    })
+}
+
+/// Splits a list item, as it stands in the file from the start of its line, into marker and text.
+pub(super) fn of_item(raw: &str) -> (Marker, String) {
+    let mut all = lines(raw);
+    let first = all.next().unwrap_or_default();
+    let (indent, body) = columns(first);
+    let digits = body.bytes().take_while(u8::is_ascii_digit).count();
+    let marker = if digits == 0 { Marker::Bullet } else { Marker::Ordered(body[..digits].to_owned()) };
+    let after = body.get(digits + 1..).unwrap_or_default();
+    let (gap, text) = columns_from(after, indent + digits + 1);
+    // CommonMark: five and more columns are one, and an indented code block.
+    let (pad, code) = if text.is_empty() { (1, 0) } else if gap > 4 { (1, gap - 1) } else { (gap, 0) };
+    let width = indent + digits + 1 + pad;
+    let mut out = " ".repeat(code);
+    out.push_str(text);
+    for line in all {
+        out.push('\n');
+        push_dedented(line, width, &mut out);
+    }
+    (marker, tidy(&out))
+}
+
+/// The text of a block that is no list item: its first line's indentation off from every line.
+pub(super) fn of_block(raw: &str) -> String {
+    let indent = lines(raw).find(|line| !line.trim().is_empty()).map_or(0, |line| columns(line).0);
+    // An indented code block keeps what makes it one.
+    let width = if indent > 3 { 0 } else { indent };
+    let mut out = String::with_capacity(raw.len());
+    for (index, line) in lines(raw).enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        push_dedented(line, width, &mut out);
+    }
+    tidy(&out)
+}
+
+/// Without blank lines around, and with lines of mere white space empty.
+fn tidy(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split('\n') {
+        if line.trim().is_empty() && out.is_empty() {
+            continue;
+        }
+        out.push_str(if line.trim().is_empty() { "" } else { line });
+        out.push('\n');
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+/// Columns of indentation, tab stops at four, and the rest of the line.
+fn columns(line: &str) -> (usize, &str) {
+    columns_from(line, 0)
+}
+
+fn columns_from(line: &str, start: usize) -> (usize, &str) {
+    let mut column = start;
+    for (index, byte) in line.bytes().enumerate() {
+        match byte {
+            b' ' => column += 1,
+            b'\t' => column += 4 - column % 4,
+            _ => return (column - start, &line[index..]),
+        }
+    }
+    (column - start, "")
+}
+
+/// Takes up to `width` columns of indentation off; what one tab held beyond stays as spaces.
+fn push_dedented(line: &str, width: usize, out: &mut String) {
+    let mut column = 0;
+    for (index, byte) in line.bytes().enumerate() {
+        if column >= width {
+            out.extend(std::iter::repeat_n(' ', column - width));
+            out.push_str(&line[index..]);
+            return;
+        }
+        match byte {
+            b' ' => column += 1,
+            b'\t' => column += 4 - column % 4,
+            _ => {
+                out.push_str(&line[index..]);
+                return;
+            }
+        }
+    }
+}
+
+/// Writes an entry as a list item, the form the seal gives to every one: whatever the text
+/// holds, fences and comments left open too, ends with the item. Without a final line break.
+pub(crate) fn write(marker: &Marker, text: &str, out: &mut String) {
+    write_padded(marker, text, 0, out);
+}
+
+/// As [`write`], the text indented by at least `least` columns: from four on, no heading
+/// that follows can be taken for a part of the item, indented as it may be.
+pub(super) fn write_padded(marker: &Marker, text: &str, least: usize, out: &mut String) {
+    let start = out.len();
+    match marker {
+        Marker::Bullet | Marker::Block => out.push('-'),
+        Marker::Ordered(number) => {
+            out.push_str(number);
+            out.push('.');
+        }
+    }
+    out.push(' ');
+    while out.len() - start < least {
+        out.push(' ');
+    }
+    let pad = out.len() - start;
+    for (index, line) in text.split('\n').enumerate() {
+        if index > 0 {
+            out.push('\n');
+            if !line.is_empty() {
+                out.extend(std::iter::repeat_n(' ', pad));
+            }
+        }
+        out.push_str(line);
+    }
+}
+
+/// As [`write`], by itself.
+pub(crate) fn written(marker: &Marker, text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    write(marker, text, &mut out);
+    out
+}
+
+/// A text in a fence no line of it can close, its flags before the fence: the form for
+/// what would not be read back as one entry.
+pub(crate) fn fenced(text: &str) -> String {
+    let flags = flags(text);
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let front = match (flags.closed, flags.pinned) {
+        (true, true) => "[x] !\n",
+        (true, false) => "[x]\n",
+        (false, true) => "!\n",
+        (false, false) => "",
+    };
+    format!("{front}{fence}\n{}\n{fence}", flags.bare)
+}
+
+/// The start of a text on one line, for reports.
+pub(crate) fn head(text: &str, letters: usize) -> String {
+    let mut out = String::new();
+    for word in text.split_whitespace() {
+        if out.chars().count() + word.chars().count() >= letters && !out.is_empty() {
+            out.push_str(" …");
+            break;
+        }
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.extend(word.chars().take(letters));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_read_in_any_order() {
+        for (text, pinned, closed, bare) in [
+            ("plain", false, false, "plain"),
+            ("! keep", true, false, "keep"),
+            ("!keep", true, false, "keep"),
+            ("[ ] to do", false, false, "to do"),
+            ("[x] ! done", true, true, "done"),
+            ("! [X] done", true, true, "done"),
+            ("~~gone~~", false, true, "gone"),
+            ("~~! gone~~", true, true, "gone"),
+            ("~~gone~~ not whole ~~gone~~", false, false, "~~gone~~ not whole ~~gone~~"),
+            ("Closed: it works", false, true, "it works"),
+            ("**closed:** it works", false, true, "it works"),
+            ("[x](a link)", false, false, "[x](a link)"),
+            ("![an image](x)", false, false, "![an image](x)"),
+            ("!= is wrong", false, false, "!= is wrong"),
+        ] {
+            let flags = flags(text);
+            assert_eq!((flags.pinned, flags.closed, flags.bare), (pinned, closed, bare), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_first_word_with_a_colon_is_a_kind() {
+        for (text, word) in [
+            ("Risk: x", Some("risk")),
+            ("**risk**: x", Some("risk")),
+            ("`risk:` x", Some("risk")),
+            ("[ ] ! risk:x", Some("risk")),
+            ("std::fs is used", None),
+            ("https://example.org", None),
+            ("two words: x", None),
+            ("", None),
+        ] {
+            assert_eq!(flags(text).word.as_deref(), word, "{text}");
+        }
+        assert!(flags("none: nothing was assumed").none);
+        assert!(!flags("none:").none && !flags("none of it").none);
+    }
+
+    #[test]
+    fn items_lose_their_indentation_and_get_it_back() {
+        for (raw, text) in [
+            ("- a\n  b", "a\nb"),
+            ("* a\nlazy", "a\nlazy"),
+            ("-   a\n\n    ```\n      x\n    ```\n", "a\n\n```\n  x\n```"),
+            ("-\ta\n\tb\n\t\tc", "a\nb\n\tc"),
+            ("-     code\n      more", "    code\n    more"),
+            ("  - a\r\n    b\r\n", "a\nb"),
+            ("-\n  a", "a"),
+        ] {
+            let (marker, got) = of_item(raw);
+            assert_eq!((marker, got.as_str()), (Marker::Bullet, text), "{raw:?}");
+            assert_eq!(of_item(&written(&Marker::Bullet, text)).1, text, "{raw:?}");
+        }
+        assert_eq!(of_item("12) a\n    b"), (Marker::Ordered("12".to_owned()), "a\nb".to_owned()));
+        assert_eq!(written(&Marker::Ordered("12".to_owned()), "a\nb"), "12. a\n    b");
+    }
+
+    #[test]
+    fn a_fence_outlasts_what_it_holds() {
+        assert_eq!(fenced("! a ````` b"), "!\n``````\na ````` b\n``````");
+        assert_eq!(flags(&fenced("[x] ! a")).bare, "```\na\n```");
+    }
+
+    #[test]
+    fn heads_are_short() {
+        assert_eq!(head("one two\n three four", 12), "one two …");
+        assert_eq!(head("a", 3), "a");
+    }
+}

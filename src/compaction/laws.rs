@@ -1,0 +1,138 @@
+//! What must hold for any text at all.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Pieces that have broken Markdown tools before, to be strung together.
+const PIECES: &[&str] = &[
+    "## Forward State", "# forward state:", "### Open Threads ###", "##Process Insight", "Prior Summary\n---", "Open Threads\n===",
+    "# a job", "## Notes", "#### Sub heading", "##", "## Git Commit Messages", "Assumptions and Risks\n----------",
+    "- an item", "* other item", "+ third", "1. one", "7) seven", "- [x] done", "- [ ] to do", "- ! pinned", "- ~~gone~~", "closed: it",
+    "- none: nothing came up", "- risk: it may break", "why: because", "  - nested", "    deeper", "\tby tab", "-\ttab item", "-     code item",
+    "```", "```rust", "~~~", "    ```", "  ```", "<!-- a comment -->", "<!-- open", "-->", "- <!-- in an item", "- ```", "<div>", "<pre>", "</pre>", "<script>",
+    "> a quote", "> - in a quote", "| a | b |\n|---|---|", "[a]: /url", "[b]:", "---", "***", "- - -", "...", "---\njob: x\nversion: 2\n---", "\u{feff}",
+    "a paragraph", "of two lines", "word", "\0", "\u{b}", "\u{a0}nbsp", "東京", "🔥", "-", "1.", "!", "[x]", "~~", "a ~~ b", "\\", "`", "``", "&amp;", "{{job}}",
+];
+
+/// Any file an agent might leave behind, and worse.
+pub(crate) fn messy() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        12 => prop::sample::select(PIECES).prop_map(str::to_owned),
+        2 => "[a-c]{1,3}( [a-c]{1,3}){0,4}",
+        1 => "\\PC{0,12}",
+        1 => any::<String>(),
+    ];
+    let gap = prop_oneof![6 => Just("\n"), 4 => Just("\n\n"), 1 => Just("\r\n"), 1 => Just("\r"), 1 => Just(" "), 1 => Just("\n\n\n"), 1 => Just("\n  ")];
+    prop::collection::vec((piece, gap), 0..24)
+        .prop_map(|pieces| pieces.into_iter().flat_map(|(piece, gap)| [piece, gap.to_owned()]).collect())
+}
+
+/// The same without carriage returns that end no line, which are left to [`render`]'s law.
+fn ended() -> impl Strategy<Value = String> {
+    messy().prop_map(|text| text.replace("\r\n", "\n").replace('\r', " ")).prop_flat_map(|text| {
+        let crlf = text.replace('\n', "\r\n");
+        prop_oneof![4 => Just(text), 1 => Just(crlf)]
+    })
+}
+
+#[test]
+fn dbg() {
+    let shape = Shape::default();
+    for t in ["[a]: /url\n  1.\n\nfoo\n", "closed: [a]: /url\n\n  1.\n\nfoo\n", "* x\n\n[a]: /url\n  1.\n\nfoo\n", "* x\n\nclosed: [a]: /url\n\n  1.\n\nfoo\n"] {
+    eprintln!("{t:?} {:#?}", parse(t, &shape).entries().map(|e|(e.text.clone(), e.marker.clone())).collect::<Vec<_>>());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn rendering_gives_back_the_source(text in messy()) {
+        let shape = Shape::default();
+        let document = parse(&text, &shape);
+        prop_assert_eq!(render(&document), text.as_str());
+        let mut end = 0;
+        for block in document.blocks() {
+            prop_assert_eq!(block.range.start, end);
+            end = block.range.end;
+        }
+        prop_assert_eq!(end, text.len());
+    }
+
+    #[test]
+    fn no_word_stands_outside_of_the_blocks_that_hold_words(text in messy()) {
+        let shape = Shape::default();
+        let document = parse(&text, &shape);
+        for block in document.blocks() {
+            let raw = &text[block.range.clone()];
+            match &block.kind {
+                BlockKind::Gap => prop_assert!(!raw.chars().any(char::is_alphanumeric), "{:?}", raw),
+                BlockKind::Entry(index) => {
+                    let entry = document.entries().nth(*index).expect("an entry");
+                    let written = item::written(&entry.marker, &entry.text);
+                    let strip = |text: &str| -> String { text.chars().filter(|l| l.is_alphanumeric()).collect() };
+                    prop_assert_eq!(strip(raw), strip(&written));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn an_append_adds_only_itself(text in ended(), entry in ended(), section in 0..5_usize) {
+        let shape = Shape::default();
+        let name = &shape.sections[section].name;
+        let Ok(new) = append(&text, &shape, name, &entry) else {
+            // Only an entry that says nothing is turned down.
+            prop_assert!(!entry.chars().any(char::is_alphabetic), "{:?}", append(&text, &shape, name, &entry));
+            return Ok(());
+        };
+        let (old, now) = (parse(&text, &shape), parse(&new, &shape));
+        prop_assert!(now.section(section).count() > old.section(section).count());
+        prop_assert_eq!(now.entries().count() - old.entries().count(), now.section(section).count() - old.section(section).count());
+        let added = new.len() - text.len();
+        prop_assert!((0..=text.len()).any(|at| new.is_char_boundary(at) && new.is_char_boundary(at + added)
+            && new[..at] == text[..at.min(text.len())] && new[at + added..] == text[at..]));
+        let id = |document: &Document| document.section(section).last().map(|entry| entry.id);
+        let again = append(&new, &shape, name, &entry).expect("appended before");
+        prop_assert!(parse(&again, &shape).section(section).any(|entry| Some(entry.id) == id(&now)));
+    }
+
+    #[test]
+    fn closing_closes_one_entry_and_keeps_its_id(text in ended(), pick in any::<prop::sample::Index>()) {
+        let shape = Shape::default();
+        let document = parse(&text, &shape);
+        let entries: Vec<_> = document.entries().filter(|entry| entry.words > 0).collect();
+        prop_assume!(!entries.is_empty());
+        let id = entries[pick.index(entries.len())].id;
+        let new = close(&text, &shape, &id.to_string());
+        prop_assert!(new.is_ok(), "{:?}", new);
+        let new = new.expect("just seen");
+        let closed = parse(&new, &shape);
+        prop_assert_eq!(closed.entries().count(), document.entries().count());
+        for (before, after) in document.entries().zip(closed.entries()) {
+            prop_assert_eq!(after.closed, before.closed || before.id == id);
+            prop_assert_eq!(after.pinned, before.pinned);
+            prop_assert_eq!(after.section, before.section);
+        }
+        prop_assert_eq!(close(&new, &shape, &id.to_string()).ok().filter(|_| closed.entries().any(|e| e.id == id)).unwrap_or(new.clone()), new);
+    }
+
+    #[test]
+    fn a_replaced_body_touches_nothing_else(text in ended()) {
+        let shape = Shape::default();
+        let Ok(new) = replace_section_body(&text, &shape, "git", "- `abc1234` subject\n  body") else { return Ok(()) };
+        let (old, now) = (parse(&text, &shape), parse(&new, &shape));
+        prop_assert!(now.section(5).any(|entry| entry.text == "`abc1234` subject\nbody"));
+        prop_assert_eq!(digest(&old), digest(&now));
+        let again = replace_section_body(&new, &shape, "git", "- `abc1234` subject\n  body").expect("as before");
+        prop_assert_eq!(again.replace('\r', ""), new.replace('\r', ""));
+    }
+
+    #[test]
+    fn counting_is_additive(a in "\\PC{0,40}", b in "\\PC{0,40}") {
+        prop_assume!(!a.contains("<!--") && !b.contains("-->"));
+        prop_assert_eq!(count_words(&format!("{a} {b}")), count_words(&a) + count_words(&b));
+    }
+}

@@ -1,0 +1,34 @@
+//! The compaction file: what it is made of, how it is read, measured and edited.
+//!
+//! The file is Markdown that an agent writes by hand, so reading never fails and
+//! never loses a byte: [`parse`] tiles the source, [`render`] puts the tiles back.
+//! Nothing here touches a file, a clock or the environment.
+
+mod blocks;
+mod edit;
+mod front;
+mod insert;
+pub(crate) mod item;
+mod measure;
+mod model;
+mod parse;
+mod render;
+mod shape;
+mod stamp;
+mod template;
+
+pub use edit::{EditError, append, close, replace_section_body};
+pub use front::FrontMatter;
+pub use item::Marker;
+pub use measure::{Measure, SectionWords, count_words, gauge_words, measure};
+pub use model::{Block, BlockKind, Document, Entry, EntryId, EntryIdError};
+pub use parse::parse;
+pub(crate) use parse::says_nothing;
+pub use render::render;
+pub(crate) use render::{CanonicalSection, canonical, sound};
+pub use shape::{Role, Section, Shape, ShapeError};
+pub use stamp::{Stamp, StampState, digest};
+pub use template::{DEFAULT_TEMPLATE, template};
+
+#[cfg(test)]
+pub(crate) mod laws;

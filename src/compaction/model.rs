@@ -1,0 +1,209 @@
+//! What a compaction file consists of, once read.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sha2::{Digest, Sha256};
+
+use super::{FrontMatter, Marker, Shape};
+
+/// A file that was read: blocks that tile the source, and the entries among them.
+#[derive(Clone, Debug)]
+pub struct Document<'a> {
+    pub(super) source: &'a str,
+    pub(super) shape: &'a Shape,
+    pub(super) front: FrontMatter,
+    pub(super) title: Option<String>,
+    pub(super) blocks: Vec<Block>,
+    pub(super) entries: Vec<Entry>,
+}
+
+/// One tile of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Where it stands, blank lines after it included.
+    pub range: Range<usize>,
+    /// The section it stands in; for a heading, the one it opens.
+    pub section: Option<usize>,
+    /// What it is.
+    pub kind: BlockKind,
+}
+
+/// What a block is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlockKind {
+    /// The front matter with its fences.
+    Front,
+    /// The file's title.
+    Title,
+    /// The heading of a known section.
+    Section,
+    /// A heading that names no section: inside of one it groups what follows.
+    Heading {
+        /// What it says.
+        title: String,
+    },
+    /// An HTML comment.
+    Comment,
+    /// An entry, by its index in [`Document::entries`].
+    Entry(usize),
+    /// Blank lines, thematic breaks, headings that say nothing.
+    Gap,
+}
+
+impl<'a> Document<'a> {
+    /// The text it was read from.
+    pub fn source(&self) -> &'a str {
+        self.source
+    }
+
+    /// The shape it was read with.
+    pub fn shape(&self) -> &'a Shape {
+        self.shape
+    }
+
+    /// The front matter; all fields `None` where the file has none.
+    pub fn front(&self) -> &FrontMatter {
+        &self.front
+    }
+
+    /// What the title says.
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// The tiles of the source, in order.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// All entries in file order, stray ones too.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter()
+    }
+
+    /// The entries of one section, wherever in the file its headings stand.
+    pub fn section(&self, index: usize) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(move |entry| entry.section == Some(index))
+    }
+
+    /// The entries outside of every section.
+    pub fn stray(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.section.is_none())
+    }
+
+    /// Whether the file has a heading for this section.
+    pub fn has_section(&self, index: usize) -> bool {
+        self.blocks.iter().any(|block| block.kind == BlockKind::Section && block.section == Some(index))
+    }
+}
+
+/// A list item with what hangs below it, or a paragraph or other block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Where it stands in the source, without the line break at its end.
+    pub range: Range<usize>,
+    /// Its section; `None` for stray text.
+    pub section: Option<usize>,
+    /// The unknown heading it stands below.
+    pub under: Option<String>,
+    /// What it says: without list marker and indentation, flags kept, lines ended by `\n`.
+    pub text: String,
+    /// How it was marked.
+    pub marker: Marker,
+    /// `!` in front: the seal keeps it whatever happens.
+    pub pinned: bool,
+    /// `[x]`, `~~…~~` or `closed:`.
+    pub closed: bool,
+    /// `none: <reason>`, the answer to a section that has nothing to hold.
+    pub none: bool,
+    /// The kind it names in front (`risk: …`), where the shape routes it.
+    pub kind: Option<String>,
+    /// What it is called; the same however it is marked, spaced, pinned or closed.
+    pub id: EntryId,
+    /// Its words.
+    pub words: usize,
+}
+
+/// The short name of an entry: 6 hex digits of a hash of what it says.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EntryId([u8; 3]);
+
+/// Text that is no entry id.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no entry id: 6 hex digits are")]
+pub struct EntryIdError(String);
+
+impl EntryId {
+    /// Of a text without flags.
+    pub(crate) fn of(bare: &str) -> Self {
+        let mut hash = Sha256::new();
+        for (index, word) in bare.split_whitespace().enumerate() {
+            if index > 0 {
+                hash.update(b" ");
+            }
+            hash.update(word.as_bytes());
+        }
+        let hash = hash.finalize();
+        Self([hash[0], hash[1], hash[2]])
+    }
+}
+
+impl fmt::Display for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let [a, b, c] = self.0;
+        write!(f, "{a:02x}{b:02x}{c:02x}")
+    }
+}
+
+impl fmt::Debug for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for EntryId {
+    type Err = EntryIdError;
+
+    fn from_str(text: &str) -> Result<Self, EntryIdError> {
+        let wrong = || EntryIdError(text.to_owned());
+        if text.len() != 6 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(wrong());
+        }
+        let number = u32::from_str_radix(text, 16).map_err(|_| wrong())?;
+        let [_, a, b, c] = number.to_be_bytes();
+        Ok(Self([a, b, c]))
+    }
+}
+
+impl Serialize for EntryId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for EntryId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_read_and_written() {
+        let id = EntryId::of("a  text\nof two lines");
+        assert_eq!(id, EntryId::of(" a text of two lines "));
+        assert_ne!(id, EntryId::of("a text of two Lines"));
+        assert_eq!(id.to_string().parse(), Ok(id));
+        let json = serde_json::to_string(&id).expect("json");
+        assert_eq!(serde_json::from_str::<EntryId>(&json).expect("json"), id);
+        for wrong in ["", "12345", "1234567", "+12345", "gggggg"] {
+            assert_eq!(wrong.parse::<EntryId>(), Err(EntryIdError(wrong.to_owned())));
+        }
+    }
+}

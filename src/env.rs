@@ -1,0 +1,112 @@
+//! The environment, read in one place. Tests pass a map instead.
+#![allow(clippy::disallowed_methods, reason = "this module owns the environment")]
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Root of the project of the session's start; the payload's `cwd` follows the
+/// agent's `cd` and is no key (`CLAUDE_CODE.md` c, h5).
+pub const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
+/// Process id of the client; the same across `/clear` (h8).
+pub const CLIENT_PID: &str = "CLAUDE_PID";
+/// `1` for an interactive session, `0` for `-p`.
+pub const ATTENDED: &str = "CLAUDE_CODE_SESSION_ATTENDED";
+/// Session id in hooks and in the agent's shell; follows `/clear`.
+pub const SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
+/// Folder the running plugin was loaded from.
+pub const PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
+/// Set in every process the client starts, the agent's shell included.
+pub const CLAUDECODE: &str = "CLAUDECODE";
+/// `<version>:<client pid>`, set by the mod once it lives.
+pub const MOD: &str = "BRAIN_GUARD_MOD";
+
+/// A view of environment variables.
+#[derive(Debug, Clone)]
+pub enum Env {
+    /// The process's own.
+    Process,
+    /// A fixed set, for tests and for `demo`.
+    Map(BTreeMap<String, String>),
+}
+
+impl Env {
+    /// A fixed environment from pairs.
+    pub fn of<const N: usize>(pairs: [(&str, &str); N]) -> Self {
+        Self::Map(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
+    }
+
+    /// A variable's raw value; set but empty counts as unset.
+    pub fn os(&self, name: &str) -> Option<OsString> {
+        let value = match self {
+            Self::Process => std::env::var_os(name),
+            Self::Map(map) => map.get(name).map(OsString::from),
+        };
+        value.filter(|v| !v.is_empty())
+    }
+
+    /// A variable's value if it is UTF-8.
+    pub fn get(&self, name: &str) -> Option<String> {
+        self.os(name)?.into_string().ok()
+    }
+
+    /// A variable as a path.
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        self.os(name).map(PathBuf::from)
+    }
+
+    /// All variables whose names begin with `prefix`, the prefix cut off.
+    pub fn with_prefix(&self, prefix: &str) -> Vec<(String, String)> {
+        let mut found: Vec<(String, String)> = match self {
+            Self::Process => std::env::vars_os()
+                .filter_map(|(k, v)| {
+                    Some((k.to_str()?.strip_prefix(prefix)?.to_owned(), v.into_string().ok()?))
+                })
+                .collect(),
+            Self::Map(map) => map
+                .iter()
+                .filter_map(|(k, v)| Some((k.strip_prefix(prefix)?.to_owned(), v.clone())))
+                .collect(),
+        };
+        found.sort();
+        found
+    }
+
+    /// The user's home folder.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.path("HOME")
+    }
+
+    /// The client's process id.
+    pub fn client_pid(&self) -> Option<u32> {
+        self.get(CLIENT_PID)?.parse().ok()
+    }
+
+    /// Whether a person could be at the terminal at all: an interactive client.
+    /// Absent (older clients) counts as interactive.
+    pub fn interactive(&self) -> bool {
+        self.get(ATTENDED).as_deref() != Some("0")
+    }
+
+    /// The running program's own path, symlinks resolved by the kernel.
+    pub fn program(&self) -> Option<PathBuf> {
+        std::env::current_exe().ok()
+    }
+
+    /// The folder the process was started in.
+    pub fn cwd(&self) -> Option<PathBuf> {
+        std::env::current_dir().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_is_unset_and_prefixes_are_cut() {
+        let env = Env::of([("A", ""), ("BG_X", "1"), ("BG_Y", "2")]);
+        assert_eq!(env.get("A"), None);
+        assert_eq!(env.with_prefix("BG_"), [("X".into(), "1".into()), ("Y".into(), "2".into())]);
+    }
+}

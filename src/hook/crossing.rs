@@ -1,0 +1,229 @@
+//! From a seal to a token: what the hooks do after the agent's own verbs.
+
+use std::time::Duration;
+
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use super::facts::Facts;
+use super::reply::Reply;
+use crate::boundary::{Step, Token, budget};
+use crate::log;
+use crate::settings::Mode;
+use crate::store::jobs::Request;
+use crate::store::sealing::{self, Outcome};
+use crate::store::{boundary, jobs, prompts, state};
+
+/// How long blocks stay lifted after a boundary failed.
+const LIFTED_MINUTES: i64 = 15;
+
+/// After a shell call that ran our verbs: takes the seal's request, seals again
+/// after a late append, and lets the prompts join their job.
+pub fn after_verbs(facts: &mut Facts, command: &str) -> Reply {
+    if let Err(e) = prompts::flush(&facts.places, &facts.session.job, facts.id) {
+        facts.fault("prompts not moved", &e);
+    }
+    let taken = take_request(facts);
+    if !taken && command.contains(" append ") && facts.token().is_some_and(|t| t.step == Step::Pending) {
+        reseal(facts);
+    }
+    Reply::default()
+}
+
+/// Takes the request a seal left; `true` if there was one.
+pub fn take_request(facts: &mut Facts) -> bool {
+    let Some(request) = jobs::take_request(&facts.places, &facts.session.job, facts.id) else {
+        return false;
+    };
+    if let Err(e) = jobs::mirror(&facts.places, &facts.session.job) {
+        facts.fault("sealed versions not mirrored", &e);
+    }
+    request_boundary(facts, &request);
+    true
+}
+
+/// Opens a boundary for a seal, if one is due and can be carried out.
+pub fn request_boundary(facts: &mut Facts, request: &Request) {
+    let reached = facts.session.ranks.context.max(facts.session.ranks.file) > 0;
+    let wanted = request.clear.unwrap_or(reached);
+    let calls = || state::calls(&facts.places, facts.id);
+    let why_not = if !wanted {
+        Some("no tier is reached and --clear was not given".to_owned())
+    } else if !request.authored {
+        Some("nothing was written in this session".to_owned())
+    } else if facts.settings.mode == Mode::Shadow {
+        Some("shadow mode".to_owned())
+    } else if request.clear.is_none() && facts.session.overridden(facts.now, calls) {
+        Some("the operator's override stands".to_owned())
+    } else if facts.headless_only_coached() {
+        Some("headless".to_owned())
+    } else {
+        None
+    };
+    if let Some(why) = why_not {
+        log::write(&facts.places.log(), facts.now, "no-boundary", &json!({"session": facts.id, "why": why}));
+        return;
+    }
+    let Some(carrier) = facts.carrier().chosen else {
+        lift(facts, "no carrier can clear this session now");
+        return;
+    };
+    let earlier = boundary::times(&facts.places, &facts.session.job);
+    if let Err(spent) = budget::check(&earlier, facts.now, &facts.settings.boundary) {
+        log::write(&facts.places.log(), facts.now, "no-boundary", &json!({"session": facts.id, "why": spent.why}));
+        facts.update(|s| s.lifted = Some((spent.until, spent.why.clone())));
+        return;
+    }
+    if let Some(old) = facts.token().filter(|t| t.step == Step::Pending) {
+        let replaced = boundary::update(&facts.places, &old.id, |t| t.fail("sealed anew", facts.now));
+        if let Err(e) = replaced {
+            facts.fault("token not ended", &e);
+        }
+    }
+    let seed = format!("{}{}{}", facts.id, request.version, facts.now.to_rfc3339());
+    let token = Token {
+        id: Sha256::digest(seed).iter().take(5).map(|b| format!("{b:02x}")).collect(),
+        job: facts.session.job.clone(),
+        parent: facts.id.to_owned(),
+        child: None,
+        step: Step::Pending,
+        why: None,
+        carrier,
+        version: request.version,
+        sealed: jobs::sealed_path(&facts.places, &facts.session.job, request.version).display().to_string(),
+        client: facts.session.client,
+        created: facts.now,
+        since: facts.now,
+        notice_until: None,
+        cancelled: false,
+        cut: false,
+        unanswered: 0,
+        retry_at: None,
+    };
+    if let Err(e) = boundary::create(&facts.places, &token) {
+        facts.fault("token not written, so no boundary", &e);
+        return;
+    }
+    facts.update(|s| {
+        s.token = Some(token.id.clone());
+        s.lifted = None;
+        s.stop_blocks = 0;
+    });
+    facts.session.token = Some(token.id.clone());
+    log::write(&facts.places.log(), facts.now, "boundary", &json!({
+        "token": token.id, "session": facts.id, "job": token.job, "version": token.version,
+        "carrier": carrier.name(),
+    }));
+}
+
+/// Seals again after an append behind the seal, so that nothing written is left out.
+fn reseal(facts: &mut Facts) {
+    let session = facts.session.clone();
+    let outcome = sealing::run(
+        &facts.places, &session.job, &session, &facts.settings, None, facts.now, false,
+    );
+    let Some(id) = session.token else { return };
+    let moved = match outcome {
+        Ok(Outcome::Sealed(sealed, path)) => boundary::update(&facts.places, &id, |t| {
+            t.version = sealed.report.version;
+            t.sealed = path.display().to_string();
+        }),
+        Ok(Outcome::Refused(_) | Outcome::NoFile) => boundary::update(&facts.places, &id, |t| {
+            t.fail("the file grew past the block band after its seal", facts.now);
+        }),
+        Err(e) => Err(e),
+    };
+    if let Err(e) = moved {
+        facts.fault("not sealed again", &e);
+    }
+}
+
+/// The mechanical seal at a turn's end that nobody would go on from.
+/// `true` if a boundary was opened.
+pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
+    let session = facts.session.clone();
+    let text = jobs::read(&facts.places, &session.job).ok().flatten().unwrap_or_default();
+    let authored = sealing::authored(&text, &session, &facts.settings).entries > 0;
+    let outcome = sealing::run(
+        &facts.places, &session.job, &session, &facts.settings, None, facts.now, false,
+    );
+    match outcome {
+        Ok(Outcome::Sealed(sealed, _)) => {
+            let version = sealed.report.version;
+            let request = Request {
+                session: facts.id.to_owned(), version, clear: None, authored, at: facts.now,
+            };
+            if let Err(e) = jobs::mirror(&facts.places, &session.job) {
+                facts.fault("sealed versions not mirrored", &e);
+            }
+            request_boundary(facts, &request);
+            facts.session.token.is_some()
+        }
+        Ok(Outcome::Refused(_) | Outcome::NoFile) => false,
+        Err(e) => {
+            facts.fault("not sealed at the turn's end", &e);
+            false
+        }
+    }
+}
+
+/// Blocks are lifted for a while, since no way out exists.
+pub fn lift(facts: &Facts, why: &str) {
+    let until = facts.now + chrono::Duration::minutes(LIFTED_MINUTES);
+    facts.update(|s| {
+        s.lifted = Some((until, why.to_owned()));
+        s.token = None;
+    });
+    log::write(&facts.places.log(), facts.now, "lifted", &json!({"session": facts.id, "why": why}));
+}
+
+/// Ends what is over: a failed boundary lifts the blocks, an answered one is forgotten.
+pub fn tidy(facts: &mut Facts, answered: bool) {
+    let Some(token) = facts.token() else { return };
+    if token.step == Step::Failed {
+        let why = format!("the last boundary failed: {}", token.why.as_deref().unwrap_or("no reason given"));
+        if token.why.as_deref() == Some("sealed anew") {
+            facts.update(|s| s.token = None);
+        } else {
+            lift(facts, &why);
+        }
+        reload(facts);
+        return;
+    }
+    if token.child.as_deref() != Some(facts.id) {
+        return;
+    }
+    if answered && token.step >= Step::Cleared {
+        let moved = boundary::update(&facts.places, &token.id, |t| {
+            t.advance(Step::Acknowledged, facts.now);
+        });
+        if let Err(e) = moved {
+            facts.fault("token not moved", &e);
+        }
+        log::write(&facts.places.log(), facts.now, "acknowledged", &json!({"token": token.id, "session": facts.id}));
+    }
+    if answered || token.step == Step::Acknowledged {
+        facts.update(|s| s.token = None);
+        reload(facts);
+    }
+}
+
+fn reload(facts: &mut Facts) {
+    if let Ok(Some(session)) = state::load(&facts.places, facts.id) {
+        facts.session = session;
+    }
+}
+
+/// Waits for what the main hook of the same event writes down first.
+pub fn wait_for(limit: Duration, mut ready: impl FnMut() -> bool) -> bool {
+    let step = Duration::from_millis(5);
+    let mut waited = Duration::ZERO;
+    while waited < limit {
+        if ready() {
+            return true;
+        }
+        std::thread::sleep(step);
+        waited += step;
+    }
+    false
+}

@@ -1,0 +1,136 @@
+//! The delivery: the sealed file between its markers, whole for the mod, in
+//! numbered pieces where the hooks carry it (a hook's context is cut above
+//! 10,000 characters, `CLAUDE_CODE.md` c).
+
+use serde_json::json;
+
+use super::facts::Facts;
+use crate::boundary::{Step, Token};
+use crate::log;
+use crate::store::{atomic, boundary, prompts};
+use crate::texts::{Text, say};
+
+/// Characters of the file in one piece; its frame and the bearings come on top.
+pub const PIECE_CHARS: usize = 7_500;
+
+/// Pieces that are registered in `hooks.json`; what is left over is named by path.
+pub const MAX_PIECES: usize = 3;
+
+/// Characters quoted of a prompt.
+const PROMPT_CHARS: usize = 1_000;
+
+/// The text that starts the new session, whole.
+pub fn text(facts: &Facts, token: &Token) -> Option<String> {
+    let file = sealed_text(facts, token)?;
+    Some(frame(facts, token, Text::Kickoff, &file, &[]))
+}
+
+fn sealed_text(facts: &Facts, token: &Token) -> Option<String> {
+    match atomic::read_text(std::path::Path::new(&token.sealed)) {
+        Ok(text) => text,
+        Err(e) => {
+            facts.fault("sealed file not read", &e);
+            None
+        }
+    }
+}
+
+fn frame(facts: &Facts, token: &Token, text: Text, file: &str, more: &[(&str, &str)]) -> String {
+    let version = token.version.to_string();
+    let prompts = quoted_prompts(facts, token);
+    let mut values = vec![
+        ("job", token.job.as_str()),
+        ("version", version.as_str()),
+        ("path", token.sealed.as_str()),
+        ("token", token.id.as_str()),
+        ("prompts", prompts.as_str()),
+        ("file", file),
+    ];
+    values.splice(0..0, more.iter().copied());
+    say(&facts.places, text, &values)
+}
+
+/// The first and the last of the user's prompts, and where all are.
+fn quoted_prompts(facts: &Facts, token: &Token) -> String {
+    let all = prompts::all(&facts.places, &token.job, &token.parent);
+    let quote = |text: &str| {
+        let cut: String = text.chars().take(PROMPT_CHARS).collect();
+        let more = if cut.len() < text.len() { " […]" } else { "" };
+        format!("> {}{more}", cut.replace('\n', "\n> "))
+    };
+    let Some(first) = all.first() else { return String::new() };
+    let mut out = format!("The user's first prompt in this job:\n{}", quote(&first.text));
+    if let Some(last) = all.last().filter(|last| *last != first) {
+        out = format!("{out}\nThe last one:\n{}", quote(&last.text));
+    }
+    let path = facts.places.job(&token.job).join("prompts.jsonl");
+    format!("{out}\nAll of them: {}", path.display())
+}
+
+/// Splits at line ends, so that the pieces put together are the text.
+fn split(text: &str, chars: usize) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let (mut start, mut count) = (0, 0);
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let length = line.chars().count();
+        if count > 0 && count + length > chars {
+            pieces.push(&text[start..at]);
+            (start, count) = (at, 0);
+        }
+        (at, count) = (at + line.len(), count + length);
+    }
+    pieces.push(&text[start..]);
+    pieces
+}
+
+/// The `number`-th piece of a delivery by the hooks, once; `None` where there is
+/// none or another hook has it.
+pub fn claim_piece(facts: &Facts, token: &Token, number: usize) -> Option<String> {
+    let file = sealed_text(facts, token)?;
+    let pieces = split(&file, PIECE_CHARS);
+    let piece = pieces.get(number - 1).filter(|_| number <= MAX_PIECES)?;
+    let claim = facts.places.token(&token.id).with_extension(format!("piece-{number}"));
+    if !atomic::claim(&claim).unwrap_or(false) {
+        return None;
+    }
+    if number == 1 {
+        let moved = boundary::update(&facts.places, &token.id, |t| t.advance(Step::Delivered, facts.now));
+        if let Err(e) = moved {
+            facts.fault("token not moved", &e);
+        }
+        let details = json!({"token": token.id, "pieces": pieces.len(), "by": "hook"});
+        log::write(&facts.places.log(), facts.now, "delivered", &details);
+    }
+    if pieces.len() == 1 {
+        return Some(frame(facts, token, Text::Kickoff, piece, &[]));
+    }
+    let last = number == MAX_PIECES && pieces.len() > MAX_PIECES;
+    let rest = format!("{piece}\n[the rest is in {}]", token.sealed);
+    let (part, parts) = (number.to_string(), pieces.len().min(MAX_PIECES).to_string());
+    let mut more = vec![("part", part.as_str()), ("parts", parts.as_str())];
+    if number > 1 {
+        more.push(("prompts", ""));
+    }
+    Some(frame(facts, token, Text::Piece, if last { &rest } else { piece }, &more))
+}
+
+/// Whether a prompt is the delivery of this token.
+pub fn is_delivery(prompt: &str, token: &Token) -> bool {
+    prompt.contains(&format!("compaction file {}", token.id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pieces_put_together_are_the_text(text in "([a-zé]{0,30}\n){0,40}[a-z]{0,10}", chars in 10usize..200) {
+            let pieces = split(&text, chars);
+            prop_assert_eq!(pieces.concat(), text.as_str());
+            prop_assert!(pieces.iter().all(|p| p.chars().count() <= chars.max(31)));
+        }
+    }
+}

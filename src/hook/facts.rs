@@ -1,0 +1,297 @@
+//! What is true around one event, read when it is asked for.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::event::Event;
+use crate::carrier::select::{self, Selection};
+use crate::boundary::Token;
+use crate::clock::Time;
+use crate::compaction;
+use crate::env::{self, Env};
+use crate::log;
+use crate::policy::gauge::{self, AutoCompact, Reading, Source, Window, WindowFacts};
+use crate::policy::ramp::Ramp;
+use crate::policy::stance::{self, Cap, Readings, Stance};
+use crate::settings::layers::{self, Diagnostic, File};
+use crate::settings::{Headless, Mode, Settings};
+use crate::store::paths::{Places, project_root};
+use crate::store::state::{Counted, Session};
+use crate::store::{atomic, boundary, state, tail};
+use crate::transcript::fill::{Fill, Gatherer};
+
+/// The surroundings of one event or command.
+pub struct Facts<'a> {
+    /// The environment.
+    pub env: &'a Env,
+    /// Now.
+    pub now: Time,
+    /// Where things lie.
+    pub places: Places,
+    /// The merged settings.
+    pub settings: Settings,
+    /// What was wrong in them.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The session's id.
+    pub id: &'a str,
+    /// The session's state as it was when the event came in.
+    pub session: Session,
+    /// No state of the session was there.
+    pub unseen: bool,
+    /// Main conversation's transcript.
+    pub transcript: Option<PathBuf>,
+    /// Permission mode.
+    pub mode: Option<String>,
+}
+
+/// The context's gauge with how its window became known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Context {
+    /// The reading.
+    pub reading: Reading,
+    /// The window.
+    pub window: Window,
+}
+
+#[derive(Deserialize)]
+struct Snapshot {
+    tokens: Option<u64>,
+    window: Option<u64>,
+    output: Option<u64>,
+}
+
+impl<'a> Facts<'a> {
+    /// The facts of a hook event; `None` without a place to keep state, or where
+    /// the guard is switched off.
+    pub fn of(env: &'a Env, now: Time, event: &Event<'a>) -> Option<Self> {
+        let root = env
+            .path(env::PROJECT_DIR)
+            .or_else(|| event.cwd.map(|cwd| project_root(env, Path::new(cwd))))?;
+        let mut facts = Self::for_session(env, now, &root, event.session)?;
+        facts.transcript = event.transcript.map(PathBuf::from).or(facts.transcript);
+        facts.mode = event.mode.map(str::to_owned).or(facts.mode);
+        Some(facts)
+    }
+
+    /// The facts of a session by its id.
+    pub fn for_session(env: &'a Env, now: Time, project: &Path, id: &'a str) -> Option<Self> {
+        let places = Places::of(env, project)?;
+        let (settings, diagnostics) = read_settings(&places, env);
+        let loaded = state::load(&places, id).ok().flatten();
+        let unseen = loaded.is_none();
+        let session = loaded.unwrap_or_default();
+        let transcript = session.transcript.as_ref().map(PathBuf::from);
+        let mode = session.mode.clone();
+        Some(Self { env, now, places, settings, diagnostics, id, session, unseen, transcript, mode })
+    }
+
+    /// Whether the guard does anything at all in this session.
+    pub fn on(&self) -> bool {
+        self.settings.mode != Mode::Off
+            && (self.env.interactive() || self.settings.headless != Headless::Off)
+    }
+
+    /// A headless run that is only coached.
+    pub fn headless_only_coached(&self) -> bool {
+        !self.env.interactive()
+            && !(self.settings.headless == Headless::Boundary && select::input_open(self.env))
+    }
+
+    /// The boundary this session ends in or came from.
+    pub fn token(&self) -> Option<Token> {
+        boundary::load(&self.places, self.session.token.as_deref()?).ok().flatten()
+    }
+
+    /// Changes this session's state; a failure is logged and costs no call.
+    pub fn update(&self, change: impl FnOnce(&mut Session)) {
+        self.update_of(self.id, change);
+    }
+
+    /// Changes another session's state, likewise.
+    pub fn update_of(&self, id: &str, change: impl FnOnce(&mut Session)) {
+        if let Err(e) = state::update(&self.places, id, change) {
+            self.fault("state not kept", &e);
+        }
+    }
+
+    /// Logs a fault of ours that was let go.
+    pub fn fault(&self, what: &str, error: &dyn std::fmt::Display) {
+        let details = json!({"session": self.id, "what": what, "error": error.to_string()});
+        log::write(&self.places.log(), self.now, "fault", &details);
+    }
+
+    /// Whether a person was at the terminal lately; the client's own flag says so overnight too.
+    pub fn attended(&self) -> bool {
+        let lately = chrono::Duration::minutes(self.settings.boundary.attended_minutes.min(100_000) as i64);
+        self.env.interactive() && self.session.last_human.is_some_and(|at| self.now - at < lately)
+    }
+
+    /// Which carrier could carry out a boundary now.
+    pub fn carrier(&self) -> Selection {
+        select::select(self.settings.boundary.carrier, &select::Seen {
+            mod_alive: select::mod_alive(self.env),
+            interactive: self.env.interactive(),
+            attended: self.attended(),
+        })
+    }
+
+    /// The ramp for a limit, moved by the session's base.
+    pub fn ramp(&self, limit: u64) -> Ramp {
+        self.settings.ramp(limit).shifted(self.session.base)
+    }
+
+    /// The context's gauge: the mod's snapshot of this very call, else the
+    /// transcript's last response and an estimate of what came since
+    /// (`new_bytes`: results that this event itself brings).
+    pub fn context(&self, call: Option<&str>, new_bytes: u64) -> Option<Context> {
+        let snapshot = call.and_then(|id| self.snapshot(id));
+        if let Some(Snapshot { tokens, window, output }) = snapshot {
+            let used = tokens? + output.unwrap_or(0);
+            let window = self.window(self.session.model.as_deref(), window, used);
+            return Some(self.reading(used, window, Source::Mod, self.now));
+        }
+        let fill = self.fill()?;
+        let new = (new_bytes as f64 / fill.bytes_per_token) as u64;
+        let estimated = fill.estimated + new;
+        let used = fill.measured + estimated;
+        let model = fill.model.as_deref().or(self.session.model.as_deref());
+        let window = self.window(model, self.session.reported_window, used);
+        let mut context = self.reading(used, window, Source::Transcript, fill.at.unwrap_or(self.now));
+        if estimated > context.reading.limit / 100 {
+            context.reading.source = Source::Estimated;
+        }
+        Some(context)
+    }
+
+    fn reading(&self, used: u64, window: Window, source: Source, at: Time) -> Context {
+        let limit = gauge::limit(window.tokens, &auto_compact(self.env));
+        Context { reading: Reading { used, limit, source, at }, window }
+    }
+
+    fn window(&self, model: Option<&str>, reported: Option<u64>, used: u64) -> Window {
+        // The event that named the model names its long variant too; the transcript never does.
+        let named = self.session.model.as_deref().filter(|m| {
+            m.ends_with("[1m]") && model.is_some_and(|seen| m.starts_with(seen))
+        });
+        gauge::window(&WindowFacts {
+            setting: self.settings.context.window,
+            model: named.or(model),
+            reported,
+            long_disabled: self.env.get("CLAUDE_CODE_DISABLE_1M_CONTEXT").is_some_and(|v| v != "0"),
+            used,
+        })
+    }
+
+    fn snapshot(&self, call: &str) -> Option<Snapshot> {
+        if !select::mod_alive(self.env) || !crate::store::paths::safe_name(call) {
+            return None;
+        }
+        let path = self.places.snapshots().join(format!("{call}.json"));
+        // The client's write is not atomic: a torn file is read again once, then given up.
+        let read = || serde_json::from_slice(&atomic::read(&path).ok()??).ok();
+        let snapshot = read().or_else(|| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            read()
+        });
+        let _ = atomic::remove(&path);
+        snapshot
+    }
+
+    fn fill(&self) -> Option<Fill> {
+        let mut gatherer = Gatherer::default();
+        let read = tail::lines_backwards(self.transcript.as_deref()?, |line| {
+            if gatherer.feed(line).is_break() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        read.ok()?;
+        gatherer.finish()
+    }
+
+    /// The compaction file's gauge, and what to remember of the count.
+    pub fn file(&self) -> Option<(Reading, Counted)> {
+        let path = self.places.compaction(&self.session.job);
+        let meta = atomic::stat(&path)?;
+        let counted = match self.session.counted {
+            Some(c) if (c.modified, c.size) == meta => c,
+            _ => {
+                let text = atomic::read_text(&path).ok()??;
+                let words = compaction::gauge_words(&text, &self.settings.file.shape) as u64;
+                Counted { modified: meta.0, size: meta.1, words }
+            }
+        };
+        let limit = self.settings.file.words;
+        let reading = Reading { used: counted.words, limit, source: Source::File, at: self.now };
+        Some((reading, counted))
+    }
+
+    /// Both gauges, for the stance.
+    pub fn readings(&self, context: Option<Context>, file: Option<Reading>) -> Readings {
+        let written = file.map_or(0.0, |f| {
+            f.used.saturating_sub(self.session.born_words) as f64 * 100.0 / f.limit.max(1) as f64
+        });
+        Readings { context: context.map(|c| c.reading), file, written }
+    }
+
+    /// The stance by both gauges and what caps it.
+    pub fn stance(&self, ramp: &Ramp, readings: &Readings) -> Stance {
+        stance::stance(ramp, readings, self.session.ranks, self.settings.file.min_written, |_| {
+            self.cap(readings)
+        })
+    }
+
+    /// Why nothing may be blocked now, if so.
+    pub fn cap(&self, readings: &Readings) -> Option<Cap> {
+        let calls = || state::calls(&self.places, self.id);
+        if self.session.overridden(self.now, calls) {
+            return Some(Cap::Override);
+        }
+        if self.settings.mode == Mode::Shadow {
+            return Some(Cap::Shadow);
+        }
+        if self.headless_only_coached() {
+            return Some(Cap::Headless);
+        }
+        if self.mode.as_deref() == Some("plan") {
+            return Some(Cap::Plan);
+        }
+        if let Some((until, why)) = &self.session.lifted
+            && *until > self.now
+        {
+            return Some(Cap::Lifted(why.clone()));
+        }
+        if self.carrier().chosen.is_none() {
+            return Some(Cap::NoCarrier);
+        }
+        let percent = readings.context.map_or(0.0, |r| r.percent());
+        self.session.grace.filter(|g| percent < g.percent && calls() < g.calls).map(|_| Cap::Grace)
+    }
+}
+
+/// Reads and merges the layers of settings.
+pub fn read_settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) {
+    let file = |path: &Path| {
+        let text = atomic::read_text(path).ok()??;
+        Some(File { path: path.display().to_string(), text })
+    };
+    layers::merge(
+        file(&places.user_settings).as_ref(),
+        file(&places.project_settings()).as_ref(),
+        env,
+    )
+}
+
+fn auto_compact(env: &Env) -> AutoCompact {
+    let leading = |name: &str| -> Option<u64> {
+        let text = env.get(name)?;
+        // The client parses "500k" as 500 (`TRAPS.md` A).
+        let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().ok()
+    };
+    AutoCompact {
+        disabled: env.get("DISABLE_AUTO_COMPACT").is_some_and(|v| v != "0"),
+        window: leading("CLAUDE_CODE_AUTO_COMPACT_WINDOW"),
+        percent: env.get("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE").and_then(|p| p.parse().ok()),
+    }
+}

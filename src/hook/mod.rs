@@ -1,0 +1,167 @@
+//! The hook: JSON on stdin, JSON or nothing on stdout, exit 0. Whatever goes
+//! wrong in here lets the call through and leaves a line in the log.
+
+pub mod crossing;
+pub mod deliver;
+pub mod event;
+pub mod facts;
+pub mod post_tool;
+pub mod pre_tool;
+pub mod prompt;
+pub mod reply;
+pub mod say;
+pub mod session;
+pub mod stop;
+pub mod wire;
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::boundary::{Carrier, Step};
+use crate::clock::Time;
+use crate::env::{self, Env};
+use crate::log;
+use crate::store::boundary;
+use crate::store::paths::{Places, project_root};
+use event::{Event, Kind, Source};
+use facts::Facts;
+use reply::Reply;
+use wire::Payload;
+
+/// The largest payload that is looked at; larger ones pass.
+const MAX_PAYLOAD: u64 = 64 * 1024 * 1024;
+
+/// How one registered hook entry differs from the main one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// `hook`: decides.
+    Main,
+    /// `hook --piece N`: brings one further piece of a delivery.
+    Piece(usize),
+    /// `hook --rewake`: starts the cleared session's first turn where the mod can't.
+    Rewake,
+}
+
+/// Reads one payload and answers it. Never fails: a fault is logged, and the
+/// answer is then silence.
+pub fn run(role: Role, input: impl Read, env: &Env, now: Time) -> Reply {
+    let mut bytes = Vec::new();
+    if let Err(e) = input.take(MAX_PAYLOAD).read_to_end(&mut bytes) {
+        log_fault(env, now, "payload not read", &e.to_string());
+        return Reply::default();
+    }
+    let payload: Payload = match serde_json::from_slice(&bytes) {
+        Ok(payload) => payload,
+        Err(e) => {
+            // Well-formed JSON of a shape we don't model is no opinion, and no fault.
+            if !e.is_data() {
+                log_fault(env, now, "payload is not JSON", &e.to_string());
+            }
+            return Reply::default();
+        }
+    };
+    let Some(event) = Event::of(&payload) else { return Reply::default() };
+    let Some(mut facts) = Facts::of(env, now, &event) else { return Reply::default() };
+    if !facts.on() {
+        return Reply::default();
+    }
+    match role {
+        Role::Main => dispatch(&mut facts, &event),
+        Role::Piece(number) => piece(&mut facts, &event, number),
+        Role::Rewake => rewake(&mut facts, &event),
+    }
+}
+
+fn dispatch(facts: &mut Facts, event: &Event) -> Reply {
+    if matches!(event.kind, Kind::PreTool(_)) && !event.subagent {
+        crossing::tidy(facts, true);
+    }
+    match &event.kind {
+        Kind::PreTool(call) => pre_tool::handle(facts, event, call),
+        Kind::PostTool(call, output) => post_tool::used(facts, event, call, *output),
+        Kind::PostToolFailure(call) => post_tool::used(facts, event, call, None),
+        Kind::PostBatch(bytes) => post_tool::batch(facts, event, *bytes),
+        Kind::SessionStart { source, model, .. } => session::start(facts, event, *source, *model),
+        Kind::Prompt(text) => prompt::submit(facts, event, text),
+        Kind::Expansion { command, args } => prompt::expand(facts, command, args),
+        Kind::Stop { agents, shells } => stop::handle(facts, event, *agents, shells),
+        Kind::PreCompact => session::before_compaction(facts),
+        Kind::ModelSwitch(model) => {
+            session::switch_model(facts, model);
+            Reply::default()
+        }
+        Kind::SessionEnd => Reply::default(),
+    }
+}
+
+/// How long a sidecar hook waits for the main one of the same event.
+const SIDECAR_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Waits until the main hook has written down what this event means for the
+/// session; `false` if it never did.
+fn main_hook_is_done(facts: &mut Facts, event: &Event) -> bool {
+    if matches!(event.kind, Kind::SessionStart { .. }) && facts.unseen {
+        let path = facts.places.session(facts.id, "json");
+        if !crossing::wait_for(SIDECAR_PATIENCE, || path.exists()) {
+            return false;
+        }
+        let Ok(Some(session)) = crate::store::state::load(&facts.places, facts.id) else { return false };
+        facts.session = session;
+    }
+    facts.session.token.is_some()
+}
+
+fn piece(facts: &mut Facts, event: &Event, number: usize) -> Reply {
+    if !main_hook_is_done(facts, event) {
+        return Reply::default();
+    }
+    let Some(token) = facts.token() else { return Reply::default() };
+    match &event.kind {
+        Kind::SessionStart { source: Source::Clear, .. } if token.carrier == Carrier::Manual => {
+            deliver::claim_piece(facts, &token, number)
+                .map_or_else(Reply::default, |text| Reply::note("SessionStart", text))
+        }
+        Kind::Prompt(text) if !deliver::is_delivery(text, &token) => {
+            prompt::attach(facts, Some(&token), number)
+        }
+        _ => Reply::default(),
+    }
+}
+
+/// Starts the first turn of a cleared session: at once where the hooks deliver,
+/// and where the mod should have, once it has not.
+fn rewake(facts: &mut Facts, event: &Event) -> Reply {
+    if !main_hook_is_done(facts, event) {
+        return Reply::default();
+    }
+    let Some(token) = facts.token() else { return Reply::default() };
+    if token.carrier == Carrier::Mod {
+        let patience = Duration::from_secs(facts.settings.boundary.step_seconds.clamp(1, 300));
+        let moved_on = crossing::wait_for(patience, || {
+            !boundary::load(&facts.places, &token.id)
+                .ok()
+                .flatten()
+                .is_some_and(|t| t.step == Step::Cleared)
+        });
+        if moved_on {
+            return Reply::default();
+        }
+        let details = json!({"token": token.id, "session": facts.id});
+        log::write(&facts.places.log(), facts.now, "mod-did-not-submit", &details);
+    }
+    let values =
+        [("job", token.job.as_str()), ("token", token.id.as_str()), ("path", token.sealed.as_str())];
+    Reply { wake: Some(crate::texts::say(&facts.places, crate::texts::Text::Wake, &values)), ..Reply::default() }
+}
+
+/// Where a fault is logged when not even the event is known.
+pub fn log_fault(env: &Env, now: Time, what: &str, error: &str) {
+    let root = env.path(env::PROJECT_DIR).or_else(|| env.cwd().map(|cwd| project_root(env, &cwd)));
+    let log: Option<PathBuf> = root.and_then(|r| Places::of(env, &r)).map(|p| p.log());
+    if let Some(log) = log {
+        log::write(&log, now, "fault", &json!({"what": what, "error": error}));
+    }
+}

@@ -1,0 +1,167 @@
+//! `PostToolUse`, `PostToolUseFailure`, `PostToolBatch`: what a call brought in,
+//! and the one note a batch.
+
+use serde_json::{Value, json};
+
+use super::crossing;
+use super::event::{Event, ToolCall};
+use super::facts::Facts;
+use super::pre_tool::{absolute, settle};
+use super::reply::{Agent, Reply};
+use super::say::Say;
+use super::wire::ToolInput;
+use crate::policy::bands::{Band, band};
+use crate::policy::coach::note_due;
+use crate::policy::stance::{Cap, Ranks};
+use crate::store::{atomic, jobs, state};
+use crate::texts::{self, Text};
+
+/// `PostToolUse` and, without an output, `PostToolUseFailure`.
+pub fn used(
+    facts: &mut Facts,
+    event: &Event,
+    call: &ToolCall,
+    output: Option<&serde_json::value::RawValue>,
+) -> Reply {
+    let input: ToolInput =
+        call.input.and_then(|i| serde_json::from_str(i.get()).ok()).unwrap_or_default();
+    if matches!(call.tool, "Read" | "Edit" | "Write")
+        && output.is_some()
+        && !event.subagent
+        && let Some(path) = input.file_path.as_deref()
+    {
+        let path = absolute(event, path);
+        if let Err(e) = state::remember_file(&facts.places, facts.id, &path.to_string_lossy()) {
+            facts.fault("file not remembered", &e);
+        }
+    }
+    let shell = band(call.tool, &facts.settings.bands) == Band::Shell;
+    if !shell {
+        return Reply::default();
+    }
+    let own = input.command.as_deref().is_some_and(|c| c.contains("brain-guard"));
+    if own {
+        return crossing::after_verbs(facts, input.command.as_deref().unwrap_or_default());
+    }
+    match output {
+        Some(output) if !event.subagent => cap_output(facts, call, output.get()),
+        _ => Reply::default(),
+    }
+}
+
+/// Cuts what a shell brought in where reads are blocked: head and tail stay, the
+/// whole goes to a file, since the transcript keeps only the replacement.
+fn cap_output(facts: &Facts, call: &ToolCall, output: &str) -> Reply {
+    let limit = facts.session.reading.map_or(u64::MAX, |r| r.limit);
+    let ramp = facts.ramp(limit);
+    let rank = facts.session.ranks.context.max(facts.session.ranks.file);
+    let max = facts.settings.coach.shell_chars;
+    // A quick look first: most output is short.
+    if rank < ramp.first_blocking() || output.len() <= max {
+        return Reply::default();
+    }
+    let readings = facts.readings(None, None);
+    if facts.cap(&readings).is_some_and(|cap| cap != Cap::Headless && cap != Cap::Grace) {
+        return Reply::default();
+    }
+    let Ok(Value::Object(mut output)) = serde_json::from_str(output) else { return Reply::default() };
+    let text = |key: &str, from: &serde_json::Map<String, Value>| {
+        from.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    if output.get("isImage") == Some(&Value::Bool(true)) || output.contains_key("backgroundTaskId") {
+        return Reply::default();
+    }
+    let (stdout, stderr) = (text("stdout", &output), text("stderr", &output));
+    let whole = if stderr.is_empty() { stdout } else { format!("{stdout}\n{stderr}") };
+    let count = whole.chars().count();
+    if count <= max {
+        return Reply::default();
+    }
+    let path = output.get("persistedOutputPath").and_then(Value::as_str).map(str::to_owned);
+    let path = path.or_else(|| save(facts, call, &whole));
+    let Some(path) = path else { return Reply::default() };
+    let (head, tail) = (max * 3 / 5, max * 2 / 5);
+    let first: String = whole.chars().take(head).collect();
+    let last: String = whole.chars().skip(count - tail).collect();
+    let cut = (count - head - tail).to_string();
+    let line = texts::say(&facts.places, Text::Capped, &[("cut", &cut), ("path", &path)]);
+    output.insert("stdout".into(), json!(format!("{first}\n{line}\n{last}")));
+    output.insert("stderr".into(), json!(""));
+    for key in ["persistedOutputPath", "persistedOutputSize"] {
+        output.remove(key);
+    }
+    Reply { agent: Some(Agent::Output(Value::Object(output))), ..Reply::default() }
+}
+
+fn save(facts: &Facts, call: &ToolCall, text: &str) -> Option<String> {
+    let name = if crate::store::paths::safe_name(call.id) { call.id } else { "output" };
+    let dir = facts.places.state.join("outputs").join(facts.id);
+    let path = dir.join(format!("{name}.txt"));
+    let saved = atomic::create_private_dir(&dir).and_then(|()| atomic::write_unsynced(&path, text.as_bytes()));
+    match saved {
+        Ok(()) => Some(path.display().to_string()),
+        Err(e) => {
+            facts.fault("output not saved, so not cut", &e);
+            None
+        }
+    }
+}
+
+/// `PostToolBatch`: once a response, after all its tools: where one note lands
+/// once (`CLAUDE_CODE.md` h10).
+pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
+    if event.subagent {
+        return Reply::default();
+    }
+    let context = facts.context(None, bytes);
+    let file = facts.file();
+    settle(facts, context, file.map(|f| f.1));
+    let readings = facts.readings(context, file.map(|f| f.0));
+    let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
+    let stance = facts.stance(&ramp, &readings);
+    if stance.rank == 0 && facts.session.told.rank == 0 && facts.session.ranks == Ranks::default() {
+        return Reply::default();
+    }
+    let say = Say::new(facts, &ramp, &readings, &stance);
+    let now = say.told(&stance);
+    let coach = &facts.settings.coach;
+    let claimed = state::update(&facts.places, facts.id, |s| {
+        s.ranks = Ranks { context: stance.context_rank, file: stance.file_rank };
+        if let Some(context) = context {
+            (s.reading, s.window) = (Some(context.reading), Some(context.window));
+        }
+        let due = note_due(&s.told, &now, ramp.top(), coach.every_percent, coach.every_calls);
+        if due || now.rank < s.told.rank {
+            s.told = now;
+        }
+        (due, say.claim_user(s))
+    });
+    let (due, tell_user) = match claimed {
+        Ok(claimed) => claimed,
+        Err(e) => {
+            facts.fault("note not claimed, so not given", &e);
+            return Reply::default();
+        }
+    };
+    if due {
+        make_file(facts);
+    }
+    let mut reply = if due { Reply::note("PostToolBatch", say.note()) } else { Reply::default() };
+    reply.user = tell_user.then(|| say.user());
+    reply
+}
+
+/// The file is there when the agent is first told of it.
+fn make_file(facts: &Facts) {
+    let job = &facts.session.job;
+    if facts.places.compaction(job).exists() {
+        return;
+    }
+    let template = texts::template(&facts.places, Text::Compaction);
+    let made = jobs::lock(&facts.places, job).and_then(|_held| {
+        jobs::read_or_create(&facts.places, job, &facts.settings, &template, facts.now)
+    });
+    if let Err(e) = made {
+        facts.fault("compaction file not made", &e);
+    }
+}

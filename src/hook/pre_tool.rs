@@ -1,0 +1,281 @@
+//! `PreToolUse`: the decision on one call.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::event::{Event, ToolCall};
+use super::facts::{Context, Facts};
+use super::reply::{Agent, Reply};
+use super::say::Say;
+use super::wire::ToolInput;
+use crate::log;
+use crate::policy::bands::{Band, band};
+use crate::policy::carve_outs::{self, Caller};
+use crate::policy::coach::Told;
+use crate::policy::decide::{Call, Decision, Denial, Target, decide};
+use crate::policy::operator::{self, Guarded};
+use crate::policy::ramp::Ramp;
+use crate::policy::stance::{Ranks, Readings, Stance};
+use crate::store::paths::same_file;
+use crate::store::state::{self, Counted, Denied, First, Grace};
+use crate::store::{boundary, jobs};
+
+/// Handles the event.
+pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
+    let input: ToolInput =
+        call.input.and_then(|i| serde_json::from_str(i.get()).ok()).unwrap_or_default();
+    let band = band(call.tool, &facts.settings.bands);
+    if event.subagent {
+        let target = target(facts, event, call, &input, true);
+        let call = Call { tool: call.tool, band, subagent: true, target, sealed: false };
+        let none = Readings::default();
+        let ramp = Ramp::default();
+        let stance = facts.stance(&ramp, &none);
+        let decision = decide(&call, &stance, &ramp, 0, || false);
+        return answer(facts, &call, &input, None, decision, &Say::new(facts, &ramp, &none, &stance));
+    }
+    let context = facts.context(Some(call.id), 0);
+    let file = facts.file();
+    settle(facts, context, file.map(|f| f.1));
+    let readings = facts.readings(context, file.map(|f| f.0));
+    let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
+    let stance = facts.stance(&ramp, &readings);
+    keep(facts, event, context, &readings, &ramp, &stance, file.map(|f| f.1));
+    let squeezed = stance.effective(&ramp) >= ramp.first_blocking();
+    let target = target(facts, event, call, &input, squeezed);
+    let call = Call { tool: call.tool, band, subagent: false, target, sealed: sealed(facts) };
+    let lines = facts.settings.coach.reread_lines;
+    let decision = decide(&call, &stance, &ramp, lines, || {
+        let path = absolute(event, input.file_path.as_deref().unwrap_or_default());
+        state::knows_file(&facts.places, facts.id, &path.to_string_lossy())
+    });
+    let say = Say::new(facts, &ramp, &readings, &stance);
+    answer(facts, &call, &input, Some((&ramp, &stance)), decision, &say)
+}
+
+/// A path as the tool means it: relative ones from where the agent's shell stands.
+pub fn absolute(event: &Event, path: &str) -> PathBuf {
+    let path = Path::new(path);
+    if path.is_absolute() { path.to_path_buf() } else { Path::new(event.cwd.unwrap_or("/")).join(path) }
+}
+
+fn target(facts: &Facts, event: &Event, call: &ToolCall, input: &ToolInput, squeezed: bool) -> Target {
+    let guarded = Guarded {
+        paths: vec![
+            facts.places.state.to_string_lossy().into_owned(),
+            facts.places.user_settings.to_string_lossy().into_owned(),
+        ],
+    };
+    if let Some(command) = input.command.as_deref() {
+        let ours = |program: &Path| {
+            let caller = Caller {
+                program: &program.to_string_lossy(),
+                session: facts.id,
+                call: call.id,
+                project: &facts.places.project.to_string_lossy(),
+            };
+            let here = |path: &str| same_file(&absolute(event, path), &facts.places.project);
+            carve_outs::own_command(command, &caller, here)
+        };
+        if command.contains("brain-guard")
+            && let Some(own) = facts.env.program().as_deref().and_then(ours)
+        {
+            return Target::Own(own);
+        }
+        if operator::shell_touches_guarded(command, &guarded) {
+            return Target::Operator;
+        }
+        return Target::Other;
+    }
+    let Some(path) = input.file_path.as_deref().or(input.notebook_path.as_deref()) else {
+        return Target::Other;
+    };
+    let file_tool = matches!(call.tool, "Read" | "Edit" | "Write");
+    if file_tool && (squeezed || path.to_ascii_lowercase().ends_with("compaction.md")) {
+        let live = facts.places.compaction(&facts.session.job);
+        if same_file(&absolute(event, path), &live) {
+            return Target::CompactionFile;
+        }
+    }
+    if call.tool != "Read" && path.contains("brain-guard") {
+        let path = absolute(event, path);
+        if operator::writes_guarded(&path.to_string_lossy(), &guarded) {
+            return Target::Operator;
+        }
+    }
+    Target::Other
+}
+
+/// Whether a valid seal waits for its boundary.
+fn sealed(facts: &Facts) -> bool {
+    let Some(id) = &facts.session.token else { return false };
+    boundary::load(&facts.places, id).ok().flatten().is_some_and(|t| t.holds(facts.id))
+}
+
+/// What the first reading of a session settles: its base, or a period of grace.
+pub fn settle(facts: &mut Facts, context: Option<Context>, counted: Option<Counted>) {
+    let Some(context) = context.filter(|_| facts.unseen || facts.session.first != First::Done) else {
+        return;
+    };
+    if facts.unseen {
+        let started = super::session::begin(facts, First::Grace);
+        facts.session = started;
+        facts.unseen = false;
+    }
+    let reading = context.reading;
+    let own = (facts.session.first_bytes as f64 / crate::transcript::fill::BYTES_PER_TOKEN) as u64;
+    let base = reading.used.saturating_sub(own) as f64 * 100.0 / reading.limit as f64;
+    let calls = state::calls(&facts.places, facts.id);
+    let (settings, first) = (facts.settings.ramp(reading.limit), facts.session.first);
+    let result = state::update(&facts.places, facts.id, |s| {
+        if s.first == First::Done {
+            return;
+        }
+        if first == First::Base {
+            s.base = base;
+        }
+        let ramp = settings.shifted(s.base);
+        if ramp.context_rank(reading.percent(), 0) >= ramp.first_blocking() {
+            s.grace = Some(Grace { percent: reading.percent() + 1.0, calls: calls + 25 });
+        }
+        s.first = First::Done;
+        s.counted = counted.or(s.counted);
+    });
+    if result.is_ok()
+        && let Ok(Some(session)) = state::load(&facts.places, facts.id)
+    {
+        facts.session = session;
+    }
+}
+
+/// Writes down what changed, and nothing if nothing did.
+fn keep(
+    facts: &Facts,
+    event: &Event,
+    context: Option<Context>,
+    readings: &Readings,
+    ramp: &Ramp,
+    stance: &Stance,
+    counted: Option<Counted>,
+) {
+    let ranks = Ranks { context: stance.context_rank, file: stance.file_rank };
+    let s = &facts.session;
+    if stance.rank > 0 || s.override_.is_some() {
+        // A lost count delays a note.
+        let _ = state::count_call(&facts.places, facts.id);
+    }
+    let mode = event.mode.map(str::to_owned);
+    let moved = s.transcript.as_deref() != event.transcript || s.mode != mode;
+    if s.ranks == ranks && !moved && (counted.is_none() || counted == s.counted) {
+        return;
+    }
+    let result = state::update(&facts.places, facts.id, |s| {
+        s.ranks = ranks;
+        s.counted = counted.or(s.counted);
+        s.transcript = event.transcript.map(str::to_owned).or(s.transcript.take());
+        s.cwd = event.cwd.map(str::to_owned).or(s.cwd.take());
+        s.mode = mode;
+        if let Some(context) = context {
+            s.reading = Some(context.reading);
+            s.window = Some(context.window);
+        }
+        if ranks.context < s.told.rank && stance.rank < s.told.rank {
+            s.told = Told { rank: stance.rank, ..s.told };
+        }
+    });
+    if let Err(e) = result {
+        facts.fault("state not kept", &e);
+    }
+    let _ = (readings, ramp);
+}
+
+fn answer(
+    facts: &Facts,
+    call: &Call,
+    input: &ToolInput,
+    at: Option<(&Ramp, &Stance)>,
+    decision: Decision,
+    say: &Say,
+) -> Reply {
+    match decision {
+        Decision::Pass => Reply::default(),
+        Decision::Allow(command) => {
+            if call.target == Target::CompactionFile && call.tool != "Read" {
+                make_file(facts);
+            }
+            let input = command.map(|c| json!({ "command": c }));
+            Reply { agent: Some(Agent::Allow(input, None)), ..Reply::default() }
+        }
+        Decision::PartialRead(lines) => {
+            if input.limit.is_some_and(|l| l <= lines) {
+                return Reply::default();
+            }
+            let mut value = json!({ "file_path": input.file_path, "limit": lines });
+            if let Some(offset) = input.offset {
+                value["offset"] = Value::from(offset);
+            }
+            Reply { agent: Some(Agent::Allow(Some(value), Some(say.reread()))), ..Reply::default() }
+        }
+        Decision::Deny(denial) => deny(facts, call, at, denial, say),
+    }
+}
+
+fn make_file(facts: &Facts) {
+    if facts.places.compaction(&facts.session.job).exists() {
+        return;
+    }
+    let made = jobs::lock(&facts.places, &facts.session.job).and_then(|_held| {
+        let template = crate::texts::template(&facts.places, crate::texts::Text::Compaction);
+        jobs::read_or_create(&facts.places, &facts.session.job, &facts.settings, &template, facts.now)
+    });
+    if let Err(e) = made {
+        facts.fault("compaction file not made", &e);
+    }
+}
+
+fn deny(facts: &Facts, call: &Call, at: Option<(&Ramp, &Stance)>, denial: Denial, say: &Say) -> Reply {
+    let mut user = None;
+    let reason = match denial {
+        Denial::Operator => say.deny_operator(),
+        Denial::MainLoopOnly => match &call.target {
+            Target::Own(own) => say.deny_main_loop(&own.verbs.join(", ")),
+            _ => say.deny_main_loop("this"),
+        },
+        Denial::Sealed => say.deny_sealed(),
+        Denial::Tier => {
+            let Some((ramp, stance)) = at else { return Reply::default() };
+            make_file(facts);
+            let told = say.told(stance);
+            // One of twenty parallel denials tells of a tier that was jumped over.
+            let first = state::update(&facts.places, facts.id, |s| {
+                let first = s.told.rank < stance.rank;
+                if first {
+                    s.told = told;
+                }
+                (first, say.claim_user(s))
+            });
+            let (first, tell_user) = first.unwrap_or((false, false));
+            if tell_user {
+                user = Some(say.user());
+            }
+            let note = if first { say.jumped(ramp, stance) } else { String::new() };
+            say.deny_tier(call.tool, &note)
+        }
+    };
+    let denied = Denied { at: facts.now, tool: call.tool.to_owned(), reason: reason.clone() };
+    if let Err(e) = state::update(&facts.places, facts.id, |s| s.denied = Some(denied)) {
+        facts.fault("denial not kept", &e);
+    }
+    let details = json!({
+        "session": facts.id, "tool": call.tool, "band": call.band.name(), "why": format!("{denial:?}"),
+        "figure": say.figure(),
+    });
+    log::write(&facts.places.log(), facts.now, "deny", &details);
+    Reply { agent: Some(Agent::Deny(reason)), user, wake: None }
+}
+
+/// The bands a rank blocks, as words.
+pub fn bands(blocked: impl IntoIterator<Item = Band>) -> String {
+    blocked.into_iter().map(Band::name).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,77 @@
+//! `UserPromptSubmit` and `UserPromptExpansion`: prompts, by whomever.
+
+use super::deliver;
+use super::event::{Event, by_a_person};
+use super::facts::Facts;
+use super::reply::Reply;
+use crate::boundary::{Step, Token};
+use crate::cmd;
+use crate::store::prompts::{self, Prompt};
+use crate::store::state::First;
+use crate::store::boundary;
+use crate::settings::Switch;
+
+/// `UserPromptSubmit`.
+pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
+    let token = facts.token();
+    if let Some(token) = token.as_ref().filter(|t| deliver::is_delivery(text, t)) {
+        let moved = boundary::update(&facts.places, &token.id, |t| t.advance(Step::Delivered, facts.now));
+        if let Err(e) = moved {
+            facts.fault("token not moved", &e);
+        }
+        return Reply::default();
+    }
+    if facts.unseen {
+        facts.session = super::session::begin(facts, First::Grace);
+    }
+    let continued = token.as_ref().is_some_and(|t| t.step == Step::Delivered && t.unanswered > 0)
+        && text.starts_with("brain-guard:");
+    if by_a_person(text) && !continued {
+        person(facts, text, token.as_ref());
+    }
+    attach(facts, token.as_ref(), 1)
+}
+
+fn person(facts: &Facts, text: &str, token: Option<&Token>) {
+    let now = facts.now;
+    facts.update(|s| {
+        s.last_human = Some(now);
+        s.stop_blocks = 0;
+        if s.first == First::Base {
+            s.first_bytes += text.len() as u64;
+        }
+    });
+    if facts.settings.prompts == Switch::On {
+        let prompt = Prompt { at: now, session: facts.id.to_owned(), text: text.to_owned() };
+        if let Err(e) = prompts::keep(&facts.places, &facts.session.job, &prompt) {
+            facts.fault("prompt not kept", &e);
+        }
+    }
+    if let Some(token) = token.filter(|t| t.holds(facts.id)) {
+        let cancelled = boundary::update(&facts.places, &token.id, |t| {
+            t.cancelled = t.step == Step::Pending;
+        });
+        if let Err(e) = cancelled {
+            facts.fault("notice not cancelled", &e);
+        }
+    }
+}
+
+/// A prompt that comes first in a cleared session gets the file, once.
+pub fn attach(facts: &Facts, token: Option<&Token>, piece: usize) -> Reply {
+    let ours = token.filter(|t| {
+        t.child.as_deref() == Some(facts.id)
+            && (t.step == Step::Cleared || (piece > 1 && t.step == Step::Delivered))
+    });
+    ours.and_then(|t| deliver::claim_piece(facts, t, piece))
+        .map_or_else(Reply::default, |text| Reply::note("UserPromptSubmit", text))
+}
+
+/// `UserPromptExpansion` of one of our commands: answered without a turn.
+pub fn expand(facts: &Facts, command: &str, args: &str) -> Reply {
+    match command {
+        "override" => Reply::block(cmd::override_::at_the_prompt(facts, args)),
+        "status" => Reply::block(cmd::status::at_the_prompt(facts)),
+        _ => Reply::default(),
+    }
+}

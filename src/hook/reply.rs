@@ -1,0 +1,117 @@
+//! What the hook answers, in the client's terms.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// An answer; the default says nothing and prints nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reply {
+    /// To the agent, in the event's own way.
+    pub agent: Option<Agent>,
+    /// One line for the user.
+    pub user: Option<String>,
+    /// Ends a waiting hook with the code that starts a turn (`asyncRewake`): the turn's text.
+    pub wake: Option<String>,
+}
+
+/// What reaches the agent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Agent {
+    /// `PreToolUse`: refused, with the reason.
+    Deny(String),
+    /// `PreToolUse`: allowed unasked; a new input; a note.
+    Allow(Option<Value>, Option<String>),
+    /// A note in the event's `additionalContext`.
+    Note(&'static str, String),
+    /// `PostToolUse`: another output in the place of the tool's own.
+    Output(Value),
+    /// The event is stopped (`Stop`, `UserPromptExpansion`): the reason.
+    Block(String),
+}
+
+#[derive(Serialize)]
+struct Wire<'a> {
+    #[serde(rename = "hookSpecificOutput", skip_serializing_if = "Option::is_none")]
+    specific: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(rename = "systemMessage", skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+}
+
+impl Reply {
+    /// A note to the agent.
+    pub fn note(event: &'static str, text: String) -> Self {
+        Self { agent: Some(Agent::Note(event, text)), ..Self::default() }
+    }
+
+    /// An answer that stops the event.
+    pub fn block(reason: String) -> Self {
+        Self { agent: Some(Agent::Block(reason)), ..Self::default() }
+    }
+
+    /// The JSON to print; `None` where there is nothing to say.
+    pub fn json(&self) -> Option<String> {
+        if self.agent.is_none() && self.user.is_none() {
+            return None;
+        }
+        let mut wire =
+            Wire { specific: None, decision: None, reason: None, message: self.user.as_deref() };
+        match &self.agent {
+            Some(Agent::Deny(reason)) => {
+                wire.specific = Some(json!({
+                    "hookEventName": "PreToolUse",
+                    "permissionDecision": "deny",
+                    "permissionDecisionReason": reason,
+                }));
+            }
+            Some(Agent::Allow(input, note)) => {
+                let mut specific = json!({
+                    "hookEventName": "PreToolUse",
+                    "permissionDecision": "allow",
+                });
+                if let Some(input) = input {
+                    specific["updatedInput"] = input.clone();
+                }
+                if let Some(note) = note {
+                    specific["additionalContext"] = json!(note);
+                }
+                wire.specific = Some(specific);
+            }
+            Some(Agent::Note(event, text)) => {
+                wire.specific = Some(json!({"hookEventName": event, "additionalContext": text}));
+            }
+            Some(Agent::Output(output)) => {
+                wire.specific =
+                    Some(json!({"hookEventName": "PostToolUse", "updatedToolOutput": output}));
+            }
+            Some(Agent::Block(reason)) => {
+                (wire.decision, wire.reason) = (Some("block"), Some(reason.as_str()));
+            }
+            None => {}
+        }
+        serde_json::to_string(&wire).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes() {
+        assert_eq!(Reply::default().json(), None);
+        let deny = Reply { agent: Some(Agent::Deny("no".into())), user: Some("u".into()), wake: None };
+        assert_eq!(
+            deny.json().unwrap(),
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"},"systemMessage":"u"}"#
+        );
+        assert_eq!(Reply::block("r".into()).json().unwrap(), r#"{"decision":"block","reason":"r"}"#);
+        assert_eq!(
+            Reply::note("PostToolBatch", "n".into()).json().unwrap(),
+            r#"{"hookSpecificOutput":{"additionalContext":"n","hookEventName":"PostToolBatch"}}"#
+        );
+    }
+}

@@ -1,0 +1,189 @@
+//! The texts of one moment: templates filled with its figures.
+
+use super::facts::Facts;
+use super::pre_tool::bands;
+use crate::policy::bands::Band;
+use crate::policy::coach::{Told, figure, grouped};
+use crate::policy::ramp::Ramp;
+use crate::policy::stance::{Gauge, Readings, Stance};
+use crate::store::state::{self, Session};
+use crate::texts::{Text, say};
+
+/// One moment of a session.
+pub struct Say<'a> {
+    facts: &'a Facts<'a>,
+    ramp: &'a Ramp,
+    readings: &'a Readings,
+    stance: &'a Stance,
+}
+
+impl<'a> Say<'a> {
+    /// The moment of these readings.
+    pub fn new(facts: &'a Facts<'a>, ramp: &'a Ramp, readings: &'a Readings, stance: &'a Stance) -> Self {
+        Self { facts, ramp, readings, stance }
+    }
+
+    fn fill(&self, text: Text, more: &[(&str, &str)]) -> String {
+        let facts = self.facts;
+        let tier = self.ramp.tier(self.stance.rank);
+        let at = |rank: usize| {
+            self.ramp.tier(rank).map_or_else(String::new, |t| {
+                let at = if self.stance.gauge == Gauge::File { t.file } else { t.context };
+                trimmed(at)
+            })
+        };
+        let file = self.readings.file;
+        let blocked = tier.map_or_else(String::new, |t| bands(t.blocks.iter().copied()));
+        let form = crate::texts::template(&facts.places, Text::Form);
+        let path = facts.places.compaction(&facts.session.job).display().to_string();
+        let words = grouped(file.map_or(0, |f| f.used));
+        let word_limit = grouped(facts.settings.file.words);
+        let lines = facts.settings.coach.reread_lines.to_string();
+        let chars = grouped(facts.settings.coach.shell_chars as u64);
+        let (here, next, top) =
+            (at(self.stance.rank), at(self.ramp.first_blocking()), at(self.ramp.top()));
+        let why = self.stance.cap.as_ref().map(crate::policy::stance::Cap::why).unwrap_or_default();
+        let figure = self.figure();
+        let mut values = vec![
+            ("gauge", self.gauge()),
+            ("figure", figure.as_str()),
+            ("stance", self.ramp.name(self.stance.rank)),
+            ("at", here.as_str()),
+            ("next_at", next.as_str()),
+            ("top_at", top.as_str()),
+            ("blocked", blocked.as_str()),
+            ("path", path.as_str()),
+            ("job", facts.session.job.as_str()),
+            ("words", words.as_str()),
+            ("word_limit", word_limit.as_str()),
+            ("lines", lines.as_str()),
+            ("chars", chars.as_str()),
+            ("why", why.as_str()),
+            ("form", form.trim_end()),
+        ];
+        values.splice(0..0, more.iter().copied());
+        say(&facts.places, text, &values)
+    }
+
+    fn gauge(&self) -> &'static str {
+        match self.stance.gauge {
+            Gauge::Context => "context",
+            Gauge::File => "compaction file",
+        }
+    }
+
+    /// The deciding gauge's figure, with source and age.
+    pub fn figure(&self) -> String {
+        let (reading, unit) = match self.stance.gauge {
+            Gauge::Context => (self.readings.context, "tokens"),
+            Gauge::File => (self.readings.file, "words"),
+        };
+        reading.map_or_else(|| "unknown".into(), |r| figure(&r, unit, self.facts.now))
+    }
+
+    /// What a note about this moment is remembered by.
+    pub fn told(&self, stance: &Stance) -> Told {
+        let reading = match stance.gauge {
+            Gauge::Context => self.readings.context,
+            Gauge::File => self.readings.file,
+        };
+        let calls = state::calls(&self.facts.places, self.facts.id);
+        Told { rank: stance.rank, percent: reading.map_or(0.0, |r| r.percent()), calls }
+    }
+
+    /// The note to the agent about the stance.
+    pub fn note(&self) -> String {
+        let effective = self.stance.effective(self.ramp);
+        let text = if self.stance.cap.is_some() && self.stance.rank > effective {
+            Text::NoteCapped
+        } else if self.stance.rank == self.ramp.top() && self.ramp.first_blocking() <= self.ramp.top() {
+            Text::NoteNarrow
+        } else if self.stance.rank >= self.ramp.first_blocking() {
+            Text::NoteBlocking
+        } else {
+            Text::NoteCoach
+        };
+        self.fill(text, &[])
+    }
+
+    /// What the first denial adds when tiers were jumped over.
+    pub fn jumped(&self, ramp: &Ramp, stance: &Stance) -> String {
+        let skipped: Vec<&str> = (self.facts.session.told.rank + 1..stance.rank).map(|r| ramp.name(r)).collect();
+        if skipped.is_empty() {
+            return String::new();
+        }
+        format!("\nThe tier(s) {} were passed at once and not announced.", skipped.join(", "))
+    }
+
+    /// Whether the user has not heard of this stance yet; remembers that now.
+    pub fn claim_user(&self, session: &mut Session) -> bool {
+        let now = (self.stance.rank, self.stance.cap.is_some());
+        let new = session.told_user.is_none_or(|before| before.0 < now.0 || (before.0 == now.0 && before.1 != now.1));
+        let due = new && now.0 > 0;
+        if due {
+            session.told_user = Some(now);
+        }
+        due
+    }
+
+    /// The line for the user about the stance.
+    pub fn user(&self) -> String {
+        if self.stance.cap.is_some() {
+            return self.fill(Text::UserCapped, &[]);
+        }
+        let blocked = self.ramp.tier(self.stance.rank).map(|t| bands(t.blocks.iter().copied()));
+        let effect = match blocked {
+            Some(b) if !b.is_empty() => format!("{b} blocked"),
+            _ => "the agent is asked to write its notes; nothing is blocked".to_owned(),
+        };
+        self.fill(Text::UserStance, &[("effect", &effect)])
+    }
+
+    /// The reason of a denial by tier.
+    pub fn deny_tier(&self, tool: &str, note: &str) -> String {
+        let tier = self.ramp.tier(self.stance.effective(self.ramp));
+        let free = [Band::Read, Band::Write, Band::Shell, Band::Dispatch]
+            .into_iter()
+            .filter(|b| tier.is_some_and(|t| !t.blocks.contains(b)));
+        let mut allowed = bands(free);
+        if !allowed.is_empty() {
+            allowed.push_str(", ");
+        }
+        allowed.push_str("editing the compaction file, brain-guard append, close, seal, status, explain");
+        self.fill(Text::DenyTier, &[("tool", tool), ("allowed", &allowed), ("note", note)])
+    }
+
+    /// The reason of a denial after the seal.
+    pub fn deny_sealed(&self) -> String {
+        let token = self.facts.token();
+        let version = token.as_ref().map_or_else(String::new, |t| t.version.to_string());
+        let path = token.map(|t| t.sealed).unwrap_or_default();
+        self.fill(Text::DenySealed, &[("version", &version), ("path", &path)])
+    }
+
+    /// The reason of a denial of what is the operator's.
+    pub fn deny_operator(&self) -> String {
+        self.fill(Text::DenyOperator, &[])
+    }
+
+    /// The reason of a denial of a verb in a subagent.
+    pub fn deny_main_loop(&self, verb: &str) -> String {
+        self.fill(Text::DenyMainLoop, &[("verb", verb)])
+    }
+
+    /// The note that comes with a partial read.
+    pub fn reread(&self) -> String {
+        self.fill(Text::Reread, &[])
+    }
+
+    /// The reason why a turn may not end yet.
+    pub fn stop_unsealed(&self) -> String {
+        self.fill(Text::StopUnsealed, &[])
+    }
+
+}
+
+/// `20`, `27.5`.
+fn trimmed(percent: f64) -> String {
+    if percent.fract() == 0.0 { format!("{percent:.0}") } else { format!("{percent:.1}") }
+}

@@ -1,0 +1,249 @@
+//! `SessionStart`, `PreCompact`, `PostModelSwitch`: where a session comes from
+//! and what it begins with.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::deliver;
+use super::event::{Event, Source};
+use super::facts::Facts;
+use super::reply::Reply;
+use crate::boundary::{Carrier, Step, Token};
+use crate::compaction;
+use crate::log;
+use crate::policy::coach::Told;
+use crate::policy::stance::Ranks;
+use crate::store::state::{self, First, Session};
+use crate::store::{boundary, jobs, sealing};
+use crate::texts::{Text, say};
+
+/// A session as it begins, written down; its job is the day's next default one.
+pub fn begin(facts: &Facts, first: First) -> Session {
+    let client = facts.env.client_pid().and_then(state::client);
+    let job = jobs::claim_default(&facts.places, &crate::clock::local_date()).unwrap_or_else(|e| {
+        facts.fault("no default job", &e);
+        format!("session-{}", facts.id)
+    });
+    let session = Session {
+        job,
+        client,
+        first,
+        started: Some(facts.now),
+        transcript: facts.transcript.as_ref().map(|p| p.to_string_lossy().into_owned()),
+        mode: facts.mode.clone(),
+        ..Session::default()
+    };
+    write(facts, facts.id, session)
+}
+
+/// Writes a session's first state, unless a parallel hook did already.
+fn write(facts: &Facts, id: &str, session: Session) -> Session {
+    let kept = state::update(&facts.places, id, |s| {
+        if s.started.is_none() {
+            *s = session.clone();
+        }
+        s.clone()
+    });
+    if let Some(client) = session.client
+        && let Err(e) = state::take_seat(&facts.places, client, id)
+    {
+        facts.fault("seat not taken", &e);
+    }
+    kept.unwrap_or_else(|e| {
+        facts.fault("session not kept", &e);
+        session
+    })
+}
+
+/// `SessionStart`.
+pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&str>) -> Reply {
+    match source {
+        Source::Startup => {
+            begin(facts, First::Base);
+            named(facts, model);
+            Reply::default()
+        }
+        Source::Resume | Source::Fork => {
+            if facts.unseen {
+                begin(facts, First::Grace);
+            } else {
+                afresh(facts, First::Grace);
+            }
+            named(facts, model);
+            Reply::default()
+        }
+        Source::Compact => {
+            afresh(facts, First::Grace);
+            named(facts, model);
+            compacted(facts)
+        }
+        Source::Clear => cleared(facts, event),
+    }
+}
+
+fn named(facts: &Facts, model: Option<&str>) {
+    if let Some(model) = model {
+        switch_model(facts, model);
+    }
+}
+
+/// The model is another one now.
+pub fn switch_model(facts: &Facts, model: &str) {
+    facts.update(|s| s.model = Some(model.to_owned()));
+}
+
+/// The readings of a session that goes on begin anew.
+fn afresh(facts: &Facts, first: First) {
+    let client = facts.env.client_pid().and_then(state::client);
+    facts.update(|s| {
+        (s.first, s.grace, s.ranks) = (first, None, Ranks::default());
+        (s.told, s.told_user) = (Told::default(), None);
+        s.client = client.or(s.client);
+    });
+    if let Some(client) = client
+        && let Err(e) = state::take_seat(&facts.places, client, facts.id)
+    {
+        facts.fault("seat not taken", &e);
+    }
+}
+
+/// `PreCompact`: the live file is put beside the sealed ones before the client
+/// rewrites the conversation.
+pub fn before_compaction(facts: &Facts) -> Reply {
+    let archive = || -> std::io::Result<()> {
+        let Some(text) = jobs::read(&facts.places, &facts.session.job)? else { return Ok(()) };
+        let name = format!("compacted-{}.md", facts.now.format("%Y%m%dT%H%M%SZ"));
+        let dir = facts.places.job(&facts.session.job).join("sealed");
+        crate::store::atomic::create_private_dir(&dir)?;
+        crate::store::atomic::write(&dir.join(name), text.as_bytes())?;
+        jobs::mirror(&facts.places, &facts.session.job)
+    };
+    if let Err(e) = archive() {
+        facts.fault("compaction file not archived", &e);
+    }
+    log::write(&facts.places.log(), facts.now, "client-compaction", &json!({"session": facts.id}));
+    Reply::default()
+}
+
+fn compacted(facts: &Facts) -> Reply {
+    let path = facts.places.compaction(&facts.session.job);
+    let Ok(Some(text)) = jobs::read(&facts.places, &facts.session.job) else { return Reply::default() };
+    let file = if text.chars().count() <= deliver::PIECE_CHARS { text.as_str() } else { "(too long to repeat here)" };
+    let path = path.display().to_string();
+    let values = [("job", facts.session.job.as_str()), ("path", path.as_str()), ("file", file)];
+    Reply::note("SessionStart", say(&facts.places, Text::Compacted, &values))
+}
+
+fn cleared(facts: &mut Facts, event: &Event) -> Reply {
+    let client = facts.env.client_pid().and_then(state::client);
+    let parent_id = client
+        .and_then(|c| state::take_seat(&facts.places, c, facts.id).ok().flatten())
+        .filter(|id| crate::store::paths::safe_name(id));
+    let parent = parent_id.as_deref().and_then(|id| state::load(&facts.places, id).ok().flatten());
+    let (Some(parent_id), Some(parent)) = (parent_id, parent) else {
+        begin(facts, First::Base);
+        return Reply::default();
+    };
+    let crossing = parent.token.as_deref().and_then(|id| cross(facts, id));
+    let child = child_of(facts, event, &parent_id, &parent, crossing.as_ref());
+    facts.session = write(facts, facts.id, child);
+    facts.unseen = false;
+    let Some((token, by_hand)) = crossing else { return Reply::note("SessionStart", bearings(facts, &parent, None)) };
+    facts.update_of(&parent_id, |s| s.token = None);
+    let mut text = bearings(facts, &parent, Some(&token));
+    if by_hand && let Some(piece) = deliver::claim_piece(facts, &token, 1) {
+        text = format!("{text}\n\n{piece}");
+    }
+    Reply::note("SessionStart", text)
+}
+
+/// Moves a token whose session was cleared; `None` if it is past that or its
+/// file was edited since. Also tells whether the hooks deliver: they do unless
+/// the mod cleared, which submits the text itself.
+fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
+    let moved = boundary::update(&facts.places, id, |token| {
+        let fresh = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
+        if token.step >= Step::Cleared {
+            return None;
+        }
+        if fresh != Some(token.version) {
+            token.fail("the compaction file was edited after its seal", facts.now);
+            return None;
+        }
+        let by_hand = token.step == Step::Pending;
+        if by_hand {
+            token.carrier = Carrier::Manual;
+        }
+        token.child = Some(facts.id.to_owned());
+        token.advance(Step::Cleared, facts.now);
+        Some((token.clone(), by_hand))
+    });
+    let crossing = moved.unwrap_or_else(|e| {
+        facts.fault("token not moved", &e);
+        None
+    })??;
+    if let Err(e) = boundary::record(&facts.places, &crossing.0.job, facts.now) {
+        facts.fault("boundary not recorded", &e);
+    }
+    log::write(&facts.places.log(), facts.now, "cleared", &json!({
+        "token": id, "job": crossing.0.job, "from": crossing.0.parent, "to": facts.id,
+        "carrier": crossing.0.carrier.name(),
+    }));
+    Some(crossing)
+}
+
+fn child_of(
+    facts: &Facts,
+    event: &Event,
+    parent_id: &str,
+    parent: &Session,
+    crossing: Option<&(Token, bool)>,
+) -> Session {
+    let text = jobs::read(&facts.places, &parent.job).ok().flatten().unwrap_or_default();
+    let document = compaction::parse(&text, &facts.settings.file.shape);
+    Session {
+        job: parent.job.clone(),
+        started: Some(facts.now),
+        parent: Some(parent_id.to_owned()),
+        model: parent.model.clone(),
+        reported_window: parent.reported_window,
+        client: parent.client,
+        transcript: event.transcript.map(str::to_owned),
+        first: First::Base,
+        first_bytes: if crossing.is_some() { text.len() as u64 + 2_000 } else { 0 },
+        last_human: parent.last_human,
+        inherited: jobs::authored_ids(&document),
+        born_words: compaction::measure(&document).total as u64,
+        token: crossing.map(|(token, _)| token.id.clone()),
+        override_: parent.override_.filter(|o| *o != state::Override::UntilClear),
+        mode: parent.mode.clone(),
+        ..Session::default()
+    }
+}
+
+/// Where a fresh session stands: what `/clear` kept and what it undid.
+fn bearings(facts: &Facts, parent: &Session, token: Option<&Token>) -> String {
+    let live = facts.places.compaction(&parent.job).display().to_string();
+    let mut shells = String::new();
+    for shell in &parent.shells {
+        let _ = write!(shells, "\nStill running in the background: {shell}");
+    }
+    let project = facts.places.project.display().to_string();
+    let cwd = match &parent.cwd {
+        Some(cwd) if *cwd != project => {
+            format!("\nThe shell stood in {cwd}; the clear put it back where the session started.")
+        }
+        _ => String::new(),
+    };
+    let version = token.map_or_else(String::new, |t| t.version.to_string());
+    let values = [
+        ("job", parent.job.as_str()),
+        ("live", live.as_str()),
+        ("shells", shells.as_str()),
+        ("cwd", cwd.as_str()),
+        ("version", version.as_str()),
+        ("path", token.map_or("", |t| t.sealed.as_str())),
+    ];
+    say(&facts.places, if token.is_some() { Text::Carried } else { Text::Cleared }, &values)
+}

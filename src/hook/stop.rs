@@ -1,0 +1,78 @@
+//! `Stop`: a turn's end, the only place a boundary may begin.
+
+use super::crossing;
+use super::event::Event;
+use super::facts::Facts;
+use super::pre_tool::settle;
+use super::reply::Reply;
+use super::say::Say;
+use crate::boundary::{Carrier, Step};
+use crate::carrier::waiter;
+use crate::store::boundary;
+use crate::texts::{Text, say};
+
+/// Turn ends we refuse before we act without the agent.
+const REFUSALS: u32 = 2;
+
+/// Handles the event.
+pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) -> Reply {
+    if event.subagent || facts.unseen {
+        return Reply::default();
+    }
+    crossing::tidy(facts, true);
+    crossing::take_request(facts);
+    if facts.session.agents != agents || facts.session.shells != shells {
+        let shells: Vec<String> = shells.iter().map(|s| (*s).to_owned()).collect();
+        facts.update(|s| (s.agents, s.shells) = (agents, shells));
+        facts.session.agents = agents;
+    }
+    if facts.token().is_some_and(|t| t.holds_or_cancelled(facts.id)) {
+        return hand_over(facts);
+    }
+    unsealed(facts)
+}
+
+/// A seal waits: the carrier acts from here on, and one process watches it.
+fn hand_over(facts: &Facts) -> Reply {
+    let Some(token) = facts.token() else { return Reply::default() };
+    let chosen = facts.carrier().chosen.unwrap_or(token.carrier);
+    let moved = boundary::update(&facts.places, &token.id, |t| {
+        t.cancelled = false;
+        if t.step == Step::Pending {
+            t.carrier = chosen;
+        }
+    });
+    if let Err(e) = moved {
+        facts.fault("token not moved", &e);
+    }
+    if let Err(e) = waiter::start(facts.env, &facts.places, &token.id) {
+        facts.fault("waiter not started", &e);
+    }
+    let version = token.version.to_string();
+    Reply {
+        user: (chosen == Carrier::Manual)
+            .then(|| say(&facts.places, Text::UserTypeClear, &[("version", &version)])),
+        ..Reply::default()
+    }
+}
+
+/// At the top of the ramp a turn ends sealed, or with a person who knows.
+fn unsealed(facts: &mut Facts) -> Reply {
+    let context = facts.context(None, 0);
+    let file = facts.file();
+    settle(facts, context, file.map(|f| f.1));
+    let readings = facts.readings(context, file.map(|f| f.0));
+    let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
+    let stance = facts.stance(&ramp, &readings);
+    if stance.effective(&ramp) < ramp.top() || ramp.first_blocking() > ramp.top() {
+        return Reply::default();
+    }
+    if facts.session.stop_blocks < REFUSALS {
+        facts.update(|s| s.stop_blocks += 1);
+        return Reply::block(Say::new(facts, &ramp, &readings, &stance).stop_unsealed());
+    }
+    if !facts.attended() && crossing::seal_for_the_agent(facts) {
+        return hand_over(facts);
+    }
+    Reply::default()
+}

@@ -1,0 +1,23 @@
+//! brain-guard: measures how full a coding agent's context is, has the agent
+//! write down how the work is going, and carries that into a fresh session.
+//!
+//! The layers (CONTRIBUTING.md): `policy`, `compaction`, `seal`, `job`,
+//! `boundary` and `transcript` are pure; `store`, `carrier`, `env`, `clock` and
+//! `log` touch the world; `hook` and `cmd` join them.
+
+pub mod boundary;
+pub mod carrier;
+pub mod cli;
+pub mod clock;
+pub mod cmd;
+pub mod compaction;
+pub mod env;
+pub mod hook;
+pub mod job;
+pub mod log;
+pub mod policy;
+pub mod seal;
+pub mod settings;
+pub mod store;
+pub mod texts;
+pub mod transcript;

@@ -1,0 +1,45 @@
+//! The program. `hook` is matched before anything else is set up: it runs on
+//! every tool call.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use brain_guard::env::Env;
+use brain_guard::{cli, clock, hook};
+
+fn main() -> ExitCode {
+    let mut args = std::env::args_os().skip(1);
+    if args.next().is_some_and(|verb| verb == "hook") {
+        let rest: Vec<_> = args.map(|a| a.to_string_lossy().into_owned()).collect();
+        return run_hook(&rest);
+    }
+    cli::run(&Env::Process)
+}
+
+fn run_hook(args: &[String]) -> ExitCode {
+    // The release profile aborts on panic; a bug must still let the call through.
+    #[allow(clippy::exit, reason = "a panicking hook has nowhere to return to")]
+    std::panic::set_hook(Box::new(|info| {
+        hook::log_fault(&Env::Process, clock::now(), "panic", &info.to_string());
+        std::process::exit(0);
+    }));
+    let role = match args {
+        [] => hook::Role::Main,
+        [flag] if flag == "--rewake" => hook::Role::Rewake,
+        [flag, number] if flag == "--piece" => {
+            number.parse().map_or(hook::Role::Main, hook::Role::Piece)
+        }
+        _ => return ExitCode::SUCCESS,
+    };
+    let reply = hook::run(role, std::io::stdin().lock(), &Env::Process, clock::now());
+    if let Some(text) = &reply.wake {
+        // The client starts a turn with what an asyncRewake hook leaves here.
+        let _ = std::io::stderr().write_all(text.as_bytes());
+        return ExitCode::from(2);
+    }
+    if let Some(json) = reply.json() {
+        // A client that is gone doesn't need the answer.
+        let _ = std::io::stdout().write_all(json.as_bytes());
+    }
+    ExitCode::SUCCESS
+}

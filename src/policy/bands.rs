@@ -1,0 +1,103 @@
+//! Which class a tool belongs to. The names are those of the client's own tools
+//! (`CLAUDE_CODE.md` c); a table in the settings overrides them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A class of tools, the unit a tier blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Band {
+    /// Brings text into the context.
+    Read,
+    /// Changes files.
+    Write,
+    /// Runs commands.
+    Shell,
+    /// Starts other agents or later turns, whose reports re-inflate the context.
+    Dispatch,
+    /// Steers the session; never blocked.
+    Control,
+}
+
+impl Band {
+    /// The band's name as settings and messages spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Shell => "shell",
+            Self::Dispatch => "dispatch",
+            Self::Control => "control",
+        }
+    }
+}
+
+/// The band of a tool: the settings' table first (whole names, or a prefix that
+/// ends in `*`), then the built-in one; tools nobody knows bring text in: read.
+pub fn band(tool: &str, overrides: &BTreeMap<String, Band>) -> Band {
+    if let Some(band) = overrides.get(tool) {
+        return *band;
+    }
+    let by_prefix = overrides
+        .iter()
+        .filter_map(|(name, band)| Some((name.strip_suffix('*')?, band)))
+        .filter(|(prefix, _)| tool.starts_with(prefix))
+        .max_by_key(|(prefix, _)| prefix.len());
+    by_prefix.map_or_else(|| built_in(tool), |(_, band)| *band)
+}
+
+fn built_in(tool: &str) -> Band {
+    match tool {
+        "Write" | "Edit" | "NotebookEdit" | "MultiEdit" => Band::Write,
+        "Bash" | "PowerShell" | "Monitor" => Band::Shell,
+        "Agent" | "Task" | "Workflow" | "SendMessage" | "Skill" | "ScheduleWakeup"
+        | "TeamCreate" => Band::Dispatch,
+        "AskUserQuestion" | "EnterPlanMode" | "ExitPlanMode" | "EnterWorktree" | "ExitWorktree"
+        | "ToolSearch" | "DeferredToolPlaceholder" | "TaskStop" | "TaskOutput" | "KillShell"
+        | "BashOutput" | "TodoWrite" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet"
+        | "StructuredOutput" | "ListAgents" | "ReportFindings" => Band::Control,
+        _ if tool.starts_with("Cron") => Band::Dispatch,
+        _ => Band::Read,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_bands() {
+        let none = BTreeMap::new();
+        for (tool, expected) in [
+            ("Read", Band::Read),
+            ("WebFetch", Band::Read),
+            ("mcp__x__ping", Band::Read),
+            ("SomethingNew", Band::Read),
+            ("Edit", Band::Write),
+            ("Bash", Band::Shell),
+            ("Monitor", Band::Shell),
+            ("Agent", Band::Dispatch),
+            ("CronCreate", Band::Dispatch),
+            ("ExitPlanMode", Band::Control),
+            ("ToolSearch", Band::Control),
+        ] {
+            assert_eq!(band(tool, &none), expected, "{tool}");
+        }
+    }
+
+    #[test]
+    fn settings_win_and_the_longest_prefix_among_them() {
+        let table = BTreeMap::from([
+            ("mcp__*".to_owned(), Band::Control),
+            ("mcp__db__*".to_owned(), Band::Write),
+            ("Bash".to_owned(), Band::Write),
+        ]);
+        assert_eq!(band("mcp__a__b", &table), Band::Control);
+        assert_eq!(band("mcp__db__drop", &table), Band::Write);
+        assert_eq!(band("Bash", &table), Band::Write);
+        assert_eq!(band("Read", &table), Band::Read);
+    }
+}

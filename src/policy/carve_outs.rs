@@ -1,0 +1,116 @@
+//! What stays possible at any stance: the agent's own verbs, and the compaction
+//! file. Recognised by an allow-list, never by parsing shell (`TRAPS.md` D, E).
+
+use super::shell::{quote, simple_commands};
+
+/// The verbs an agent may run at any stance.
+pub const AGENT_VERBS: [&str; 7] =
+    ["append", "close", "seal", "status", "explain", "phase", "job"];
+
+/// The verbs of these that a subagent may run: the others are the main loop's.
+pub const SUBAGENT_VERBS: [&str; 3] = ["append", "status", "explain"];
+
+/// Who we are in this call, for the rewrite of the agent's command.
+#[derive(Debug, Clone)]
+pub struct Caller<'a> {
+    /// Absolute path of the running binary: a plugin's `bin/` is only appended
+    /// to `PATH`, and a repository's own `brain-guard` must not run unasked.
+    pub program: &'a str,
+    /// Session the call belongs to.
+    pub session: &'a str,
+    /// Tool-use id of the call.
+    pub call: &'a str,
+    /// The project's root.
+    pub project: &'a str,
+}
+
+/// A shell command that runs nothing but our verbs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnCommand {
+    /// The command with our absolute path and the caller's ids put in.
+    pub rewritten: String,
+    /// The verbs it runs, in order.
+    pub verbs: Vec<String>,
+}
+
+/// Recognises `[cd <project> &&] brain-guard VERB … [&& | ; | newline …] [2>&1]`
+/// with quoted heredocs, and rewrites it. `None` for everything else.
+/// `is_project` tells whether the `cd`'s argument is the project's root.
+pub fn own_command(
+    command: &str,
+    caller: &Caller,
+    is_project: impl Fn(&str) -> bool,
+) -> Option<OwnCommand> {
+    let commands = simple_commands(command)?;
+    let mut rewritten = String::with_capacity(command.len() + 160);
+    let mut copied = 0;
+    let mut verbs = Vec::new();
+    for (index, words) in commands.iter().enumerate() {
+        let (program, rest) = words.split_first()?;
+        if index == 0 && program.text == "cd" {
+            if rest.len() != 1 || !is_project(&rest[0].text) {
+                return None;
+            }
+            continue;
+        }
+        let verb = rest.first()?;
+        let ours = program.text == "brain-guard" || program.text == caller.program;
+        let foreign_ids = rest.iter().any(|w| {
+            ["--session", "--call", "--project"].iter().any(|f| w.text.starts_with(f))
+        });
+        if !ours || foreign_ids || !AGENT_VERBS.contains(&verb.text.as_str()) {
+            return None;
+        }
+        rewritten.push_str(&command[copied..program.range.start]);
+        rewritten.push_str(&quote(caller.program));
+        rewritten.push_str(&command[program.range.end..verb.range.end]);
+        for (flag, value) in
+            [("session", caller.session), ("call", caller.call), ("project", caller.project)]
+        {
+            rewritten.push_str(&format!(" --{flag} {}", quote(value)));
+        }
+        copied = verb.range.end;
+        verbs.push(verb.text.clone());
+    }
+    rewritten.push_str(&command[copied..]);
+    (!verbs.is_empty()).then_some(OwnCommand { rewritten, verbs })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CALLER: Caller =
+        Caller { program: "/opt/bg/bin/brain-guard", session: "s1", call: "t1", project: "/my p" };
+
+    fn own(command: &str) -> Option<OwnCommand> {
+        own_command(command, &CALLER, |p| p == "/my p")
+    }
+
+    #[test]
+    fn rewrites_program_and_ids_and_nothing_else() {
+        let got = own("cd '/my p' && brain-guard append --kind risk <<'EOF' 2>&1\n$HOME `x` > y\nEOF\n");
+        let got = got.unwrap();
+        assert_eq!(
+            got.rewritten,
+            "cd '/my p' && /opt/bg/bin/brain-guard append --session s1 --call t1 --project '/my p' \
+             --kind risk <<'EOF' 2>&1\n$HOME `x` > y\nEOF\n"
+        );
+        assert_eq!(got.verbs, ["append"]);
+        assert_eq!(own("brain-guard append 'a' && brain-guard seal").unwrap().verbs.len(), 2);
+        assert!(own("/opt/bg/bin/brain-guard status").is_some());
+    }
+
+    #[test]
+    fn everything_else_is_not_ours() {
+        for command in [
+            "", "cd '/my p'", "ls", "brain-guard", "brain-guard override --for 30m", "brain-guard mod step",
+            "brain-guard append x | sh", "brain-guard append \"$(cat x)\"", "cd /elsewhere && brain-guard seal",
+            "./brain-guard seal", "/tmp/brain-guard seal", "brain-guard seal && ls", "ls && brain-guard seal",
+            "brain-guard append x > f", "brain-guard seal --session other", "X=1 brain-guard seal",
+            "brain-guard seal && cd '/my p'", "brain-guard append x &",
+        ] {
+            assert_eq!(own(command), None, "{command}");
+        }
+    }
+}

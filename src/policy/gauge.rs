@@ -1,0 +1,249 @@
+//! How full something is, and how far to trust the figure. Two gauges use it:
+//! the context (tokens) and the compaction file (words).
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Time;
+
+/// Where a reading comes from, best first (DESIGN §4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// The mod asked the client at this very call.
+    Mod,
+    /// The last main-loop row with usage in the transcript.
+    Transcript,
+    /// The transcript, and more than a hundredth of the limit is an estimate of what came since.
+    Estimated,
+    /// The client's own count at a resume.
+    Client,
+    /// Words counted in the file.
+    File,
+}
+
+impl Source {
+    /// The word messages use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mod => "mod",
+            Self::Transcript => "transcript",
+            Self::Estimated => "estimated",
+            Self::Client => "client",
+            Self::File => "file",
+        }
+    }
+}
+
+/// One measurement: `used` of `limit`, in the gauge's unit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// Tokens or words in use.
+    pub used: u64,
+    /// Tokens or words that count as full.
+    pub limit: u64,
+    /// Where `used` comes from.
+    pub source: Source,
+    /// When the figure was true.
+    pub at: Time,
+}
+
+impl Reading {
+    /// How full, in percent of the limit; an empty limit reads as empty.
+    pub fn percent(&self) -> f64 {
+        if self.limit == 0 { 0.0 } else { self.used as f64 * 100.0 / self.limit as f64 }
+    }
+}
+
+/// How the window's size became known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowSource {
+    /// The user's settings say so.
+    Settings,
+    /// The environment forbids long windows.
+    Environment,
+    /// Our table of models, and the client agrees.
+    Agreed,
+    /// The client says so of a model we know.
+    Client,
+    /// Our table of models alone.
+    Model,
+    /// More was used than the believed window holds: the next larger one.
+    Observed,
+    /// Nothing is known: the smallest window in use.
+    Assumed,
+}
+
+/// A context window and how sure of it we are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window {
+    /// Size in tokens.
+    pub tokens: u64,
+    /// How it became known.
+    pub source: WindowSource,
+    /// Whether it may be relied on.
+    pub certain: bool,
+}
+
+/// What is known of the window at one call.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WindowFacts<'a> {
+    /// `context.window` of the settings.
+    pub setting: Option<u64>,
+    /// The model's id as the transcript, an event or the mod names it.
+    pub model: Option<&'a str>,
+    /// The window the client itself reports for this session.
+    pub reported: Option<u64>,
+    /// `CLAUDE_CODE_DISABLE_1M_CONTEXT` is on.
+    pub long_disabled: bool,
+    /// Tokens in use.
+    pub used: u64,
+}
+
+const SMALL: u64 = 200_000;
+const LARGE: u64 = 1_000_000;
+const KNOWN_WINDOWS: [u64; 3] = [SMALL, LARGE, 2_000_000];
+
+/// Window by model id, as the client 2.1.329 reports them (`CLAUDE_CODE.md` b, `MODS.md` A).
+fn by_model(id: &str) -> Option<u64> {
+    let (name, long) = id.strip_suffix("[1m]").map_or((id, false), |name| (name, true));
+    let name = name.rsplit(['/', '.']).find(|part| part.starts_with("claude-")).unwrap_or(name);
+    let family = |list: &[&str]| {
+        list.iter().any(|f| {
+            name.strip_prefix(f).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '@']))
+        })
+    };
+    if family(&["claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-fable-5-2"])
+        || family(&["claude-opus-4-8"])
+    {
+        Some(LARGE)
+    } else if family(&["claude-sonnet-4-6", "claude-sonnet-4-5"]) {
+        Some(if long { LARGE } else { SMALL })
+    } else {
+        None
+    }
+}
+
+/// Whether our table knows the model.
+pub fn knows(model: &str) -> bool {
+    by_model(model).is_some()
+}
+
+/// Decides the window from what is known (DESIGN §4). An id we don't know is
+/// 200k whatever the client says: it says 1,000,000 of every unknown id.
+pub fn window(facts: &WindowFacts) -> Window {
+    let believed = believed(facts);
+    if facts.used <= believed.tokens {
+        return believed;
+    }
+    let tokens = KNOWN_WINDOWS.into_iter().find(|w| *w >= facts.used).unwrap_or(facts.used);
+    Window { tokens, source: WindowSource::Observed, certain: false }
+}
+
+fn believed(facts: &WindowFacts) -> Window {
+    let known = |tokens, source| Window { tokens, source, certain: true };
+    if let Some(tokens) = facts.setting {
+        return known(tokens, WindowSource::Settings);
+    }
+    match (facts.model.and_then(by_model), facts.reported) {
+        (Some(table), Some(reported)) if table == reported => known(table, WindowSource::Agreed),
+        (Some(_), Some(reported)) => known(reported, WindowSource::Client),
+        (Some(_), None) if facts.long_disabled => known(SMALL, WindowSource::Environment),
+        (Some(table), None) => known(table, WindowSource::Model),
+        (None, _) => Window { tokens: SMALL, source: WindowSource::Assumed, certain: false },
+    }
+}
+
+/// What the client's own auto-compaction is set to, as its environment says.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct AutoCompact {
+    /// It is off: the window itself is the limit.
+    pub disabled: bool,
+    /// `CLAUDE_CODE_AUTO_COMPACT_WINDOW`, tokens; the client clamps it to 100,000.
+    pub window: Option<u64>,
+    /// `CLAUDE_AUTOCOMPACT_PCT_OVERRIDE`, percent; it only lowers.
+    pub percent: Option<f64>,
+}
+
+/// Tokens the client keeps free below the window before it compacts: observed at
+/// 168,010 of 200,000 and 968,010 of 1,000,000 (`CLAUDE_CODE.md` b).
+pub const AUTO_COMPACT_BUFFER: u64 = 33_000;
+
+/// The fill at which the context counts as full: the client's auto-compaction
+/// threshold, or the window where that is off.
+pub fn limit(window: u64, auto: &AutoCompact) -> u64 {
+    if auto.disabled {
+        return window;
+    }
+    let effective = auto.window.map_or(window, |w| window.min(w.max(100_000)));
+    let threshold = effective.saturating_sub(AUTO_COMPACT_BUFFER);
+    let lowered = auto
+        .percent
+        .filter(|p| (1.0..=100.0).contains(p))
+        .map_or(threshold, |p| (effective as f64 * p / 100.0) as u64);
+    threshold.min(lowered).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(model: Option<&str>, reported: Option<u64>, used: u64) -> Window {
+        window(&WindowFacts { model, reported, used, ..WindowFacts::default() })
+    }
+
+    #[test]
+    fn windows() {
+        use WindowSource::{Agreed, Assumed, Client, Model, Observed};
+        for (model, reported, used, tokens, source) in [
+            (Some("claude-opus-5-5"), Some(LARGE), 0, LARGE, Agreed),
+            (Some("claude-opus-5-5"), Some(SMALL), 0, SMALL, Client),
+            (Some("claude-opus-5-5"), None, 0, LARGE, Model),
+            (Some("claude-sonnet-4-5-20250929"), None, 0, SMALL, Model),
+            (Some("claude-sonnet-4-6[1m]"), None, 0, LARGE, Model),
+            (Some("us.anthropic.claude-opus-4-8"), None, 0, LARGE, Model),
+            (Some("claude-opus-4-80"), Some(LARGE), 0, SMALL, Assumed),
+            (Some("my-model"), Some(LARGE), 0, SMALL, Assumed),
+            (Some("my-model"), Some(LARGE), 250_000, LARGE, Observed),
+            (None, None, 10, SMALL, Assumed),
+            (None, None, 3_000_000, 3_000_000, Observed),
+        ] {
+            let got = facts(model, reported, used);
+            assert_eq!((got.tokens, got.source), (tokens, source), "{model:?} {reported:?} {used}");
+        }
+    }
+
+    #[test]
+    fn settings_and_environment() {
+        let base = WindowFacts { model: Some("claude-opus-5-5"), ..WindowFacts::default() };
+        let set = window(&WindowFacts { setting: Some(500_000), ..base });
+        assert_eq!((set.tokens, set.certain), (500_000, true));
+        let off = window(&WindowFacts { long_disabled: true, ..base });
+        assert_eq!(off.tokens, SMALL);
+    }
+
+    #[test]
+    fn limits() {
+        let auto = |window, percent| AutoCompact { window, percent, disabled: false };
+        for (window, auto, expected) in [
+            (1_000_000, auto(None, None), 967_000),
+            (200_000, auto(None, None), 167_000),
+            (200_000, AutoCompact { disabled: true, ..AutoCompact::default() }, 200_000),
+            (1_000_000, auto(Some(150_000), None), 117_000),
+            (1_000_000, auto(Some(500), None), 67_000),
+            (1_000_000, auto(None, Some(50.0)), 500_000),
+            (200_000, auto(Some(400_000), Some(50.0)), 100_000),
+            (200_000, auto(None, Some(0.0)), 167_000),
+            (10, auto(None, None), 1),
+        ] {
+            assert_eq!(limit(window, &auto), expected, "{window} {auto:?}");
+        }
+    }
+
+    #[test]
+    fn an_empty_limit_reads_empty() {
+        let at = "2026-01-01T00:00:00Z".parse().unwrap();
+        let reading = Reading { used: 5, limit: 0, source: Source::File, at };
+        assert!(reading.percent().abs() < f64::EPSILON);
+    }
+}

@@ -1,0 +1,66 @@
+//! How big a sealed file may be.
+
+use serde::{Deserialize, Serialize};
+
+/// Sizes the seal keeps to: words of the whole, and shares of them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Limits {
+    /// The ceiling of the compaction file in words, θ_lc.
+    pub theta_words: usize,
+    /// The share of it the seal shrinks a file to.
+    pub target: f64,
+    /// The share at which a seal fails: the band that blocks tools.
+    pub block: f64,
+    /// The share the summary of earlier sessions is held at.
+    pub summary_slice: f64,
+    /// The share the commits are held at, which the gauge does not count.
+    pub git_slice: f64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { theta_words: 2000, target: 0.40, block: 0.85, summary_slice: 0.25, git_slice: 0.15 }
+    }
+}
+
+impl Limits {
+    /// The words a seal aims for.
+    pub fn target_words(&self) -> usize {
+        self.share(self.target)
+    }
+
+    /// The least words at which a seal fails.
+    pub fn block_words(&self) -> usize {
+        (self.theta_words as f64 * self.block - 1e-6).ceil().max(1.0) as usize
+    }
+
+    /// The words of the summary.
+    pub fn summary_words(&self) -> usize {
+        self.share(self.summary_slice)
+    }
+
+    /// The words of the commits.
+    pub fn git_words(&self) -> usize {
+        self.share(self.git_slice)
+    }
+
+    fn share(&self, share: f64) -> usize {
+        (self.theta_words as f64 * share + 1e-6).floor().max(0.0) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_the_documented_words() {
+        let limits = Limits::default();
+        let words = (limits.target_words(), limits.block_words(), limits.summary_words(), limits.git_words());
+        assert_eq!(words, (800, 1700, 500, 300));
+        assert_eq!(Limits { theta_words: 3, ..limits }.block_words(), 3);
+        assert_eq!(Limits { block: f64::NAN, ..limits }.block_words(), 1);
+    }
+}

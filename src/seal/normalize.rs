@@ -1,0 +1,104 @@
+//! Step 1: every entry a list item, every section once; entries below a heading of the
+//! agent's own become one entry with it.
+
+use crate::compaction::item::{flags, written};
+use crate::compaction::{BlockKind, Document, Entry, Marker, Role, Shape, says_nothing};
+
+use super::draft::{Draft, Item};
+use super::report::StepReport;
+
+/// An unknown heading and the open entries below it.
+struct Group {
+    title: String,
+    section: Option<usize>,
+    members: Vec<String>,
+    /// Whether an entry below it went its own way.
+    parted: bool,
+}
+
+pub(super) fn run(draft: &mut Draft, document: &Document, log: &mut StepReport) {
+    let shape = draft.shape();
+    let entries: Vec<&Entry> = document.entries().collect();
+    let mut group = None;
+    for block in document.blocks() {
+        match &block.kind {
+            BlockKind::Comment => {
+                let raw = document.source()[block.range.clone()].trim().replace("\r\n", "\n").replace('\r', "\n");
+                let comments = &mut draft.comments[block.section.unwrap_or_else(|| shape.home())];
+                if !comments.contains(&raw) {
+                    comments.push(raw);
+                }
+            }
+            BlockKind::Heading { title } => {
+                close(draft, group.take(), log);
+                let (section, members) = (block.section, Vec::new());
+                group = Some(Group { title: title.clone(), section, members, parted: false });
+            }
+            BlockKind::Section | BlockKind::Title => close(draft, group.take(), log),
+            BlockKind::Entry(index) => take(draft, entries[*index], &mut group, log),
+            BlockKind::Front | BlockKind::Gap => {}
+        }
+    }
+    close(draft, group, log);
+    for item in &mut draft.items {
+        item.inherited = draft.input.inherited.contains(&item.id);
+    }
+}
+
+fn take(draft: &mut Draft, entry: &Entry, group: &mut Option<Group>, log: &mut StepReport) {
+    let shape = draft.shape();
+    let is_git = entry.section.is_some_and(|section| shape.role(section) == Role::Git);
+    if says_nothing(&entry.text) {
+        if !entry.text.is_empty() {
+            let item = Item::new(&Marker::Bullet, &entry.text, entry.section, shape.home());
+            draft.record(&item, None, log);
+        }
+        return;
+    }
+    let own = entry.pinned || entry.closed || entry.none || entry.kind.is_some();
+    if let Some(group) = group {
+        if !own && !flags(&group.title).closed && !is_git {
+            group.members.push(written(&entry.marker, &entry.text));
+            return;
+        }
+        group.parted = true;
+    }
+    let home = home(shape, entry.section, entry.kind.as_deref(), entry.closed);
+    let item = Item::new(&entry.marker, &entry.text, entry.section, home);
+    if is_git { draft.git.push(item) } else { draft.items.push(item) }
+}
+
+/// Makes a group one entry. A heading whose entries all went their own way says nothing any more.
+fn close(draft: &mut Draft, group: Option<Group>, log: &mut StepReport) {
+    let Some(group) = group else { return };
+    let shape = draft.shape();
+    let flags = flags(&group.title);
+    let home = home(shape, group.section, flags.word.as_deref(), flags.closed);
+    let mut text = group.title.clone();
+    for member in &group.members {
+        text.push('\n');
+        text.push_str(member);
+    }
+    let item = Item::new(&Marker::Bullet, &text, group.section, home);
+    if group.parted && group.members.is_empty() && !flags.pinned {
+        draft.record(&item, None, log);
+    } else if group.section.is_some_and(|section| shape.role(section) == Role::Git) {
+        draft.git.push(item);
+    } else {
+        draft.items.push(item);
+    }
+}
+
+/// Where an entry belongs: the section its kind names, else where it stands, else the open
+/// threads. Open work never leaves the sections that keep it; what is in the summary stays there.
+fn home(shape: &Shape, section: Option<usize>, kind: Option<&str>, closed: bool) -> usize {
+    let writable = |index: &usize| shape.role(*index) != Role::Git;
+    let route = kind.and_then(|kind| shape.route(kind)).filter(writable);
+    let Some(section) = section else { return route.unwrap_or_else(|| shape.home()) };
+    let keeps = |index: usize| matches!(shape.role(index), Role::Forward | Role::Threads);
+    let stays = closed || matches!(shape.role(section), Role::Summary | Role::Git);
+    match route {
+        Some(route) if !stays && (!keeps(section) || keeps(route)) => route,
+        _ => section,
+    }
+}

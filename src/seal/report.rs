@@ -1,0 +1,252 @@
+//! What a seal did, step by step, for people and programs.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::compaction::EntryId;
+use crate::compaction::item::written;
+use crate::compaction::Marker;
+
+/// The steps, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Step {
+    /// Every entry a list item, every section once.
+    Normalize,
+    /// Equal entries.
+    Dedup,
+    /// Near-duplicates.
+    Fold,
+    /// Entries to where they belong.
+    Organize,
+    /// The old and the closed into the summary.
+    Summarize,
+    /// Down to the target.
+    Shrink,
+    /// Version, time, digest.
+    Stamp,
+    /// Reads back, is whole, is small enough.
+    Verify,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.pad(match self {
+            Self::Normalize => "normalize",
+            Self::Dedup => "dedup",
+            Self::Fold => "fold",
+            Self::Organize => "organize",
+            Self::Summarize => "summarize",
+            Self::Shrink => "shrink",
+            Self::Stamp => "stamp",
+            Self::Verify => "verify",
+        })
+    }
+}
+
+/// An entry a step put elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Moved {
+    /// The entry.
+    pub id: EntryId,
+    /// The section it left; empty for stray text.
+    pub from: String,
+    /// The section it is in now.
+    pub to: String,
+    /// Its first words.
+    pub head: String,
+}
+
+/// An entry a step took out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Taken {
+    /// The entry.
+    pub id: EntryId,
+    /// The section it stood in; empty for stray text.
+    pub section: String,
+    /// The entry that stays for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub into: Option<EntryId>,
+    /// Its first words.
+    pub head: String,
+}
+
+/// What one step did. Words are the gauge's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StepReport {
+    /// The step.
+    pub step: Step,
+    /// Words before it.
+    pub before: usize,
+    /// Words after it.
+    pub after: usize,
+    /// What it moved.
+    pub moved: Vec<Moved>,
+    /// What it took out.
+    pub removed: Vec<Taken>,
+}
+
+impl StepReport {
+    pub(super) fn new(step: Step, before: usize) -> Self {
+        Self { step, before, after: before, moved: Vec::new(), removed: Vec::new() }
+    }
+}
+
+/// How a seal ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The file is sealed anew.
+    Sealed,
+    /// It was sealed, and nothing has changed since.
+    AlreadySealed,
+    /// It stands as it was.
+    Refused,
+}
+
+/// What a seal did. Its [`fmt::Display`] is the text for people, one line a step that did something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// The file's version now.
+    pub version: u64,
+    /// Words before.
+    pub words_before: usize,
+    /// Words after; of a refused seal, what it would have come to.
+    pub words_after: usize,
+    /// The steps, in order.
+    pub steps: Vec<StepReport>,
+}
+
+impl Report {
+    pub(super) fn new(words: usize, version: u64, verdict: Verdict) -> Self {
+        Self { verdict, version, words_before: words, words_after: words, steps: Vec::new() }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let (before, after) = (self.words_before, self.words_after);
+        match self.verdict {
+            Verdict::Sealed => write!(f, "sealed as version {}: {before} words, now {after}", self.version)?,
+            Verdict::AlreadySealed => write!(f, "already sealed as version {}: {before} words", self.version)?,
+            Verdict::Refused => write!(f, "not sealed: {before} words, {after} after every step")?,
+        }
+        let busy = |step: &&StepReport| {
+            step.before != step.after || !step.moved.is_empty() || !step.removed.is_empty()
+        };
+        for step in self.steps.iter().filter(busy) {
+            write!(f, "\n  {:<9}  {:>5} -> {:<5}", step.step, step.before, step.after)?;
+            write!(f, "  {} moved, {} removed", step.moved.len(), step.removed.len())?;
+            for Moved { id, from, to, head } in &step.moved {
+                let from = if from.is_empty() { "no section" } else { from };
+                write!(f, "\n    {id}  {from} -> {to}: {head}")?;
+            }
+            for Taken { id, section, into, head } in &step.removed {
+                let section = if section.is_empty() { "no section" } else { section };
+                write!(f, "\n    {id}  out of {section}")?;
+                if let Some(into) = into {
+                    write!(f, ", {into} says it")?;
+                }
+                write!(f, ": {head}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An entry a seal took out, word for word.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Removed {
+    /// The step that took it out.
+    pub step: Step,
+    /// The section it stood in; empty for stray text.
+    pub section: String,
+    /// Its id.
+    pub id: EntryId,
+    /// Its text with flags, without list marker.
+    pub text: String,
+}
+
+/// What was taken out, as Markdown: a heading a step and section, an item an entry.
+pub(super) fn removed_markdown(title: &str, version: u64, removed: &[Removed]) -> String {
+    if removed.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("# {title}: removed by the seal of version {version}\n");
+    let mut last = None;
+    for entry in removed {
+        if last != Some((entry.step, &entry.section)) {
+            let section = if entry.section.is_empty() { "no section" } else { &entry.section };
+            out.push_str(&format!("\n## {}: {section}\n\n", entry.step));
+            last = Some((entry.step, &entry.section));
+        }
+        out.push_str(&written(&Marker::Bullet, &entry.text));
+        out.push('\n');
+    }
+    out
+}
+
+/// An entry that weighs much.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Heavy {
+    /// The entry.
+    pub id: EntryId,
+    /// Where it stands.
+    pub section: String,
+    /// Its words.
+    pub words: usize,
+    /// Its first words.
+    pub head: String,
+}
+
+/// Why a seal was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// What may not be taken out is at or above the block band.
+    TooBig,
+    /// The new text would not read back as what was meant.
+    Unsound,
+    /// The shape names no section an agent may write.
+    NoSections,
+}
+
+/// A seal that was refused; the file stands as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// Why.
+    pub reason: Reason,
+    /// What the steps did before.
+    pub report: Report,
+    /// The words that were left.
+    pub words: usize,
+    /// The words to cut, at least.
+    pub cut: usize,
+    /// The heaviest entries, the heaviest first.
+    pub heaviest: Vec<Heavy>,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.reason {
+            Reason::NoSections => return f.write_str("not sealed: the settings name no section an agent may write"),
+            Reason::Unsound => f.write_str("not sealed: the sealed text would not read back as it was meant; simplify the markup of")?,
+            Reason::TooBig => write!(
+                f,
+                "not sealed: {} words are left, all of them open or pinned. Cut at least {} words: close what is done \
+                 (`brain-guard close <id>`) or shorten",
+                self.words, self.cut
+            )?,
+        }
+        f.write_str(" the heaviest entries:")?;
+        for Heavy { id, section, words, head } in &self.heaviest {
+            write!(f, "\n  {id}  {words:>5} words  {section}: {head}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Refused {}

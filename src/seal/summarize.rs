@@ -1,0 +1,92 @@
+//! Step 5: what is closed, what came over from earlier sessions, and the new summary fold into
+//! the summary section, which is held at its slice.
+
+use crate::compaction::{Document, Marker, Role, Shape, parse};
+
+use super::draft::{Draft, Item};
+use super::report::StepReport;
+use super::{Input, fold, organize};
+
+pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
+    let shape = draft.shape();
+    let Some(summary) = shape.with_role(Role::Summary) else {
+        // Without such a section the new text stands where stray text goes.
+        draft.items.extend(new_items(draft.input, shape.home()));
+        organize::sort(draft);
+        return;
+    };
+    for index in 0..draft.items.len() {
+        let item = &draft.items[index];
+        let ages = matches!(shape.role(item.home), Role::Risks | Role::Insight);
+        let folds = item.closed || item.inherited && ages;
+        if folds && item.home != summary && !item.pinned && !item.none {
+            draft.shift(index, summary, log);
+        }
+    }
+    let new = new_items(draft.input, summary);
+    // A text that is in the summary already is not new, but it is the newest again.
+    draft.items.retain(|item| item.home != summary || !new.iter().any(|new| new.text == item.text));
+    draft.items.extend(new);
+    fold::fold(draft, log, |item| item.home == summary);
+    organize::sort(draft);
+    let limit = draft.limits().summary_words();
+    while draft.words_of(summary) > limit {
+        let Some(index) = next_out(draft, summary) else { break };
+        draft.take_out(index, None, log);
+    }
+}
+
+/// The entry of the summary that goes next: closed before open, older before newer. The last
+/// one open stays, and so does what this call brought.
+fn next_out(draft: &Draft, summary: usize) -> Option<usize> {
+    let shape = draft.shape();
+    let in_summary = |item: &Item| item.section == Some(summary);
+    let may_go = |closed: bool| {
+        move |(_, item): &(usize, &Item)| in_summary(item) && item.closed == closed && item.may_go(shape) && !item.fresh
+    };
+    let entries = || draft.items.iter().enumerate();
+    let closed = entries().find(may_go(true)).map(|(index, _)| index);
+    let open = entries().filter(|(_, item)| in_summary(item) && !item.closed).count();
+    let older = (open > 1).then(|| entries().find(may_go(false)).map(|(index, _)| index)).flatten();
+    closed.or(older)
+}
+
+/// The entries of the new summary. Its own heading, if it has one, says nothing new; any
+/// other heading is an entry.
+fn new_items(input: &Input, section: usize) -> Vec<Item> {
+    let Some(text) = input.summary else { return Vec::new() };
+    let none = Shape::none();
+    let document = parse(text, &none);
+    let own = |title: &str| input.shape.find(title).is_some_and(|found| input.shape.role(found) == Role::Summary);
+    let mut items = Vec::new();
+    for block in document.blocks() {
+        use crate::compaction::BlockKind::{Entry, Heading, Title};
+        let (marker, text) = match &block.kind {
+            Entry(index) => match document.entries().nth(*index) {
+                Some(entry) => (entry.marker.clone(), entry.text.as_str()),
+                None => continue,
+            },
+            Heading { title } => (Marker::Bullet, title.as_str()),
+            Title => (Marker::Bullet, document.title().unwrap_or_default()),
+            _ => continue,
+        };
+        let heading = !matches!(block.kind, Entry(_));
+        if crate::compaction::says_nothing(text) || heading && own(text) {
+            continue;
+        }
+        let mut item = Item::new(&marker, text, Some(section), section);
+        item.fresh = true;
+        items.push(item);
+    }
+    items
+}
+
+/// Whether the summary the call brings stands in the file already.
+pub(super) fn is_current(input: &Input, document: &Document) -> bool {
+    let section = input.shape.with_role(Role::Summary).unwrap_or_else(|| input.shape.home());
+    let there: Vec<_> =
+        document.section(section).map(|entry| Item::new(&entry.marker, &entry.text, Some(section), section)).collect();
+    new_items(input, section)
+        .iter()
+        .all(|new| there.iter().any(|item| item.text == new.text || fold::holds(item, new, false)))
+}

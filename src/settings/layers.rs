@@ -1,0 +1,245 @@
+//! The layers, later wins: defaults, plugin options, user, project, environment.
+//! A bad key is named and left out; the rest of its file stands.
+
+use serde_json::{Map, Value};
+
+use super::Settings;
+use super::locate::line_of;
+use crate::env::Env;
+
+/// A settings file as read from disk.
+#[derive(Debug, Clone)]
+pub struct File {
+    /// Path, for messages.
+    pub path: String,
+    /// Its content.
+    pub text: String,
+}
+
+/// What is wrong in a layer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// File, line and key, what is wrong, and what holds instead.
+    pub message: String,
+}
+
+/// Project settings may tighten; what would loosen or run something is the user's.
+const USER_ONLY: [&[&str]; 4] =
+    [&["mode"], &["headless"], &["context", "window"], &["boundary", "carrier"]];
+
+/// Merges the layers.
+pub fn merge(user: Option<&File>, project: Option<&File>, env: &Env) -> (Settings, Vec<Diagnostic>) {
+    let mut merger =
+        Merger { tree: Value::Object(Map::new()), settings: Settings::default(), diagnostics: Vec::new() };
+    for (option, path) in [
+        ("PROFILE", &["profile"][..]),
+        ("THETA_WORDS", &["file", "words"]),
+        ("HEADLESS", &["headless"]),
+        ("MODE", &["mode"]),
+    ] {
+        if let Some(value) = env.get(&format!("CLAUDE_PLUGIN_OPTION_{option}")) {
+            merger.leaf(path, scalar(&value), &|| format!("plugin option {}", option.to_lowercase()));
+        }
+    }
+    if let Some(file) = user {
+        merger.file(file, false);
+    }
+    if let Some(file) = project {
+        merger.file(file, true);
+    }
+    for (name, value) in env.with_prefix("BRAIN_GUARD_SET_") {
+        let path: Vec<String> = name.to_lowercase().split("__").map(str::to_owned).collect();
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        merger.leaf(&path, scalar(&value), &|| format!("BRAIN_GUARD_SET_{name}"));
+    }
+    (merger.settings, merger.diagnostics)
+}
+
+/// An option or variable is a JSON scalar where it reads as one, else a string.
+fn scalar(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
+struct Merger {
+    tree: Value,
+    settings: Settings,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Merger {
+    fn report(&mut self, message: String) {
+        self.diagnostics.push(Diagnostic { message });
+    }
+
+    fn file(&mut self, file: &File, project: bool) {
+        let value: Value = match serde_json::from_str(&file.text) {
+            Ok(value) => value,
+            Err(e) => {
+                let (line, column) = (e.line(), e.column());
+                self.report(format!("{}:{line}:{column}: not JSON ({e}); the file is ignored", file.path));
+                return;
+            }
+        };
+        let Value::Object(map) = value else {
+            self.report(format!("{}:1: not a JSON object; the file is ignored", file.path));
+            return;
+        };
+        let whole = Value::Object(without_schema(map));
+        let plain = !project && {
+            let mut tree = self.tree.clone();
+            overlay(&mut tree, &whole);
+            self.try_tree(tree).is_ok()
+        };
+        if !plain {
+            let mut leaves = Vec::new();
+            collect(&whole, &mut Vec::new(), &mut leaves);
+            for (path, value) in leaves {
+                let place = || format!("{}:{}", file.path, line_of(&file.text, &path));
+                let path: Vec<&str> = path.iter().map(String::as_str).collect();
+                if project && let Some(why) = self.loosens(&path, &value) {
+                    self.report(format!("{}: \"{}\" {why}; ignored", place(), path.join(".")));
+                } else {
+                    self.leaf(&path, value, &place);
+                }
+            }
+        }
+    }
+
+    /// Sets one key, unless the whole would not hold with it.
+    fn leaf(&mut self, path: &[&str], value: Value, place: &dyn Fn() -> String) {
+        let mut tree = self.tree.clone();
+        set(&mut tree, path, value);
+        if let Err(why) = self.try_tree(tree) {
+            self.report(format!("{}: \"{}\": {why}; ignored, the rest stands", place(), path.join(".")));
+        }
+    }
+
+    fn try_tree(&mut self, tree: Value) -> Result<(), String> {
+        let settings: Settings = serde_json::from_value(tree.clone()).map_err(|e| e.to_string())?;
+        if let Some((_, why)) = settings.problem() {
+            return Err(why);
+        }
+        (self.tree, self.settings) = (tree, settings);
+        Ok(())
+    }
+
+    /// Why a project's file may not set this.
+    fn loosens(&self, path: &[&str], value: &Value) -> Option<&'static str> {
+        const USER: &str = "is the user's to set, not the project's";
+        if USER_ONLY.contains(&path) {
+            return Some(USER);
+        }
+        match path {
+            ["profile"] if value != "auto" => Some("may only tighten in a project's settings"),
+            ["bands", ..] if value == "control" => Some("may only tighten in a project's settings"),
+            ["tiers", name, gauge @ ("context" | "file")] => {
+                let ramp = self.settings.ramp(1_000_000);
+                let tier = ramp.tiers().iter().find(|t| t.name == *name)?;
+                let current = if *gauge == "context" { tier.context } else { tier.file };
+                (value.as_f64()? > current).then_some("may only be lowered in a project's settings")
+            }
+            ["tiers", "coach" | "block-reads" | "narrow", "blocks"] => {
+                Some("of a built-in tier is the user's to set, not the project's")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Editors look for `$schema`; it is no setting.
+fn without_schema(mut map: Map<String, Value>) -> Map<String, Value> {
+    map.remove("$schema");
+    map
+}
+
+fn collect(value: &Value, path: &mut Vec<String>, leaves: &mut Vec<(Vec<String>, Value)>) {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            for (key, value) in map {
+                path.push(key.clone());
+                collect(value, path, leaves);
+                path.pop();
+            }
+        }
+        _ => leaves.push((path.clone(), value.clone())),
+    }
+}
+
+fn overlay(into: &mut Value, from: &Value) {
+    if let (Value::Object(into), Value::Object(from)) = (&mut *into, from) {
+        for (key, value) in from {
+            overlay(into.entry(key.clone()).or_insert(Value::Null), value);
+        }
+    } else {
+        *into = from.clone();
+    }
+}
+
+fn set(tree: &mut Value, path: &[&str], value: Value) {
+    let nested = path.iter().rev().fold(value, |inner, key| {
+        Value::Object(Map::from_iter([((*key).to_owned(), inner)]))
+    });
+    overlay(tree, &nested);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::{Mode, Profile};
+
+    fn file(text: &str) -> File {
+        File { path: "/u/settings.json".into(), text: text.into() }
+    }
+
+    fn messages(diagnostics: &[Diagnostic]) -> Vec<&str> {
+        diagnostics.iter().map(|d| d.message.as_str()).collect()
+    }
+
+    #[test]
+    fn later_layers_win_key_by_key() {
+        let user = file(r#"{"tiers":{"coach":{"context":22}},"file":{"words":3000}}"#);
+        let project = file(r#"{"file":{"words":1500}}"#);
+        let env = Env::of([
+            ("CLAUDE_PLUGIN_OPTION_PROFILE", "relaxed"),
+            ("BRAIN_GUARD_SET_BOUNDARY__MAX_PER_HOUR", "3"),
+        ]);
+        let (settings, diagnostics) = merge(Some(&user), Some(&project), &env);
+        assert_eq!(messages(&diagnostics), Vec::<&str>::new());
+        assert_eq!(settings.profile, Profile::Relaxed);
+        assert_eq!(settings.file.words, 1500);
+        assert_eq!(settings.boundary.max_per_hour, 3);
+        assert!((settings.ramp(967_000).tiers()[0].context - 22.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn bad_keys_are_named_by_file_line_and_key_and_the_rest_stands() {
+        let user = file("{\n \"mode\": \"shadow\",\n \"colour\": 1,\n \"file\": {\n  \"words\": \"many\"\n }\n}");
+        let (settings, diagnostics) = merge(Some(&user), None, &Env::of([]));
+        assert_eq!(settings.mode, Mode::Shadow);
+        assert_eq!(settings.file.words, 2000);
+        let said = messages(&diagnostics).join("\n");
+        assert!(said.contains("/u/settings.json:3: \"colour\": unknown field"), "{said}");
+        assert!(said.contains("/u/settings.json:5: \"file.words\": invalid type"), "{said}");
+    }
+
+    #[test]
+    fn half_a_file_is_one_message() {
+        let (settings, diagnostics) = merge(Some(&file("{\"mode\": \"of")), None, &Env::of([]));
+        assert_eq!(settings, Settings::default());
+        let said = messages(&diagnostics).join("\n");
+        assert!(said.starts_with("/u/settings.json:1:12: not JSON"), "{said}");
+    }
+
+    #[test]
+    fn a_project_may_only_tighten() {
+        let project = file(
+            r#"{"mode":"off","tiers":{"coach":{"context":15},"narrow":{"context":99,"blocks":[]}},"headless":"off"}"#,
+        );
+        let (settings, diagnostics) = merge(None, Some(&project), &Env::of([]));
+        assert_eq!(diagnostics.len(), 4, "{:?}", messages(&diagnostics));
+        assert_eq!(settings.mode, Mode::On);
+        let ramp = settings.ramp(967_000);
+        assert!((ramp.tiers()[0].context - 15.0).abs() < 1e-9);
+        assert!((ramp.tiers()[2].context - 30.0).abs() < 1e-9);
+    }
+}

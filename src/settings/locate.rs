@@ -1,0 +1,131 @@
+//! The line on which a key stands in a JSON text, for messages about it.
+
+/// The 1-based line of the key at `path`, as far down as it can be followed.
+pub(super) fn line_of(text: &str, path: &[String]) -> usize {
+    let mut scanner = Scanner { bytes: text.as_bytes(), at: 0, line: 1, found: 1 };
+    scanner.value(path);
+    scanner.found
+}
+
+struct Scanner<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: usize,
+    found: usize,
+}
+
+impl Scanner<'_> {
+    fn next(&mut self) -> Option<u8> {
+        let byte = *self.bytes.get(self.at)?;
+        self.at += 1;
+        if byte == b'\n' {
+            self.line += 1;
+        }
+        Some(byte)
+    }
+
+    fn peek(&mut self) -> Option<u8> {
+        while self.bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
+            self.next();
+        }
+        self.bytes.get(self.at).copied()
+    }
+
+    fn string(&mut self) -> String {
+        let mut raw = Vec::new();
+        self.next();
+        while let Some(byte) = self.next() {
+            match byte {
+                b'"' => break,
+                b'\\' => raw.extend(self.next()),
+                other => raw.push(other),
+            }
+        }
+        String::from_utf8_lossy(&raw).into_owned()
+    }
+
+    /// Skips one value; `path` is followed into it where it is an object.
+    fn value(&mut self, path: &[String]) {
+        match self.peek() {
+            Some(b'"') => {
+                self.string();
+            }
+            Some(b'{') => self.object(path),
+            Some(b'[') => self.array(),
+            _ => {
+                while self.peek().is_some_and(|b| !b",}]".contains(&b)) {
+                    self.next();
+                }
+            }
+        }
+    }
+
+    fn object(&mut self, path: &[String]) {
+        self.next();
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'"' => {
+                    let line = self.line;
+                    let key = self.string();
+                    if self.peek() == Some(b':') {
+                        self.next();
+                    }
+                    let wanted = path.first() == Some(&key);
+                    if wanted {
+                        self.found = line;
+                    }
+                    self.value(if wanted { &path[1..] } else { &[] });
+                }
+                b'}' => {
+                    self.next();
+                    return;
+                }
+                _ => {
+                    self.next();
+                }
+            }
+        }
+    }
+
+    fn array(&mut self) {
+        self.next();
+        while let Some(byte) = self.peek() {
+            if byte == b']' {
+                self.next();
+                return;
+            }
+            if byte == b',' {
+                self.next();
+            } else {
+                let before = self.at;
+                self.value(&[]);
+                if self.at == before {
+                    self.next();
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn finds_keys() {
+        let text = "{\n \"a\": [1, {\"b\": 2}],\n \"c\": {\n  \"x\\\"y\": 1,\n  \"b\": \"}\"\n }\n}\n";
+        let line = |path: &[&str]| line_of(text, &path.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>());
+        assert_eq!(line(&["a"]), 2);
+        assert_eq!(line(&["c", "b"]), 5);
+        assert_eq!(line(&["c", "missing"]), 3);
+        assert_eq!(line(&["missing"]), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn ends_on_anything(text in "[{}\\[\\]\",:a1\\\\ \n]{0,60}") {
+            prop_assert!(line_of(&text, &["a".to_owned()]) >= 1);
+        }
+    }
+}

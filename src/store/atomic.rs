@@ -1,0 +1,174 @@
+//! Whole-file reads with a bound and whole-file replacement: a kill at any
+//! instant leaves the old content or the new, never half of it.
+#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// The largest file of ours that is read: larger is damage, not state.
+pub const MAX_READ: u64 = 32 * 1024 * 1024;
+
+/// Reads a file of at most [`MAX_READ`] bytes; `None` where there is none.
+///
+/// # Errors
+/// What the system says, and `InvalidData` for anything too large or no regular file.
+pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(e) => return Err(e),
+    };
+    let meta = file.metadata()?;
+    if !meta.is_file() || meta.len() > MAX_READ {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "not a file of a sane size"));
+    }
+    let mut bytes = Vec::with_capacity(meta.len() as usize + 1);
+    file.take(MAX_READ + 1).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
+/// [`read`], as UTF-8; invalid bytes become U+FFFD, since people's editors write them.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_text(path: &Path) -> io::Result<Option<String>> {
+    Ok(read(path)?.map(|bytes| match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(e) => String::from_utf8_lossy(e.as_bytes()).into_owned(),
+    }))
+}
+
+/// A file's modification time in nanoseconds and its size; `None` where there is no file.
+pub fn stat(path: &Path) -> Option<(i64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    Some((meta.mtime().wrapping_mul(1_000_000_000).wrapping_add(meta.mtime_nsec()), meta.len()))
+}
+
+/// Creates a folder and its parents, private to the user.
+///
+/// # Errors
+/// What the system says.
+pub fn create_private_dir(dir: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
+/// Replaces `path` by `bytes`: temporary file beside it, synced, renamed over it.
+/// A symlink is followed, so that the file it names is replaced and the link stays.
+///
+/// # Errors
+/// What the system says; the old content is still there then.
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(path, bytes, true)
+}
+
+/// [`write`] without waiting for the disk: for state that may be lost with the
+/// machine but must never be torn. Saves the hook path an `fsync`.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(path, bytes, false)
+}
+
+fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let mode = fs::metadata(&target)
+        .map_or(0o600, |m| std::os::unix::fs::PermissionsExt::mode(&m.permissions()) & 0o777);
+    let (temp, mut file) = temp_beside(&target, mode)?;
+    let written = file.write_all(bytes).and_then(|()| if sync { file.sync_all() } else { Ok(()) });
+    drop(file);
+    let result = written.and_then(|()| fs::rename(&temp, &target));
+    if result.is_err() {
+        // The error that counts is the one above.
+        let _ = fs::remove_file(&temp);
+    } else if sync && let Some(dir) = target.parent() {
+        // Some file systems refuse to sync a folder; the rename itself stands.
+        let _ = File::open(dir).and_then(|d| d.sync_all());
+    }
+    result
+}
+
+fn temp_beside(target: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
+    let dir = target.parent().unwrap_or(Path::new("."));
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    for attempt in 0..100 {
+        let temp = dir.join(format!(".{name}.{}.{attempt}.tmp", std::process::id()));
+        match OpenOptions::new().write(true).create_new(true).mode(mode).open(&temp) {
+            Ok(file) => return Ok((temp, file)),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "no free name for a temporary file"))
+}
+
+/// Appends whole lines in one write, so that parallel processes don't mix theirs.
+///
+/// # Errors
+/// What the system says.
+pub fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    OpenOptions::new().create(true).append(true).mode(0o600).open(path)?.write_all(bytes)
+}
+
+/// Creates an empty file that was not there; `false` where it was: a claim that
+/// exactly one of several processes wins.
+///
+/// # Errors
+/// What the system says.
+pub fn claim(path: &Path) -> io::Result<bool> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(_) => Ok(true),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// Removes a file; one that is gone already is no error.
+///
+/// # Errors
+/// What the system says.
+pub fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replaces_whole_keeps_mode_and_links_and_leaves_nothing_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().join("real.md");
+        let link = dir.path().join("link.md");
+        fs::write(&real, "old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        write(&link, b"new").unwrap();
+        assert_eq!(fs::read_to_string(&real).unwrap(), "new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_folder_in_the_files_place_is_an_error_and_a_missing_file_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(read(dir.path()).is_err());
+        assert!(read(&dir.path().join("missing")).unwrap().is_none());
+        assert!(write(dir.path(), b"x").is_err());
+    }
+
+    #[test]
+    fn a_claim_is_won_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("claim");
+        assert!(claim(&path).unwrap());
+        assert!(!claim(&path).unwrap());
+    }
+}

@@ -1,0 +1,65 @@
+//! The tokens on disk: one file each, moved under a lock, and the times of a
+//! job's boundaries for the budget.
+
+use std::io;
+use std::time::Duration;
+
+use super::atomic;
+use super::lock;
+use super::paths::Places;
+use crate::boundary::Token;
+use crate::clock::Time;
+
+/// Reads a token.
+///
+/// # Errors
+/// What the system or the parser says.
+pub fn load(places: &Places, id: &str) -> io::Result<Option<Token>> {
+    let Some(bytes) = atomic::read(&places.token(id))? else { return Ok(None) };
+    serde_json::from_slice(&bytes).map(Some).map_err(io::Error::from)
+}
+
+/// Writes a new token, before the first act of its boundary.
+///
+/// # Errors
+/// What the system says.
+pub fn create(places: &Places, token: &Token) -> io::Result<()> {
+    places.ensure_state()?;
+    atomic::write(&places.token(&token.id), &serde_json::to_vec(token).map_err(io::Error::from)?)
+}
+
+/// Changes a token under its lock; `None` if there is no such token.
+///
+/// # Errors
+/// The lock stayed taken, or what the system says.
+pub fn update<T>(
+    places: &Places,
+    id: &str,
+    change: impl FnOnce(&mut Token) -> T,
+) -> io::Result<Option<T>> {
+    let _held = lock::acquire(&places.token(id).with_extension("lock"), Duration::from_secs(1))?;
+    let Some(mut token) = load(places, id)? else { return Ok(None) };
+    let before = token.clone();
+    let result = change(&mut token);
+    if token != before {
+        let bytes = serde_json::to_vec(&token).map_err(io::Error::from)?;
+        atomic::write(&places.token(id), &bytes)?;
+    }
+    Ok(Some(result))
+}
+
+/// Writes down that a boundary of the job began.
+///
+/// # Errors
+/// What the system says.
+pub fn record(places: &Places, job: &str, at: Time) -> io::Result<()> {
+    let line = format!("{}\n", at.to_rfc3339());
+    atomic::append(&places.state.join("boundary").join(format!("{job}.times")), line.as_bytes())
+}
+
+/// When boundaries of the job began.
+pub fn times(places: &Places, job: &str) -> Vec<Time> {
+    let path = places.state.join("boundary").join(format!("{job}.times"));
+    let text = atomic::read_text(&path).ok().flatten().unwrap_or_default();
+    text.lines().filter_map(|l| l.parse().ok()).collect()
+}

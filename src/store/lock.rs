@@ -1,0 +1,54 @@
+//! Advisory locks on sidecar files, held while the guard lives. The lock file is
+//! never removed: whoever waits on a removed one holds a lock nobody else sees.
+#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use fs2::FileExt;
+
+/// A held lock; released on drop, and by the kernel when the process ends.
+#[derive(Debug)]
+pub struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file releases it as well.
+        let _ = FileExt::unlock(&self.0);
+    }
+}
+
+/// Takes the lock within `patience`.
+///
+/// # Errors
+/// `WouldBlock` when another process kept it that long; otherwise what the system says.
+pub fn acquire(path: &Path, patience: Duration) -> io::Result<Lock> {
+    let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    let deadline = Instant::now() + patience;
+    loop {
+        match FileExt::try_lock_exclusive(&file) {
+            Ok(()) => return Ok(Lock(file)),
+            Err(e) if e.kind() != io::ErrorKind::WouldBlock => return Err(e),
+            Err(e) if Instant::now() >= deadline => return Err(e),
+            Err(_) => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_holder_waits_and_gives_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(".lock");
+        let held = acquire(&path, Duration::ZERO).unwrap();
+        assert!(acquire(&path, Duration::from_millis(5)).is_err());
+        drop(held);
+        assert!(acquire(&path, Duration::ZERO).is_ok());
+    }
+}

@@ -1,0 +1,13 @@
+//! Everything that touches the disk: where things lie, whole-file replacement,
+//! locks, the transcript's tail, and the files of state.
+#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+
+pub mod atomic;
+pub mod boundary;
+pub mod jobs;
+pub mod lock;
+pub mod paths;
+pub mod prompts;
+pub mod sealing;
+pub mod state;
+pub mod tail;

@@ -1,0 +1,221 @@
+//! Where everything lies (DESIGN §7). All is keyed by the project of the
+//! session's start and by session id; nothing is found by being the newest.
+#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::atomic;
+use crate::env::{self, Env};
+
+/// The folders and files of one project.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// Root of the project.
+    pub project: PathBuf,
+    /// This project's state, private to the user and never in the checkout.
+    pub state: PathBuf,
+    /// The user's settings.
+    pub user_settings: PathBuf,
+    /// The folder of the user's own texts, which replace ours by file name.
+    pub user_texts: PathBuf,
+}
+
+impl Places {
+    /// The places of `project` as the environment lays them out; `None` without
+    /// a home or a state folder.
+    pub fn of(env: &Env, project: &Path) -> Option<Self> {
+        let project = fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
+        let state = env
+            .path("XDG_STATE_HOME")
+            .filter(|p| p.is_absolute())
+            .or_else(|| Some(env.home()?.join(".local/state")))?
+            .join("brain-guard")
+            .join(key(&project));
+        let config = config_folder(env)?.join("brain-guard");
+        Some(Self {
+            project,
+            state,
+            user_settings: config.join("settings.json"),
+            user_texts: config.join("templates"),
+        })
+    }
+
+    /// The project's settings file.
+    pub fn project_settings(&self) -> PathBuf {
+        self.project.join(".brain-guard/settings.json")
+    }
+
+    /// The folder of jobs: in the project, or in the state where the checkout is
+    /// read-only (that folder is made only then, so its being there decides).
+    pub fn jobs(&self) -> PathBuf {
+        let aside = self.state.join("jobs");
+        if aside.is_dir() { aside } else { self.project.join(".brain-guard/jobs") }
+    }
+
+    /// A job's folder.
+    pub fn job(&self, job: &str) -> PathBuf {
+        self.jobs().join(job)
+    }
+
+    /// A job's compaction file.
+    pub fn compaction(&self, job: &str) -> PathBuf {
+        self.job(job).join("compaction.md")
+    }
+
+    /// A session's file of state, or a sidecar of it (`ext` without the dot).
+    pub fn session(&self, id: &str, ext: &str) -> PathBuf {
+        self.state.join("sessions").join(format!("{id}.{ext}"))
+    }
+
+    /// Where the mod puts its readings, one file per tool call.
+    pub fn snapshots(&self) -> PathBuf {
+        self.state.join("snapshots")
+    }
+
+    /// The operator's override.
+    pub fn override_file(&self) -> PathBuf {
+        self.state.join("override.json")
+    }
+
+    /// A boundary's token.
+    pub fn token(&self, id: &str) -> PathBuf {
+        self.state.join("boundary").join(format!("{id}.json"))
+    }
+
+    /// The log.
+    pub fn log(&self) -> PathBuf {
+        self.state.join("log.jsonl")
+    }
+
+    /// Creates the job's folder and the ignore file above it; falls back to the
+    /// state folder where the project can't be written.
+    ///
+    /// # Errors
+    /// What the system says of the state folder as well.
+    pub fn ensure_job(&self, job: &str) -> io::Result<PathBuf> {
+        let dir = self.job(job);
+        if dir.is_dir() {
+            return Ok(dir);
+        }
+        if dir.starts_with(&self.state) || self.ensure_in_project(&dir).is_err() {
+            let aside = self.state.join("jobs").join(job);
+            atomic::create_private_dir(&aside)?;
+            return Ok(aside);
+        }
+        Ok(dir)
+    }
+
+    fn ensure_in_project(&self, dir: &Path) -> io::Result<()> {
+        fs::create_dir_all(dir)?;
+        let ignore = self.project.join(".brain-guard/.gitignore");
+        if !ignore.exists() {
+            atomic::write(&ignore, b"*\n!.gitignore\n!settings.json\n")?;
+        }
+        Ok(())
+    }
+
+    /// Creates the folders of state.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn ensure_state(&self) -> io::Result<()> {
+        for dir in ["sessions", "boundary", "snapshots", "outputs", "claims"] {
+            atomic::create_private_dir(&self.state.join(dir))?;
+        }
+        Ok(())
+    }
+}
+
+/// The client's own config folder.
+pub fn config_folder(env: &Env) -> Option<PathBuf> {
+    env.path("CLAUDE_CONFIG_DIR").or_else(|| Some(env.home()?.join(".claude")))
+}
+
+/// The project a process works for: the client's word, else the nearest folder
+/// above `cwd` that holds `.brain-guard` or `.git`, else `cwd`.
+pub fn project_root(env: &Env, cwd: &Path) -> PathBuf {
+    if let Some(dir) = env.path(env::PROJECT_DIR) {
+        return dir;
+    }
+    let marked = |dir: &&Path| dir.join(".brain-guard").is_dir() || dir.join(".git").exists();
+    cwd.ancestors().find(marked).unwrap_or(cwd).to_path_buf()
+}
+
+/// A folder name for a path: readable, and unique by a digest of the whole.
+fn key(project: &Path) -> String {
+    let name: String = project
+        .file_name()
+        .map_or_else(|| "root".into(), |n| n.to_string_lossy().into_owned())
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' })
+        .take(40)
+        .collect();
+    let digest = Sha256::digest(project.as_os_str().as_encoded_bytes());
+    let hex: String = digest.iter().take(5).map(|b| format!("{b:02x}")).collect();
+    format!("{name}-{hex}")
+}
+
+/// Whether a name from outside may become a file name of ours.
+pub fn safe_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= 128
+        && !name.starts_with('.')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+}
+
+/// Whether two paths name the same file, existing or not: symlinks, `..` and the
+/// place of a file that is not there yet are resolved.
+pub fn same_file(a: &Path, b: &Path) -> bool {
+    a == b || resolve(a) == resolve(b)
+}
+
+fn resolve(path: &Path) -> PathBuf {
+    if let Ok(real) = fs::canonicalize(path) {
+        return real;
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) if parent != path => resolve(parent).join(name),
+        _ => path.to_path_buf(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_keyed_and_a_read_only_project_moves_aside() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().to_str().unwrap();
+        let env = Env::of([("HOME", home)]);
+        let places = Places::of(&env, Path::new("/proc/self")).unwrap();
+        assert!(places.state.starts_with(dir.path().join(".local/state/brain-guard")));
+        let made = places.ensure_job("j").unwrap();
+        assert!(made.starts_with(&places.state));
+        assert_eq!(places.job("j"), made);
+        assert!(Places::of(&Env::of([]), Path::new("/x")).is_none());
+    }
+
+    #[test]
+    fn same_file_sees_through_links_and_dots() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().join("real");
+        fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, dir.path().join("link")).unwrap();
+        assert!(same_file(&dir.path().join("link/new.md"), &real.join("new.md")));
+        assert!(same_file(&real.join("../real/new.md"), &real.join("new.md")));
+        assert!(!same_file(&real.join("a"), &real.join("b")));
+    }
+
+    #[test]
+    fn names_from_outside() {
+        assert!(safe_name("f9c5fc05-a55f-4e0a-8c8c-0334817c94c0"));
+        for bad in ["", "..", ".hidden", "a/b", "a\0b", "ü"] {
+            assert!(!safe_name(bad), "{bad}");
+        }
+    }
+}

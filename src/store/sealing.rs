@@ -1,0 +1,110 @@
+//! The seal on disk: the pure pass between reading the live file and writing the
+//! sealed one, under the job's lock. Used by the verb and, mechanically, by the hooks.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::PathBuf;
+
+use super::jobs;
+use super::paths::Places;
+use super::state::Session;
+use crate::clock::Time;
+use crate::compaction::{self, EntryId, Stamp, StampState};
+use crate::seal::{self, Input, Limits, Refused, Sealed};
+use crate::settings::Settings;
+
+/// What came of a seal.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Sealed (or sealed already), and where the version lies; nothing is written on a dry run.
+    Sealed(Box<Sealed>, PathBuf),
+    /// Still too big; nothing was changed.
+    Refused(Box<Refused>),
+    /// There is no compaction file yet.
+    NoFile,
+}
+
+/// The limits of a seal by the settings.
+pub fn limits(settings: &Settings) -> Limits {
+    Limits {
+        theta_words: settings.file.words as usize,
+        target: settings.file.seal_target,
+        block: settings.file_block_percent() / 100.0,
+        summary_slice: settings.file.summary_slice,
+        git_slice: settings.file.git_slice,
+    }
+}
+
+/// Seals the job's file.
+///
+/// # Errors
+/// What the system says; the live file is untouched then.
+pub fn run(
+    places: &Places,
+    job: &str,
+    session: &Session,
+    settings: &Settings,
+    summary: Option<&str>,
+    now: Time,
+    dry: bool,
+) -> io::Result<Outcome> {
+    if !places.compaction(job).exists() {
+        return Ok(Outcome::NoFile);
+    }
+    let _held = jobs::lock(places, job)?;
+    let Some(source) = jobs::read(places, job)? else { return Ok(Outcome::NoFile) };
+    let inherited: BTreeSet<EntryId> = session.inherited.iter().copied().collect();
+    let input = Input {
+        source: &source,
+        shape: &settings.file.shape,
+        job,
+        limits: limits(settings),
+        now,
+        summary,
+        inherited: &inherited,
+        git: None,
+    };
+    match seal::seal(&input) {
+        Err(refused) => Ok(Outcome::Refused(refused)),
+        Ok(sealed) => {
+            let path = jobs::sealed_path(places, job, sealed.report.version);
+            if !dry && (sealed.text != source || !path.exists()) {
+                jobs::write_sealed(places, job, &source, &sealed)?;
+            }
+            Ok(Outcome::Sealed(Box::new(sealed), path))
+        }
+    }
+}
+
+/// The version of a file whose seal is unbroken.
+pub fn fresh_version(places: &Places, job: &str, settings: &Settings) -> Option<u64> {
+    let text = jobs::read(places, job).ok()??;
+    let document = compaction::parse(&text, &settings.file.shape);
+    match Stamp::check(&document) {
+        StampState::Fresh => Stamp::read(&document).map(|s| s.version),
+        StampState::Broken | StampState::Absent => None,
+    }
+}
+
+/// What the session has written of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Authored {
+    /// Entries that this session wrote or confirmed.
+    pub entries: usize,
+    /// Sections an agent writes that hold nothing at all.
+    pub empty: Vec<String>,
+}
+
+/// Counts what the session has written: entries that were not there when it began.
+pub fn authored(text: &str, session: &Session, settings: &Settings) -> Authored {
+    let shape = &settings.file.shape;
+    let document = compaction::parse(text, shape);
+    let ids = jobs::authored_ids(&document);
+    let entries = ids.iter().filter(|id| !session.inherited.contains(id)).count();
+    let empty = shape
+        .authored()
+        .filter(|index| document.section(*index).next().is_none())
+        .filter_map(|index| Some(shape.sections.get(index)?.name.clone()))
+        .collect();
+    Authored { entries, empty }
+}

@@ -1,0 +1,339 @@
+//! A session's state: one small file by session id, and two append-only
+//! sidecars that parallel calls can't race on.
+#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::atomic;
+use super::lock;
+use super::paths::Places;
+use crate::clock::Time;
+use crate::compaction::EntryId;
+use crate::policy::coach::Told;
+use crate::policy::gauge::{Reading, Window};
+use crate::policy::stance::Ranks;
+
+/// Everything remembered about one session.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Session {
+    /// The job whose file this session writes.
+    pub job: String,
+    /// When it was first seen.
+    pub started: Option<Time>,
+    /// The session it was carried over from.
+    pub parent: Option<String>,
+    /// The model, where an event named it.
+    pub model: Option<String>,
+    /// The window the client last reported.
+    pub reported_window: Option<u64>,
+    /// The client's process.
+    pub client: Option<Client>,
+    /// The transcript's path as last given.
+    pub transcript: Option<String>,
+    /// What the first reading is to settle.
+    pub first: First,
+    /// Percent that was full from the start; the ramp moves up by it.
+    pub base: f64,
+    /// Bytes of the user's first prompt and of our delivery, no part of the base.
+    pub first_bytes: u64,
+    /// Coach only until these are passed.
+    pub grace: Option<Grace>,
+    /// Ranks on the two gauges, for the hysteresis.
+    pub ranks: Ranks,
+    /// The last note to the agent.
+    pub told: Told,
+    /// The rank the user was last told of, and whether it was capped.
+    pub told_user: Option<(usize, bool)>,
+    /// Turn ends we refused in a row.
+    pub stop_blocks: u32,
+    /// The last prompt by a person.
+    pub last_human: Option<Time>,
+    /// Entries of the file that this session found there.
+    pub inherited: Vec<EntryId>,
+    /// Words of the file at its last birth.
+    pub born_words: u64,
+    /// Words of the file by its time and size.
+    pub counted: Option<Counted>,
+    /// The boundary this session ends in or came from.
+    pub token: Option<String>,
+    /// Blocks are lifted until then, and why.
+    pub lifted: Option<(Time, String)>,
+    /// The last reading and window that were written down.
+    pub reading: Option<Reading>,
+    /// The window then.
+    pub window: Option<Window>,
+    /// The last call that was denied.
+    pub denied: Option<Denied>,
+    /// Background agents still ran when the last turn ended.
+    pub agents: u32,
+    /// Background shells that outlive `/clear`.
+    pub shells: Vec<String>,
+    /// The operator's override.
+    #[serde(rename = "override")]
+    pub override_: Option<Override>,
+    /// Where the agent's shell stood last.
+    pub cwd: Option<String>,
+    /// Permission mode of the last event.
+    pub mode: Option<String>,
+}
+
+impl Session {
+    /// Whether the operator's override stands.
+    pub fn overridden(&self, now: Time, calls: impl FnOnce() -> u64) -> bool {
+        match &self.override_ {
+            None => false,
+            Some(Override::Until(at)) => now < *at,
+            Some(Override::Calls(end)) => calls() < *end,
+            Some(Override::UntilClear) => true,
+        }
+    }
+}
+
+/// How long nothing is blocked, by the operator's word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Override {
+    /// Until then.
+    Until(Time),
+    /// Until the session's count of calls reaches this.
+    Calls(u64),
+    /// Until the session is cleared.
+    UntilClear,
+}
+
+/// What the first reading of a session is to settle.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum First {
+    /// Nothing: it was read.
+    #[default]
+    Done,
+    /// The base: the session began empty (startup, clear).
+    Base,
+    /// A period of grace: it was full before we saw it (resume, fork, compaction, mid-session).
+    Grace,
+}
+
+/// Coach only until the figure has grown or so many calls were made.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Grace {
+    /// Percent at which it ends.
+    pub percent: f64,
+    /// Calls at which it ends.
+    pub calls: u64,
+}
+
+/// A client process, safe against reuse of its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Client {
+    /// Process id.
+    pub pid: u32,
+    /// Start time in clock ticks since boot, `/proc/<pid>/stat` field 22.
+    pub start: u64,
+}
+
+/// A counted file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Modification time, nanoseconds.
+    pub modified: i64,
+    /// Bytes.
+    pub size: u64,
+    /// Words.
+    pub words: u64,
+}
+
+/// A call that was denied, for `explain`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Denied {
+    /// When.
+    pub at: Time,
+    /// The tool.
+    pub tool: String,
+    /// What the agent was told.
+    pub reason: String,
+}
+
+/// Reads a session's state; `None` where there is none or it can't be used.
+///
+/// # Errors
+/// What the system or the parser says of a file that is there.
+pub fn load(places: &Places, id: &str) -> io::Result<Option<Session>> {
+    let Some(bytes) = atomic::read(&places.session(id, "json"))? else { return Ok(None) };
+    serde_json::from_slice(&bytes).map(Some).map_err(io::Error::from)
+}
+
+/// Changes a session's state under its lock. `change` sees the newest state and
+/// what it returns is handed on; nothing is written if nothing changed.
+/// State that can't be read is begun anew: a wrong stance is worth less than a run.
+///
+/// # Errors
+/// The lock stayed taken, or what the system says.
+pub fn update<T>(
+    places: &Places,
+    id: &str,
+    change: impl FnOnce(&mut Session) -> T,
+) -> io::Result<T> {
+    let dir = places.state.join("sessions");
+    let lock_path = dir.join(format!("{id}.lock"));
+    let held = match lock::acquire(&lock_path, Duration::from_millis(500)) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            places.ensure_state()?;
+            lock::acquire(&lock_path, Duration::from_millis(500))
+        }
+        other => other,
+    }?;
+    let before = load(places, id).ok().flatten();
+    let mut session = before.clone().unwrap_or_default();
+    let result = change(&mut session);
+    if before.as_ref() != Some(&session) {
+        let bytes = serde_json::to_vec(&session).map_err(io::Error::from)?;
+        atomic::write_unsynced(&places.session(id, "json"), &bytes)?;
+    }
+    drop(held);
+    Ok(result)
+}
+
+/// Counts one call: a byte appended, so that twenty parallel calls count twenty.
+///
+/// # Errors
+/// What the system says.
+pub fn count_call(places: &Places, id: &str) -> io::Result<()> {
+    atomic::append(&places.session(id, "calls"), b".")
+}
+
+/// Calls counted so far.
+pub fn calls(places: &Places, id: &str) -> u64 {
+    std::fs::metadata(places.session(id, "calls")).map_or(0, |m| m.len())
+}
+
+/// Remembers that the session has read or edited a file.
+///
+/// # Errors
+/// What the system says.
+pub fn remember_file(places: &Places, id: &str, path: &str) -> io::Result<()> {
+    if path.contains('\n') {
+        return Ok(());
+    }
+    atomic::append(&places.session(id, "files"), format!("{path}\n").as_bytes())
+}
+
+/// Whether the session has read or edited the file before.
+pub fn knows_file(places: &Places, id: &str, path: &str) -> bool {
+    let Ok(Some(bytes)) = atomic::read(&places.session(id, "files")) else { return false };
+    bytes.split(|b| *b == b'\n').any(|line| line == path.as_bytes())
+}
+
+/// Which session a client process is in: the explicit link from one session to
+/// the next across `/clear`, which keeps the process and changes the id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seat {
+    /// The process.
+    pub client: Client,
+    /// Its session.
+    pub session: String,
+}
+
+/// Puts the client into `session` and returns the one it was in before.
+///
+/// # Errors
+/// What the system says.
+pub fn take_seat(places: &Places, client: Client, session: &str) -> io::Result<Option<String>> {
+    let path = places.session(&format!("client-{}", client.pid), "seat");
+    let before: Option<Seat> =
+        atomic::read(&path)?.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let seat = Seat { client, session: session.to_owned() };
+    atomic::write_unsynced(&path, &serde_json::to_vec(&seat).map_err(io::Error::from)?)?;
+    Ok(before.filter(|s| s.client == client && s.session != session).map(|s| s.session))
+}
+
+/// The session a client process is in.
+pub fn seat(places: &Places, pid: u32) -> Option<String> {
+    let bytes = atomic::read(&places.session(&format!("client-{pid}"), "seat")).ok()??;
+    serde_json::from_slice::<Seat>(&bytes).ok().map(|s| s.session)
+}
+
+/// The client behind a process id; `None` once it is gone.
+pub fn client(pid: u32) -> Option<Client> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may hold anything, so fields are counted behind it.
+    let start = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
+    Some(Client { pid, start })
+}
+
+/// Ids of sessions with state here.
+///
+/// # Errors
+/// What the system says.
+pub fn all(places: &Places) -> io::Result<Vec<String>> {
+    let dir = match std::fs::read_dir(places.state.join("sessions")) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other?,
+    };
+    let mut ids: Vec<String> = dir
+        .flatten()
+        .filter_map(|e| Some(Path::new(&e.file_name()).to_str()?.strip_suffix(".json")?.to_owned()))
+        .collect();
+    ids.sort();
+    Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::env::Env;
+
+    fn places() -> (tempfile::TempDir, Places) {
+        let dir = tempfile::tempdir().unwrap();
+        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::of(&env, dir.path()).unwrap();
+        (dir, places)
+    }
+
+    #[test]
+    fn updates_are_kept_and_damage_is_begun_anew() {
+        let (_dir, places) = places();
+        update(&places, "s", |s| s.job = "j".into()).unwrap();
+        assert_eq!(load(&places, "s").unwrap().unwrap().job, "j");
+        std::fs::write(places.session("s", "json"), "{\"job\":").unwrap();
+        assert!(load(&places, "s").is_err());
+        update(&places, "s", |s| s.stop_blocks += 1).unwrap();
+        assert_eq!(load(&places, "s").unwrap().unwrap().stop_blocks, 1);
+        assert_eq!(all(&places).unwrap(), ["s"]);
+    }
+
+    #[test]
+    fn parallel_updates_all_land() {
+        let (_dir, places) = places();
+        std::thread::scope(|scope| {
+            for _ in 0..20 {
+                scope.spawn(|| {
+                    update(&places, "s", |s| s.stop_blocks += 1).unwrap();
+                    count_call(&places, "s").unwrap();
+                });
+            }
+        });
+        assert_eq!(load(&places, "s").unwrap().unwrap().stop_blocks, 20);
+        assert_eq!(calls(&places, "s"), 20);
+    }
+
+    #[test]
+    fn files_and_seats() {
+        let (_dir, places) = places();
+        places.ensure_state().unwrap();
+        remember_file(&places, "s", "/a b").unwrap();
+        assert!(knows_file(&places, "s", "/a b"));
+        assert!(!knows_file(&places, "s", "/a"));
+        let me = client(std::process::id()).unwrap();
+        assert_eq!(take_seat(&places, me, "one").unwrap(), None);
+        assert_eq!(take_seat(&places, me, "one").unwrap(), None);
+        assert_eq!(take_seat(&places, me, "two").unwrap().as_deref(), Some("one"));
+        let other = Client { start: me.start + 1, ..me };
+        assert_eq!(take_seat(&places, other, "three").unwrap(), None);
+    }
+}

@@ -1,0 +1,104 @@
+//! Lines of a file from its end, in blocks that grow: a decision costs the same
+//! at 1 MB and at 1 GB.
+#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// How far back a reading may look before it gives up.
+pub const MAX_BACK: u64 = 64 * 1024 * 1024;
+
+const FIRST_BLOCK: u64 = 32 * 1024;
+const LARGEST_BLOCK: u64 = 4 * 1024 * 1024;
+
+/// Hands the lines of `path` to `each`, last first, without their newline. A last
+/// line that has no newline yet is torn or being written: it is handed out too,
+/// and is no JSON if it was torn.
+///
+/// # Errors
+/// What the system says; `NotFound` where there is no file.
+pub fn lines_backwards(
+    path: &Path,
+    mut each: impl FnMut(&[u8]) -> ControlFlow<()>,
+) -> io::Result<()> {
+    let file = File::open(path)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    let length = meta.len();
+    let stop = length.saturating_sub(MAX_BACK);
+    let (mut start, mut block) = (length, FIRST_BLOCK);
+    // Bytes from `start` whose lines are not handed out yet.
+    let mut pending: Vec<u8> = Vec::new();
+    while start > stop {
+        let from = start.saturating_sub(block).max(stop);
+        let mut bytes = vec![0; (start - from) as usize];
+        file.read_exact_at(&mut bytes, from)?;
+        let fresh = bytes.len();
+        bytes.append(&mut pending);
+        (start, block) = (from, (block * 2).min(LARGEST_BLOCK));
+        // A newline in what was read now ends the search for the line's start;
+        // what is left of the first newline belongs to a line that goes on to the left.
+        let mut end = bytes.len();
+        let mut searched = fresh;
+        while let Some(newline) = memchr::memrchr(b'\n', &bytes[..searched]) {
+            if newline + 1 < end && each(&bytes[newline + 1..end]).is_break() {
+                return Ok(());
+            }
+            (end, searched) = (newline, newline);
+        }
+        bytes.truncate(end);
+        pending = bytes;
+    }
+    if start == 0 && !pending.is_empty() {
+        let _ = each(&pending);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn collect(text: &[u8]) -> Vec<Vec<u8>> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t");
+        std::fs::write(&path, text).unwrap();
+        let mut lines = Vec::new();
+        lines_backwards(&path, |line| {
+            lines.push(line.to_vec());
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        lines
+    }
+
+    #[test]
+    fn a_line_longer_than_several_blocks() {
+        let long = vec![b'x'; 300_000];
+        let text = [b"first\n".as_slice(), &long, b"\nlast"].concat();
+        assert_eq!(collect(&text), [b"last".to_vec(), long, b"first".to_vec()]);
+    }
+
+    #[test]
+    fn a_folder_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(lines_backwards(dir.path(), |_| ControlFlow::Continue(())).is_err());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn the_same_lines_as_split(lines in proptest::collection::vec("[a-z]{0,20000}", 0..12)) {
+            let text = lines.join("\n");
+            let expected: Vec<Vec<u8>> = text
+                .split('\n').rev().filter(|l| !l.is_empty()).map(|l| l.as_bytes().to_vec()).collect();
+            prop_assert_eq!(collect(text.as_bytes()), expected);
+        }
+    }
+}

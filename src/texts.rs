@@ -1,0 +1,109 @@
+//! Every text that the agent or the user reads: a template under `templates/`,
+//! built in, and replaced by a file of the same name in the user's folder.
+
+use crate::store::atomic;
+use crate::store::paths::Places;
+
+macro_rules! texts {
+    ($($name:ident => $file:literal),+ $(,)?) => {
+        /// A text by its template's file.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Text {
+            $(#[doc = concat!("`templates/", $file, "`")] $name,)+
+        }
+
+        impl Text {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$name),+];
+
+            /// The template's file name.
+            pub fn file(self) -> &'static str {
+                match self { $(Self::$name => $file,)+ }
+            }
+
+            /// The built-in template.
+            pub fn built_in(self) -> &'static str {
+                match self { $(Self::$name => include_str!(concat!("../templates/", $file)),)+ }
+            }
+        }
+    };
+}
+
+texts! {
+    Compaction => "compaction.md",
+    NoteCoach => "note-coach.md",
+    NoteBlocking => "note-blocking.md",
+    NoteNarrow => "note-narrow.md",
+    NoteCapped => "note-capped.md",
+    Form => "form.md",
+    DenyTier => "deny-tier.md",
+    DenySealed => "deny-sealed.md",
+    DenyOperator => "deny-operator.md",
+    DenyMainLoop => "deny-main-loop.md",
+    Reread => "reread.md",
+    Capped => "capped-output.md",
+    StopUnsealed => "stop-unsealed.md",
+    Kickoff => "kickoff.md",
+    Piece => "piece.md",
+    Wake => "wake.md",
+    Continue => "continue.md",
+    Carried => "reground-carried.md",
+    Cleared => "reground-cleared.md",
+    Compacted => "reground-compacted.md",
+    UserStance => "user-stance.md",
+    UserCapped => "user-capped.md",
+    UserTypeClear => "user-type-clear.md",
+}
+
+/// Fills `{{name}}` from `values`; a name nobody gave becomes nothing. Values are
+/// put in as they are and not searched again.
+pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(template.len() + 256);
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        out.push_str(before);
+        let Some((name, behind)) = after.split_once("}}") else {
+            out.push_str("{{");
+            rest = after;
+            continue;
+        };
+        if let Some((_, value)) = values.iter().find(|(key, _)| *key == name.trim()) {
+            out.push_str(value);
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// A template: the user's if there is one, else ours.
+pub fn template(places: &Places, text: Text) -> String {
+    atomic::read_text(&places.user_texts.join(text.file()))
+        .ok()
+        .flatten()
+        .unwrap_or_else(|| text.built_in().to_owned())
+}
+
+/// A text, filled and without the template's last newline.
+pub fn say(places: &Places, text: Text, values: &[(&str, &str)]) -> String {
+    fill(&template(places, text), values).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filled_once_and_nothing_is_searched_twice() {
+        assert_eq!(fill("a {{x}} {{ y }}{{z}} {{", &[("x", "{{y}}"), ("y", "2")]), "a {{y}} 2 {{");
+    }
+
+    #[test]
+    fn every_text_is_there_and_short() {
+        for text in Text::ALL {
+            let template = text.built_in();
+            assert!(!template.trim().is_empty(), "{}", text.file());
+            assert!(template.len() < 2_500, "{}", text.file());
+        }
+    }
+}

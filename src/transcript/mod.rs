@@ -1,0 +1,4 @@
+//! The client's transcript, pure over bytes: rows by type, and how full the
+//! context is by them. Reading the file is `store::tail`.
+
+pub mod fill;

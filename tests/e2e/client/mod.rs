@@ -1,0 +1,27 @@
+//! The real client: where it is, in a terminal (`tui`), and with `-p` (`run`).
+
+mod run;
+mod tmux;
+mod tui;
+
+use std::path::{Path, PathBuf};
+
+pub use run::Run;
+pub use tmux::Tmux;
+pub use tui::Tui;
+
+/// The version that the tests run against.
+pub const PINNED: &str = "2.1.329";
+
+/// The binary of a version. A missing one fails the test: a proof that was skipped proves nothing.
+pub fn binary(version: &str) -> PathBuf {
+    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients");
+    let clients = std::env::var_os("BRAIN_GUARD_CLIENTS").map_or_else(default, PathBuf::from);
+    let binary = clients.join(version).join("node_modules/.bin/claude");
+    assert!(
+        binary.exists(),
+        "no Claude Code {version} at {}: `./test` installs it, or BRAIN_GUARD_CLIENTS names a folder that has it",
+        binary.display()
+    );
+    binary
+}

@@ -1,0 +1,101 @@
+//! The terminal, tried with the real client.
+
+use serde_json::json;
+
+use super::two_calls;
+use crate::mock::{Gate, Kind, Reply};
+use crate::world::{Spy, World};
+
+#[test]
+fn a_session_goes_through_two_calls() {
+    let world = World::build().bare().spy(Spy::default()).agent(two_calls).start();
+    let tui = world.tui(&[]);
+    // A `;` at the end is tmux's own separator.
+    tui.prompt("go; now;");
+    let third = world.mock.wait_main(3);
+    assert_eq!(third.tool_results()[0].text, "second-output");
+    assert!(third.user_texts().contains(&"go; now;"));
+    tui.wait_idle();
+    assert!(tui.screen().contains("all done"), "{}", tui.screen());
+    // Idle means that the Stop hook is through, too.
+    assert!(world.hooks().iter().any(|hook| hook["hook_event_name"] == "Stop"));
+    tui.quit();
+    world.wait_hook("SessionEnd", |hook| hook["reason"] == "prompt_input_exit");
+}
+
+#[test]
+fn a_typed_clear_gives_a_new_session() {
+    let world = World::build().bare().spy(Spy::default()).start();
+    let tui = world.tui(&[]);
+    tui.prompt("words of the first session");
+    let first = world.mock.wait_main(1);
+    tui.wait_idle();
+    tui.type_text("/cle");
+    tui.wait_screen("first keys", |_| tui.prompt_box().as_deref() == Some("/cle"));
+    tui.keys("BSpace BSpace BSpace BSpace");
+    tui.wait_screen("empty box", |_| tui.prompt_box().as_deref() == Some(""));
+    tui.prompt("/clear");
+    let start = world.wait_hook("SessionStart", |hook| hook["source"] == "clear");
+    tui.wait_idle();
+    tui.prompt("words of the second session");
+    let second = world.mock.wait_main(2);
+    assert_eq!(second.session.as_deref(), start["session_id"].as_str());
+    assert_ne!(second.session, first.session);
+    assert!(!second.said("words of the first session"));
+    tui.wait_idle();
+    assert_eq!(world.transcripts().len(), 2);
+    assert!(world.processes().iter().any(|process| process.pid == tui.pid()));
+}
+
+#[test]
+fn a_held_answer_can_be_interrupted() {
+    let gate = Gate::default();
+    let held = gate.clone();
+    let agent = move |n| match n {
+        1 => Reply::text("begun\n\nnever ended\n").hang(&held),
+        _ => Reply::text("after it"),
+    };
+    let world = World::build().bare().agent(move |request| agent(request.n)).start();
+    let tui = world.tui(&[]);
+    tui.prompt("go");
+    tui.wait_screen("half answer", |screen| screen.contains("begun"));
+    tui.keys("Escape");
+    tui.wait_screen("interruption", |screen| screen.contains("Interrupted"));
+    gate.open();
+    tui.wait_idle();
+    tui.prompt("once more");
+    assert!(!world.mock.wait_main(2).said("never ended"));
+}
+
+#[test]
+fn a_dialog_is_not_idleness() {
+    let agent = |n| match n {
+        1 => Reply::tool("Write", json!({"file_path": "made.txt", "content": "x"})),
+        _ => Reply::text("ok"),
+    };
+    let world = World::build().bare().permission_mode("default").spy(Spy::default());
+    let world = world.agent(move |request| agent(request.n)).start();
+    let tui = world.tui(&[]);
+    tui.prompt("go");
+    world.wait_hook("PermissionRequest", |hook| hook["tool_name"] == "Write");
+    tui.wait_screen("dialog", |screen| screen.contains("Do you want to create made.txt?"));
+    assert_eq!(tui.prompt_box(), None);
+    tui.answer("Enter");
+    world.mock.wait_main(2);
+    assert!(world.project().join("made.txt").is_file());
+}
+
+#[test]
+fn the_summary_of_a_compaction_is_not_the_agent() {
+    let world = World::build().bare().spy(Spy::default()).start();
+    let tui = world.tui(&[]);
+    tui.prompt("go");
+    world.mock.wait_main(1);
+    tui.wait_idle();
+    tui.prompt("/compact");
+    world.wait_hook("PostCompact", |hook| {
+        hook["compact_summary"].as_str().is_some_and(|text| text.contains("side answer"))
+    });
+    assert_eq!(world.mock.main().len(), 1);
+    assert_eq!(world.mock.with_log(|log| log.of(Kind::Side).count()), 1);
+}

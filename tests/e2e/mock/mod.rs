@@ -1,0 +1,178 @@
+//! A Messages API on loopback whose model is a closure of the test.
+
+mod http;
+mod reply;
+mod request;
+mod server;
+
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+pub use reply::{Gate, Reply};
+pub use request::{Kind, Request};
+
+use crate::evidence::{Evidence, lock};
+use crate::process::DEADLINE;
+
+/// The scripted agent: called once for each request, in the order in which they come.
+pub type Script = Box<dyn FnMut(&Request) -> Reply + Send>;
+
+/// Everything that was asked so far.
+#[derive(Default)]
+pub struct Log {
+    pub requests: Vec<Arc<Request>>,
+    /// Method and path of every other call.
+    pub other: Vec<String>,
+    /// What failed in a script, and whether a wait has said so.
+    fault: Option<(String, bool)>,
+}
+
+impl Log {
+    /// The requests of one kind, in order.
+    pub fn of(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Arc<Request>> {
+        self.requests.iter().filter(move |request| request.kind == kind)
+    }
+}
+
+struct Shared {
+    started: Instant,
+    log: Mutex<Log>,
+    changed: Condvar,
+    agent: Mutex<Script>,
+    subagent: Mutex<Script>,
+    streams: Mutex<Vec<TcpStream>>,
+    stopped: AtomicBool,
+}
+
+/// The running mock; it ends when dropped.
+pub struct Mock {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    evidence: Evidence,
+    server: Option<JoinHandle<()>>,
+}
+
+impl Mock {
+    /// Starts on a free port.
+    pub fn start(agent: Script, subagent: Script, evidence: &Evidence) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let address = listener.local_addr().expect("a bound listener has an address");
+        let shared = Arc::new(Shared {
+            started: Instant::now(),
+            log: Mutex::default(),
+            changed: Condvar::new(),
+            agent: Mutex::new(agent),
+            subagent: Mutex::new(subagent),
+            streams: Mutex::default(),
+            stopped: AtomicBool::new(false),
+        });
+        let asked = Arc::clone(&shared);
+        let server = thread::spawn(move || server::serve(&listener, &asked));
+        let told = Arc::clone(&shared);
+        evidence.add("last requests", move || summary(&lock(&told.log)));
+        Self { address, shared, evidence: evidence.clone(), server: Some(server) }
+    }
+
+    /// What `ANTHROPIC_BASE_URL` is set to.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The main requests so far.
+    pub fn main(&self) -> Vec<Arc<Request>> {
+        lock(&self.shared.log).of(Kind::Main).cloned().collect()
+    }
+
+    /// Looks at the log as it is now.
+    pub fn with_log<T>(&self, look: impl FnOnce(&Log) -> T) -> T {
+        look(&lock(&self.shared.log))
+    }
+
+    /// Waits for the `n`th main request (from 1) and gives it back.
+    #[track_caller]
+    pub fn wait_main(&self, n: usize) -> Arc<Request> {
+        self.wait(&format!("main request {n}"), DEADLINE, |log| {
+            log.of(Kind::Main).nth(n - 1).cloned()
+        })
+    }
+
+    /// Waits for the first main request that `wanted` likes.
+    #[track_caller]
+    pub fn wait_request(&self, what: &str, wanted: impl Fn(&Request) -> bool) -> Arc<Request> {
+        self.wait(what, DEADLINE, |log| log.of(Kind::Main).find(|request| wanted(request)).cloned())
+    }
+
+    /// Waits until `probe` finds something in the log. A failed script or a passed deadline fails the test and
+    /// shows the last requests and the screen.
+    #[track_caller]
+    pub fn wait<T>(
+        &self,
+        what: &str,
+        deadline: Duration,
+        mut probe: impl FnMut(&Log) -> Option<T>,
+    ) -> T {
+        let end = Instant::now() + deadline;
+        let mut log = lock(&self.shared.log);
+        loop {
+            let found = probe(&log);
+            let left = end.saturating_duration_since(Instant::now());
+            let failure = match (&mut log.fault, found) {
+                (Some((fault, told)), _) => {
+                    *told = true;
+                    fault.clone()
+                }
+                (None, Some(value)) => return value,
+                (None, None) if left.is_zero() => format!("no {what} within {deadline:?}"),
+                (None, None) => {
+                    let woken = self.shared.changed.wait_timeout(log, left);
+                    log = woken.unwrap_or_else(PoisonError::into_inner).0;
+                    continue;
+                }
+            };
+            drop(log);
+            self.evidence.fail(&failure);
+        }
+    }
+
+    /// All request bodies, one JSON a line.
+    pub fn dump(&self) -> String {
+        let line = |request: &Arc<Request>| {
+            let head = format!("{:?} {}", request.kind, request.n);
+            format!(
+                "{}\n",
+                serde_json::json!({"request": head, "headers": request.headers, "body": request.body})
+            )
+        };
+        lock(&self.shared.log).requests.iter().map(line).collect()
+    }
+}
+
+impl Drop for Mock {
+    fn drop(&mut self) {
+        self.shared.stopped.store(true, Ordering::SeqCst);
+        // Wakes the accepting thread, then every reader.
+        drop(TcpStream::connect(self.address));
+        if let Some(server) = self.server.take() {
+            let _ = server.join();
+        }
+        for stream in lock(&self.shared.streams).drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        // The last assertion of a script may fail after the test's last wait.
+        let fault = lock(&self.shared.log).fault.take();
+        if let Some((fault, false)) = fault.filter(|_| !thread::panicking()) {
+            panic!("{fault}");
+        }
+    }
+}
+
+fn summary(log: &Log) -> String {
+    let skipped = log.requests.len().saturating_sub(6);
+    let mut lines = vec![format!("{} requests", log.requests.len())];
+    lines.extend(log.requests[skipped..].iter().map(ToString::to_string));
+    lines.push(format!("other calls: {}", log.other.join(", ")));
+    lines.join("\n")
+}

@@ -1,0 +1,155 @@
+//! A request as the scripted agent and the tests see it.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::http::Message;
+use crate::evidence::short;
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The main conversation.
+    Main,
+    /// A subagent's conversation.
+    Subagent,
+    /// A call of the client's own: a title, which offers no tools, or the summary of a compaction, which offers
+    /// the main conversation's.
+    Side,
+}
+
+/// How the client begins what it asks of a compaction's summarizer.
+const SUMMARY: &str = "CRITICAL: Respond with TEXT ONLY";
+
+/// A tool result as the model gets it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResult {
+    pub id: String,
+    pub text: String,
+    pub is_error: bool,
+}
+
+/// One call of `/v1/messages`.
+#[derive(Debug)]
+pub struct Request {
+    pub kind: Kind,
+    /// Number among the requests of its kind, from 1. A request that the client sends again counts again.
+    pub n: usize,
+    /// When it came, since the mock's start.
+    pub at: Duration,
+    /// The client's session id.
+    pub session: Option<String>,
+    /// The subagent's id.
+    pub agent: Option<String>,
+    pub headers: Vec<(String, String)>,
+    pub body: Value,
+}
+
+impl Request {
+    pub(super) fn new(message: Message, body: Value, at: Duration) -> Self {
+        let agent = message.header("x-claude-code-agent-id").map(str::to_owned);
+        let session = message.header("x-claude-code-session-id").map(str::to_owned);
+        let mut request =
+            Self { kind: Kind::Main, n: 0, at, session, agent, headers: message.headers, body };
+        if request.agent.is_some() {
+            request.kind = Kind::Subagent;
+        } else if request.body["tools"].as_array().is_none_or(Vec::is_empty)
+            || request.prompt().starts_with(SUMMARY)
+        {
+            request.kind = Kind::Side;
+        }
+        request
+    }
+
+    /// The conversation.
+    pub fn messages(&self) -> &[Value] {
+        self.body["messages"].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    fn by_role(&self, role: &str) -> impl DoubleEndedIterator<Item = &Value> {
+        self.messages().iter().filter(move |message| message["role"] == role)
+    }
+
+    /// The content of the last user message. The last message of all may be one of role `system`.
+    fn last_user(&self) -> &Value {
+        self.by_role("user").next_back().map_or(&Value::Null, |message| &message["content"])
+    }
+
+    /// The text blocks of the last user message, joined by line breaks.
+    pub fn last_user_text(&self) -> String {
+        texts(self.last_user()).join("\n")
+    }
+
+    /// The last text block of the last user message: what was just said. Blocks before it are reminders that
+    /// the client adds by itself.
+    pub fn prompt(&self) -> &str {
+        texts(self.last_user()).last().copied().unwrap_or_default()
+    }
+
+    /// All text blocks of all user messages.
+    pub fn user_texts(&self) -> Vec<&str> {
+        self.by_role("user").flat_map(|message| texts(&message["content"])).collect()
+    }
+
+    /// The texts of all messages of role `system`: what hooks add to the context arrives there.
+    pub fn system_texts(&self) -> Vec<&str> {
+        self.by_role("system").flat_map(|message| texts(&message["content"])).collect()
+    }
+
+    /// The tool results of the last user message, in its order.
+    pub fn tool_results(&self) -> Vec<ToolResult> {
+        let blocks = self.last_user().as_array().map_or(&[][..], Vec::as_slice);
+        let results = blocks.iter().filter(|block| block["type"] == "tool_result");
+        results
+            .map(|block| ToolResult {
+                id: block["tool_use_id"].as_str().unwrap_or_default().to_owned(),
+                text: texts(&block["content"]).join("\n"),
+                is_error: block["is_error"] == true,
+            })
+            .collect()
+    }
+
+    /// Whether any string of the body holds `needle`: system prompt, messages and tools.
+    pub fn contains(&self, needle: &str) -> bool {
+        holds(&self.body, needle)
+    }
+
+    /// Whether any message holds `needle`.
+    pub fn said(&self, needle: &str) -> bool {
+        holds(&self.body["messages"], needle)
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let session = self.session.as_deref().map_or("?", |id| id.get(..8).unwrap_or(id));
+        let at = self.at.as_secs_f64();
+        write!(f, "{:?} {} at {at:.2} s, session {session}", self.kind, self.n)?;
+        write!(f, ", {} messages: {}", self.messages().len(), short(&self.last_user_text(), 160))?;
+        for result in self.tool_results() {
+            let mark = if result.is_error { "error" } else { "result" };
+            write!(f, "\n    {mark} {}: {}", result.id, short(&result.text, 200))?;
+        }
+        Ok(())
+    }
+}
+
+/// The texts of a content field: a string, or the text blocks of a list.
+fn texts(content: &Value) -> Vec<&str> {
+    match content {
+        Value::String(text) => vec![text],
+        Value::Array(blocks) => blocks.iter().filter_map(|block| block["text"].as_str()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn holds(value: &Value, needle: &str) -> bool {
+    match value {
+        Value::String(text) => text.contains(needle),
+        Value::Array(items) => items.iter().any(|item| holds(item, needle)),
+        Value::Object(fields) => fields.values().any(|field| holds(field, needle)),
+        _ => false,
+    }
+}

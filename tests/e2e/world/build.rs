@@ -1,0 +1,269 @@
+//! The options of a world, and the files they become.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::AtomicU32;
+use std::thread;
+
+use serde_json::{Value, json};
+
+use super::plugin::{self, Spy};
+use super::{KEY, World};
+use crate::client;
+use crate::evidence::Evidence;
+use crate::mock::{Mock, Reply, Request, Script};
+use crate::process;
+
+/// A world that is not there yet.
+pub struct Builder {
+    version: String,
+    guard: bool,
+    with_mod: bool,
+    installed: bool,
+    spy: Option<Spy>,
+    guard_settings: Option<Value>,
+    guard_project_settings: Option<Value>,
+    client_settings: Value,
+    env: BTreeMap<String, String>,
+    files: Vec<(String, String)>,
+    agent: Script,
+    subagent: Script,
+}
+
+impl Builder {
+    pub(super) fn new() -> Self {
+        Self {
+            version: client::PINNED.to_owned(),
+            guard: true,
+            with_mod: true,
+            installed: false,
+            spy: None,
+            guard_settings: None,
+            guard_project_settings: None,
+            client_settings: json!({
+                "skipDangerousModePermissionPrompt": true,
+                "permissions": {"defaultMode": "bypassPermissions"},
+            }),
+            env: BTreeMap::new(),
+            files: vec![("README.md".to_owned(), "# a project\n".to_owned())],
+            agent: Box::new(|_| Reply::text("done")),
+            subagent: Box::new(|_| Reply::text("sub done")),
+        }
+    }
+
+    /// The model of the main conversation.
+    pub fn agent(mut self, script: impl FnMut(&Request) -> Reply + Send + 'static) -> Self {
+        self.agent = Box::new(script);
+        self
+    }
+
+    /// The model of the subagents; without it they say "sub done".
+    pub fn subagent(mut self, script: impl FnMut(&Request) -> Reply + Send + 'static) -> Self {
+        self.subagent = Box::new(script);
+        self
+    }
+
+    /// Without brain-guard.
+    pub fn bare(mut self) -> Self {
+        self.guard = false;
+        self
+    }
+
+    /// With brain-guard's hooks, but not its module.
+    pub fn without_mod(mut self) -> Self {
+        self.with_mod = false;
+        self
+    }
+
+    /// Installs the plugin from a folder marketplace in place of `--plugin-dir`.
+    pub fn installed(mut self) -> Self {
+        self.installed = true;
+        self
+    }
+
+    /// Adds the spy, whose records are `World::hooks`.
+    pub fn spy(mut self, spy: Spy) -> Self {
+        self.spy = Some(spy);
+        self
+    }
+
+    /// brain-guard's user settings.
+    pub fn guard_settings(mut self, settings: Value) -> Self {
+        self.guard_settings = Some(settings);
+        self
+    }
+
+    /// brain-guard's project settings.
+    pub fn guard_project_settings(mut self, settings: Value) -> Self {
+        self.guard_project_settings = Some(settings);
+        self
+    }
+
+    /// Sets a top-level key of the client's user settings.
+    pub fn client_setting(mut self, key: &str, value: Value) -> Self {
+        self.client_settings[key] = value;
+        self
+    }
+
+    /// The permission mode; `bypassPermissions` without it.
+    pub fn permission_mode(mut self, mode: &str) -> Self {
+        self.client_settings["permissions"]["defaultMode"] = json!(mode);
+        self
+    }
+
+    /// Runs the client's Bash in its sandbox.
+    pub fn sandbox(self) -> Self {
+        self.client_setting("sandbox", json!({"enabled": true}))
+    }
+
+    /// Sets a variable of the client's environment.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// Adds a file to the project.
+    pub fn file(mut self, path: &str, text: &str) -> Self {
+        self.files.push((path.to_owned(), text.to_owned()));
+        self
+    }
+
+    /// Another version of the client than the pinned one.
+    pub fn client(mut self, version: &str) -> Self {
+        version.clone_into(&mut self.version);
+        self
+    }
+
+    /// Makes the files and starts the mock.
+    pub fn start(self) -> World {
+        let temp =
+            tempfile::Builder::new().prefix("bg-e2e-").tempdir().expect("a temporary folder");
+        // The client knows its project by the real path.
+        let root = temp.path().canonicalize().expect("the temporary folder is there");
+        let evidence = Evidence::default();
+        let mock = Mock::start(self.agent, self.subagent, &evidence);
+        for folder in ["home", "project", "state", "tmp", "spy"] {
+            std::fs::create_dir(root.join(folder)).expect("the temporary folder is writable");
+        }
+        let (home, project) = (root.join("home"), root.join("project"));
+        plugin::write(&home.join(".claude.json"), &client_state(&project).to_string());
+        plugin::write(&home.join(".claude/settings.json"), &self.client_settings.to_string());
+        if let Some(settings) = &self.guard_settings {
+            plugin::write(&home.join(".claude/brain-guard/settings.json"), &settings.to_string());
+        }
+        if let Some(settings) = &self.guard_project_settings {
+            plugin::write(&project.join(".brain-guard/settings.json"), &settings.to_string());
+        }
+        for (path, text) in &self.files {
+            plugin::write(&project.join(path), text);
+        }
+        let mut plugins = Vec::new();
+        if self.guard {
+            let folder = root.join("plugins/brain-guard");
+            let binary = Path::new(env!("CARGO_BIN_EXE_brain-guard"));
+            plugin::assemble(Path::new(env!("CARGO_MANIFEST_DIR")), binary, &folder, self.with_mod);
+            plugins.push(folder);
+        }
+        if let Some(spy) = &self.spy {
+            let folder = root.join("plugins/spy");
+            spy.write(&folder);
+            plugins.push(folder);
+        }
+        let mut env = environment(&root, &mock.url());
+        env.extend(self.env);
+        let name = thread::current().name().unwrap_or("world").replace("::", "-");
+        let mut world = World {
+            name,
+            binary: client::binary(&self.version),
+            env,
+            plugins,
+            terminals: AtomicU32::new(0),
+            mock,
+            evidence,
+            root,
+            _temp: temp,
+        };
+        world.git();
+        if self.installed && self.guard {
+            let folder = world.plugins.remove(0);
+            world.install(&folder);
+        }
+        world.watch();
+        world
+    }
+}
+
+/// What keeps the client from opening a dialog at its start.
+fn client_state(project: &Path) -> Value {
+    let last20 = &KEY[KEY.len() - 20..];
+    json!({
+        "hasCompletedOnboarding": true,
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": [last20], "rejected": []},
+        "hasSeenAutoDefaultNudge": true,
+        "projects": {project.display().to_string(): {"hasTrustDialogAccepted": true}},
+    })
+}
+
+fn environment(root: &Path, url: &str) -> BTreeMap<String, String> {
+    let folder = |name: &str| root.join(name).display().to_string();
+    let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned());
+    let pairs = [
+        ("HOME", folder("home")),
+        ("PATH", path),
+        ("SHELL", "/bin/bash".to_owned()),
+        ("USER", "tester".to_owned()),
+        ("LANG", "C.UTF-8".to_owned()),
+        ("TERM", "xterm-256color".to_owned()),
+        ("XDG_STATE_HOME", folder("state")),
+        ("CLAUDE_CODE_TMPDIR", folder("tmp")),
+        ("E2E_SPY", folder("spy")),
+        ("ANTHROPIC_BASE_URL", url.to_owned()),
+        ("ANTHROPIC_API_KEY", KEY.to_owned()),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+        ("CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL", "1".to_owned()),
+        ("DISABLE_AUTOUPDATER", "1".to_owned()),
+        ("DISABLE_TELEMETRY", "1".to_owned()),
+        ("DISABLE_ERROR_REPORTING", "1".to_owned()),
+        ("GIT_ALLOW_PROTOCOL", "file".to_owned()),
+        ("IS_SANDBOX", "1".to_owned()),
+    ];
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+impl World {
+    fn git(&self) {
+        let identity = ["-c", "user.name=tester", "-c", "user.email=tester@example.invalid"];
+        for arguments in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "start"]] {
+            let mut git = Command::new("git");
+            git.args(identity)
+                .args(arguments)
+                .current_dir(self.project())
+                .env_clear()
+                .envs(&self.env);
+            let output = process::run(&mut git, process::DEADLINE).expect("git runs");
+            assert!(output.status.success(), "git {arguments:?}: {}", output.stderr);
+        }
+    }
+
+    /// Adds the folder as a marketplace and installs the plugin from it, with the client's own commands.
+    fn install(&self, folder: &Path) {
+        let path = folder.join(".claude-plugin/marketplace.json");
+        let text = std::fs::read_to_string(&path)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let market: Value = serde_json::from_str(&text).expect("marketplace.json is JSON");
+        let name =
+            |value: &Value| value["name"].as_str().expect("marketplace.json names it").to_owned();
+        let plugin = format!("{}@{}", name(&market["plugins"][0]), name(&market));
+        let folder = folder.display().to_string();
+        for arguments in
+            [["plugin", "marketplace", "add", &folder].as_slice(), &["plugin", "install", &plugin]]
+        {
+            let output = process::run(self.command().args(arguments), process::DEADLINE)
+                .expect("the client runs");
+            let said = format!("{}{}", output.stdout, output.stderr);
+            assert!(output.status.success(), "claude {arguments:?}: {said}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Everything one test may touch: a HOME, a project, plugin folders, the client's environment, the mock.
+//!
+//! A world is a temporary folder that goes with the test. When the test fails, the folder, the requests and the
+//! last screen stay under `target/tmp/e2e/<test>`.
+
+mod build;
+mod plugin;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub use build::Builder;
+pub use plugin::Spy;
+
+use crate::client::{Run, Tmux, Tui};
+use crate::evidence::{Evidence, short};
+use crate::mock::Mock;
+use crate::process::{self, DEADLINE, Found, Output};
+
+/// A key of the right form that opens nothing.
+const KEY: &str = "sk-ant-api03-offline-0123456789abcdefghij";
+
+/// The surroundings of one test.
+pub struct World {
+    name: String,
+    binary: PathBuf,
+    env: BTreeMap<String, String>,
+    plugins: Vec<PathBuf>,
+    terminals: AtomicU32,
+    pub mock: Mock,
+    pub evidence: Evidence,
+    root: PathBuf,
+    /// Goes last: everything above may still write into it.
+    _temp: TempDir,
+}
+
+impl World {
+    /// Options with brain-guard loaded by `--plugin-dir` and an agent that says "done".
+    pub fn build() -> Builder {
+        Builder::new()
+    }
+
+    /// The client's HOME.
+    pub fn home(&self) -> PathBuf {
+        self.root.join("home")
+    }
+
+    /// The project folder, a git repository.
+    pub fn project(&self) -> PathBuf {
+        self.root.join("project")
+    }
+
+    /// `XDG_STATE_HOME`.
+    pub fn state(&self) -> PathBuf {
+        self.root.join("state")
+    }
+
+    /// The folder of a plugin: `brain-guard` or `spy`.
+    pub fn plugin(&self, name: &str) -> PathBuf {
+        self.root.join("plugins").join(name)
+    }
+
+    /// The client's binary with the world's environment, in the project folder.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.env_clear().envs(&self.env).current_dir(self.project());
+        command
+    }
+
+    /// A terminal in which the client runs.
+    pub(crate) fn terminal(&self, arguments: &[&str]) -> Tmux {
+        let own = arguments.iter().map(|argument| (*argument).to_owned());
+        let program: Vec<String> = [self.binary.display().to_string()]
+            .into_iter()
+            .chain(self.plugin_arguments())
+            .chain(own)
+            .collect();
+        let number = self.terminals.fetch_add(1, Ordering::SeqCst);
+        Tmux::start(
+            self.root.join(format!("tmux{number}.sock")),
+            &self.env,
+            &self.project(),
+            &program,
+        )
+    }
+
+    /// The arguments that load the plugins.
+    pub fn plugin_arguments(&self) -> Vec<String> {
+        let pair = |folder: &PathBuf| ["--plugin-dir".to_owned(), folder.display().to_string()];
+        self.plugins.iter().flat_map(pair).collect()
+    }
+
+    /// Starts the client in a terminal and waits until its prompt box is there.
+    #[track_caller]
+    pub fn tui(&self, arguments: &[&str]) -> Tui {
+        Tui::start(self, arguments)
+    }
+
+    /// Starts `claude -p` with one prompt, stdin closed.
+    #[track_caller]
+    pub fn print(&self, arguments: &[&str], prompt: &str) -> Run {
+        Run::print(self, arguments, prompt)
+    }
+
+    /// Starts `claude -p` with stream-json in and out, stdin held open.
+    #[track_caller]
+    pub fn stream(&self, arguments: &[&str]) -> Run {
+        Run::stream(self, arguments)
+    }
+
+    /// Runs the binary under test as a user would, from a terminal in the project folder.
+    pub fn guard(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_brain-guard"));
+        command.args(arguments).env_clear().envs(&self.env).current_dir(self.project());
+        process::run(&mut command, DEADLINE)
+            .unwrap_or_else(|error| self.evidence.fail(&error.to_string()))
+    }
+
+    /// The session files, the latest written first.
+    pub fn transcripts(&self) -> Vec<PathBuf> {
+        let projects = self.home().join(".claude/projects");
+        let files = children(&projects).into_iter().flat_map(|folder| children(&folder));
+        let mut found: Vec<_> = files
+            .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+            .filter_map(|path| Some((fs::metadata(&path).ok()?.modified().ok()?, path)))
+            .collect();
+        found.sort_by(|a, b| b.cmp(a));
+        found.into_iter().map(|(_, path)| path).collect()
+    }
+
+    /// What the spy wrote down so far, oldest first.
+    pub fn hooks(&self) -> Vec<Value> {
+        read_hooks(&self.root.join("spy"))
+    }
+
+    /// Waits for a hook event of this name that `wanted` likes.
+    #[track_caller]
+    pub fn wait_hook(&self, event: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        let like = |hook: &Value| hook["hook_event_name"] == event && wanted(hook);
+        self.wait(&format!("such {event} hook"), || self.hooks().into_iter().find(like))
+    }
+
+    /// Waits for something outside this process: a file, a state, a process.
+    #[track_caller]
+    pub fn wait<T>(&self, what: &str, probe: impl FnMut() -> Option<T>) -> T {
+        let found = process::poll(DEADLINE, Duration::from_millis(20), probe);
+        found.unwrap_or_else(|| self.evidence.fail(&format!("no {what} within {DEADLINE:?}")))
+    }
+
+    /// The processes of this world that are alive: the client while it runs, and whatever it left behind.
+    pub fn processes(&self) -> Vec<Found> {
+        process::with_home(&self.home())
+    }
+
+    fn watch(&self) {
+        let spy = self.root.join("spy");
+        self.evidence.add("hook events", move || {
+            let line = |hook: &Value| {
+                let field = |name: &str| hook[name].as_str().unwrap_or_default().to_owned();
+                let about = ["tool_name", "source", "reason", "prompt"].map(field).concat();
+                format!("{} {}", field("hook_event_name"), short(&about, 80))
+            };
+            read_hooks(&spy).iter().map(line).collect::<Vec<_>>().join("\n")
+        });
+    }
+
+    /// Keeps what a failed test leaves, and says where.
+    fn keep(&self) {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("e2e").join(&self.name);
+        // The remains of an earlier failure.
+        let _ = fs::remove_dir_all(&folder);
+        plugin::copy_tree(&self.root, &folder);
+        plugin::write(&folder.join("requests.jsonl"), &self.mock.dump());
+        plugin::write(&folder.join("report.txt"), &self.evidence.report());
+        #[expect(clippy::print_stderr, reason = "the test's output is where one looks for it")]
+        {
+            eprintln!("the world of {} is kept in {}", self.name, folder.display());
+        }
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        process::kill_with_home(&self.home());
+        if thread::panicking() {
+            self.keep();
+        }
+    }
+}
+
+fn children(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+fn read_hooks(spy: &Path) -> Vec<Value> {
+    let mut files = children(spy);
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    files
+        .iter()
+        .filter_map(|path| serde_json::from_str(&fs::read_to_string(path).ok()?).ok())
+        .collect()
+}

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Writes each hook event, as it came on stdin, to a file of its own in $E2E_SPY, and denies the tool named in
+# the file "deny" beside this script.
+here=$(dirname "$0")
+part=$(mktemp "$E2E_SPY/part.XXXXXX") || exit 0
+cat >"$part"
+mv "$part" "$E2E_SPY/$(date +%s%N)-$$.json"
+if test -f "$here/deny" && test "$1" = PreToolUse; then
+    tool=$(head -n 1 "$here/deny")
+    grep -q "\"tool_name\":\"$tool\"" "$E2E_SPY"/*-$$.json && tail -n +2 "$here/deny"
+fi
+exit 0
