@@ -46,7 +46,7 @@ fn takes_override(command: &str) -> bool {
             Some(at) => &line[..at],
             None => line.rsplit_once(char::is_whitespace).map_or("", |(front, _)| front),
         };
-        indirect || before.split_whitespace().all(is_prefix_word)
+        indirect || before.split_whitespace().next().is_none_or(is_prefix_word)
     })
 }
 
