@@ -9,6 +9,7 @@
 
 mod client;
 mod evidence;
+mod guard;
 mod harness;
 mod mock;
 mod process;

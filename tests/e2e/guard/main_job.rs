@@ -1,0 +1,111 @@
+//! The main job: a long session climbs, is squeezed, writes, seals, is cleared,
+//! and its successor goes on. Nobody touches the keyboard after the first prompt.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+
+use super::{moves, percent, step, told, unattended};
+use crate::mock::{Reply, Request};
+use crate::world::World;
+
+const NOTE: &str = "a plugin your user installed, measures this session";
+
+/// The result of the call with this id: what the model reads.
+fn result(request: &Request, id: &str) -> (String, bool) {
+    let all = request.tool_results();
+    let found = all.iter().find(|r| r.id == id);
+    let found = found.unwrap_or_else(|| panic!("no result {id} among {all:?}"));
+    (found.text.clone(), found.is_error)
+}
+
+#[test]
+fn climbs_writes_seals_and_goes_on_by_itself() {
+    let path = Arc::new(Mutex::new(String::new()));
+    let (seen, known) = (Arc::clone(&path), Arc::clone(&path));
+    let agent = moves(vec![
+        step(|_| Reply::bash("echo one").tokens(percent(5.0))),
+        step(|r| {
+            assert_eq!(told(r, "brain-guard"), 0, "silent below the first tier");
+            Reply::tool("Read", json!({"file_path": "README.md"})).tokens(percent(19.0))
+        }),
+        step(|r| {
+            assert_eq!(told(r, "brain-guard"), 0, "silent below the first tier");
+            let mut reply = Reply::bash("echo p0").tokens(percent(21.0));
+            for n in 1..20 {
+                reply = reply.and_tool("Bash", json!({"command": format!("echo p{n}")}));
+            }
+            reply
+        }),
+        step(|r| {
+            assert_eq!(told(r, NOTE), 1, "one note for twenty parallel calls");
+            Reply::bash("true").tokens(percent(26.0))
+                .and_tool_id("read-new", "Read", json!({"file_path": "other.txt"}))
+                .and_tool_id("read-known", "Read", json!({"file_path": "README.md"}))
+                .and_tool_id("edit", "Edit", json!({"file_path": "README.md", "old_string": "# a project", "new_string": "# the project"}))
+                .and_tool_id("big", "Bash", json!({"command": "seq 1 20000"}))
+                .and_tool_id("big-fail", "Bash", json!({"command": "seq 1 20000; exit 3"}))
+        }),
+        step(move |r| {
+            let (text, error) = result(r, "read-new");
+            assert!(error && text.contains("Read is blocked") && text.contains("block-reads"), "{text}");
+            assert!(!result(r, "read-known").1, "a known file may be read again");
+            assert!(!result(r, "edit").1, "an edit works at block-reads");
+            let (text, _) = result(r, "big");
+            assert!(text.chars().count() < 4_400 && text.contains("characters left out"), "{} {text}", text.len());
+            let (text, error) = result(r, "big-fail");
+            assert!(error && text.chars().count() < 10_100, "{}", text.len());
+            Reply::bash("ls").tokens(percent(31.0))
+                .and_tool_id("write", "Write", json!({"file_path": "new.txt", "content": "x"}))
+                .and_tool_id("shell", "Bash", json!({"command": "ls"}))
+                .and_tool_id("agent", "Agent", json!({"description": "d", "prompt": "p", "subagent_type": "general-purpose"}))
+        }),
+        step(move |r| {
+            for id in ["write", "shell", "agent"] {
+                let (text, error) = result(r, id);
+                assert!(error && text.contains("is blocked") && text.contains("31.0 %"), "{id}: {text}");
+            }
+            let (text, _) = result(r, "write");
+            let file = text.split("bring ").nth(1).and_then(|t| t.split(" up to date").next()).expect("the path");
+            seen.lock().expect("no panic").push_str(file);
+            Reply::bash("brain-guard append --kind thread <<'EOF'\n- the parser fails on $HOME `x` <CRLF>\nEOF")
+                .tokens(percent(31.2))
+                .and_tool_id("file", "Edit", json!({"file_path": file, "old_string": "## Forward State", "new_string": "## Forward State\n\n- write the lexer next"}))
+        }),
+        step(|r| {
+            assert!(r.tool_results().iter().all(|t| !t.is_error), "{:?}", r.tool_results());
+            Reply::bash("brain-guard seal").tokens(percent(31.4))
+        }),
+        step(|r| {
+            let all = r.tool_results();
+            assert!(all[0].text.contains("end your turn now"), "{}", all[0].text);
+            Reply::text("Sealed. I end my turn.").tokens(percent(31.5))
+        }),
+        step(move |r| {
+            let file = std::fs::read_to_string(&*known.lock().expect("no panic")).expect("the file");
+            let texts = r.user_texts();
+            let with_file = texts.iter().filter(|t| t.contains(&file)).count();
+            assert_eq!(with_file, 1, "the sealed file, byte for byte, once: {texts:?}");
+            assert!(file.contains("the parser fails on $HOME `x` <CRLF>") && file.contains("write the lexer next"));
+            Reply::tool("Read", json!({"file_path": "other.txt"})).tokens(percent(6.0))
+        }),
+        step(|r| {
+            assert!(!r.tool_results()[0].is_error, "the stance is free again");
+            Reply::text("going on").tokens(percent(6.5))
+        }),
+    ]);
+    let world = World::build()
+        .guard_settings(unattended())
+        .file("other.txt", "other\n")
+        .agent(agent)
+        .start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the parser");
+    let last = world.mock.wait_main(10);
+    assert_ne!(last.session, world.mock.main()[0].session, "a fresh session");
+    tui.wait_idle();
+    let status = world.guard(&["status", "--json"]);
+    let status: serde_json::Value = serde_json::from_str(&status.stdout).expect("JSON");
+    assert_eq!(status["stance"], "free");
+    assert_eq!(status["boundary"], json!(null), "acknowledged: {status}");
+}
