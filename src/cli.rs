@@ -45,7 +45,9 @@ pub enum Verb {
     #[command(after_help = "Example:\n  brain-guard uninstall")]
     Uninstall,
     /// Show the gauges, the stance and what is blocked
-    #[command(after_help = "Example:\n  brain-guard status\n  brain-guard status --json | jq .stance")]
+    #[command(
+        after_help = "Example:\n  brain-guard status\n  brain-guard status --json | jq .stance"
+    )]
     Status {
         /// Which session
         #[command(flatten)]
@@ -134,7 +136,9 @@ pub enum Verb {
         what: CarrierVerb,
     },
     /// Play a whole session through the installed hooks, without a model or network
-    #[command(after_help = "Example:\n  brain-guard demo\n  brain-guard demo --plugin ./some/plugin/folder")]
+    #[command(
+        after_help = "Example:\n  brain-guard demo\n  brain-guard demo --plugin ./some/plugin/folder"
+    )]
     Demo {
         /// The plugin's folder [default: the installed one]
         #[arg(long, value_name = "DIR")]

@@ -97,7 +97,7 @@ pub struct ContextSettings {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct FileSettings {
-    /// Words at which the file is full (θ_lc).
+    /// Words at which the file is full (the seed's theta).
     pub words: u64,
     /// The seal shrinks the file to this part of `words`.
     pub seal_target: f64,
@@ -253,7 +253,8 @@ impl Settings {
                 if let Some(blocks) = &setting.blocks {
                     tier.blocks = blocks.iter().copied().collect();
                 }
-            } else if let TierSetting { context: Some(context), file: Some(file), blocks } = setting {
+            } else if let TierSetting { context: Some(context), file: Some(file), blocks } = setting
+            {
                 let blocks = blocks.iter().flatten().copied().collect();
                 tiers.push(Tier { name: name.clone(), context: *context, file: *file, blocks });
             }
@@ -303,10 +304,14 @@ impl Settings {
         }
         for limit in [LONG_LIMIT, LONG_LIMIT - 1] {
             let ramp = self.ramp(limit);
-            let ordered = ramp.tiers().windows(2).all(|w| w[0].context < w[1].context && w[0].file < w[1].file);
-            let sane = ramp.tiers().iter().all(|t| percent(t.context) && (0.0..=200.0).contains(&t.file));
+            let ordered = ramp
+                .tiers()
+                .windows(2)
+                .all(|w| w[0].context < w[1].context && w[0].file < w[1].file);
+            let sane =
+                ramp.tiers().iter().all(|t| percent(t.context) && (0.0..=200.0).contains(&t.file));
             // Only numbers the user gave can break the order: the presets are ordered.
-            if limit == LONG_LIMIT && !(ordered && sane) || !sane {
+            if !sane || (limit == LONG_LIMIT && !ordered) {
                 return Some((
                     vec!["tiers"],
                     "tiers must rise in the same order on both gauges, within 0 to 100".into(),
@@ -331,7 +336,8 @@ mod tests {
         assert_eq!(places(&s, 167_000), [50.0, 60.0, 70.0]);
         s.profile = Profile::Relaxed;
         assert_eq!(places(&s, 967_000), [40.0, 50.0, 60.0]);
-        s.tiers.insert("narrow".into(), TierSetting { context: Some(90.0), ..TierSetting::default() });
+        s.tiers
+            .insert("narrow".into(), TierSetting { context: Some(90.0), ..TierSetting::default() });
         assert_eq!(places(&s, 967_000), [40.0, 50.0, 90.0]);
         assert_eq!(s.problem(), None);
     }

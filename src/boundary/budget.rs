@@ -38,7 +38,8 @@ pub fn check(earlier: &[Time], now: Time, settings: &BoundarySettings) -> Result
     within.sort();
     let allowed = settings.max_per_hour as usize;
     if within.len() >= allowed {
-        let oldest = within.get(within.len().saturating_sub(allowed.max(1))).copied().unwrap_or(now);
+        let oldest =
+            within.get(within.len().saturating_sub(allowed.max(1))).copied().unwrap_or(now);
         return Err(Spent {
             until: oldest + hour,
             why: format!(

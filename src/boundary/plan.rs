@@ -109,12 +109,16 @@ const BACK_OFF: [i64; 6] = [5, 20, 60, 120, 300, 600];
 pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
     match report {
         // A person who pressed Escape wants to speak first: their next turn's end asks again.
-        Report::TurnComplete { is_aborted: true, .. } if token.parent == at.session && !token.cut => {
+        Report::TurnComplete { is_aborted: true, .. }
+            if token.parent == at.session && !token.cut =>
+        {
             token.cancelled = token.step == Step::Pending;
             Action::None
         }
         Report::TurnComplete { .. } if token.parent == at.session => turn_ended(token, at),
-        Report::TurnComplete { answered, is_aborted } if token.child.as_deref() == Some(at.session) => {
+        Report::TurnComplete { answered, is_aborted }
+            if token.child.as_deref() == Some(at.session) =>
+        {
             answer(token, *answered, *is_aborted, at)
         }
         Report::Waited | Report::Noticed if token.step == Step::Pending => waited(token, at),
@@ -236,11 +240,17 @@ mod tests {
     fn the_straight_road() {
         let mut t = token(Step::Pending);
         let now = t.created;
-        assert_eq!(next(&mut t, &done(true), &at("old", false, now)), Action::Clear { token: "t".into() });
+        assert_eq!(
+            next(&mut t, &done(true), &at("old", false, now)),
+            Action::Clear { token: "t".into() }
+        );
         t.child = Some("new".into());
         let action = next(&mut t, &Report::Cleared, &at("new", false, now));
         assert!(matches!(action, Action::Submit { what: Text::Delivery, .. }));
-        assert_eq!(next(&mut t, &Report::Submitted { dropped: None }, &at("new", false, now)), Action::None);
+        assert_eq!(
+            next(&mut t, &Report::Submitted { dropped: None }, &at("new", false, now)),
+            Action::None
+        );
         assert_eq!(t.step, Step::Delivered);
         assert_eq!(next(&mut t, &done(true), &at("new", false, now)), Action::None);
         assert_eq!(t.step, Step::Acknowledged);
@@ -259,7 +269,10 @@ mod tests {
         let action = next(&mut t, &done(true), &at("old", true, later));
         assert!(matches!(action, Action::Wait { ms: 60_000, .. }));
         let latest = later + Duration::seconds(60);
-        assert!(matches!(next(&mut t, &Report::Waited, &at("old", true, latest)), Action::Clear { .. }));
+        assert!(matches!(
+            next(&mut t, &Report::Waited, &at("old", true, latest)),
+            Action::Clear { .. }
+        ));
     }
 
     #[test]
@@ -279,7 +292,15 @@ mod tests {
         let mut now = t.created;
         for back_off in BACK_OFF {
             let action = next(&mut t, &done(false), &at("new", false, now));
-            assert_eq!(action, Action::Wait { ms: (back_off * 1000) as u64, status: Some(format!("delivered, but no answer came; asking again in {back_off} s")) });
+            assert_eq!(
+                action,
+                Action::Wait {
+                    ms: (back_off * 1000) as u64,
+                    status: Some(format!(
+                        "delivered, but no answer came; asking again in {back_off} s"
+                    ))
+                }
+            );
             now += Duration::seconds(back_off);
             let action = next(&mut t, &Report::Waited, &at("new", false, now));
             assert!(matches!(action, Action::Submit { what: Text::Continue, .. }));

@@ -12,9 +12,11 @@ pub fn takes_prompts(pid: u32) -> bool {
     let Ok(arguments) = std::fs::read(format!("/proc/{pid}/cmdline")) else { return false };
     let mut words = arguments.split(|b| *b == 0);
     let stream = words.any(|w| w == b"--input-format=stream-json")
-        || arguments.split(|b| *b == 0).collect::<Vec<_>>().windows(2).any(|pair| {
-            pair[0] == b"--input-format" && pair[1] == b"stream-json"
-        });
+        || arguments
+            .split(|b| *b == 0)
+            .collect::<Vec<_>>()
+            .windows(2)
+            .any(|pair| pair[0] == b"--input-format" && pair[1] == b"stream-json");
     stream && !hung_up(pid)
 }
 

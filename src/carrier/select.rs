@@ -43,7 +43,11 @@ pub fn select(choice: CarrierChoice, seen: &Seen) -> Selection {
     let by_mod = if seen.mod_alive {
         (Carrier::Mod, true, "the plugin's module answers in this client")
     } else {
-        (Carrier::Mod, false, "the plugin's module is not at work in this client, or has another version")
+        (
+            Carrier::Mod,
+            false,
+            "the plugin's module is not at work in this client, or has another version",
+        )
     };
     let by_hand = if !seen.interactive {
         (Carrier::Manual, false, "this client has no terminal")
@@ -100,7 +104,9 @@ mod tests {
     #[test]
     fn the_mod_of_another_client_is_not_ours() {
         let version = env!("CARGO_PKG_VERSION");
-        let alive = |value: &str, pid: &str| mod_alive(&Env::of([("BRAIN_GUARD_MOD", value), ("CLAUDE_PID", pid)]));
+        let alive = |value: &str, pid: &str| {
+            mod_alive(&Env::of([("BRAIN_GUARD_MOD", value), ("CLAUDE_PID", pid)]))
+        };
         assert!(alive(&format!("{version}:12"), "12"));
         assert!(!alive(&format!("{version}:12"), "13"));
         assert!(!alive("0.0.0:12", "12"));

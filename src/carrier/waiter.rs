@@ -61,15 +61,23 @@ pub fn watch(places: &Places, id: &str, settings: &BoundarySettings) -> io::Resu
 }
 
 /// Why a token will get no further, if so.
-fn stuck(token: &Token, client_gone: bool, now: Time, settings: &BoundarySettings) -> Option<&'static str> {
+fn stuck(
+    token: &Token,
+    client_gone: bool,
+    now: Time,
+    settings: &BoundarySettings,
+) -> Option<&'static str> {
     let step = chrono::Duration::seconds(settings.step_seconds.clamp(1, 3600) as i64);
     let spent = now - token.since;
     let patience = chrono::Duration::seconds(
-        settings.attended_notice_seconds.saturating_add(settings.agents_wait_seconds).min(86_400) as i64,
+        settings.attended_notice_seconds.saturating_add(settings.agents_wait_seconds).min(86_400)
+            as i64,
     );
     match token.step {
         _ if client_gone && token.step < Step::Delivered => Some("the client ended"),
-        Step::Pending if token.carrier == Carrier::Mod && !token.cancelled && spent > patience + step => {
+        Step::Pending
+            if token.carrier == Carrier::Mod && !token.cancelled && spent > patience + step =>
+        {
             Some("the plugin's module did not act")
         }
         Step::Clearing if spent > step => Some("the session was not cleared in time"),

@@ -16,7 +16,13 @@ use crate::texts::{Text, template};
 ///
 /// # Errors
 /// No session, or what the system says of the file.
-pub fn run(env: &Env, now: Time, whose: &Whose, kind: &str, text: &[String]) -> anyhow::Result<Exit> {
+pub fn run(
+    env: &Env,
+    now: Time,
+    whose: &Whose,
+    kind: &str,
+    text: &[String],
+) -> anyhow::Result<Exit> {
     let found = whose::find(env, whose)?;
     let facts = whose::facts(env, now, &found)?;
     let shape = &facts.settings.file.shape;
@@ -35,15 +41,24 @@ pub fn run(env: &Env, now: Time, whose: &Whose, kind: &str, text: &[String]) -> 
     let path = facts.places.compaction(&job);
     let _held = jobs::lock(&facts.places, &job)
         .with_context(|| format!("could not lock {}", path.display()))?;
-    let before = jobs::read_or_create(&facts.places, &job, &facts.settings, &template(&facts.places, Text::Compaction), now)
-        .with_context(|| format!("could not read {}", path.display()))?;
+    let before = jobs::read_or_create(
+        &facts.places,
+        &job,
+        &facts.settings,
+        &template(&facts.places, Text::Compaction),
+        now,
+    )
+    .with_context(|| format!("could not read {}", path.display()))?;
     let after = compaction::append(&before, shape, &section.name, &entry)?;
     atomic::write(&facts.places.compaction(&job), after.as_bytes())
         .with_context(|| format!("could not write {}", path.display()))?;
     let words = compaction::gauge_words(&after, shape);
     out(format_args!(
         "added to {}: {} of {} words ({})",
-        section.name, words, facts.settings.file.words, path.display()
+        section.name,
+        words,
+        facts.settings.file.words,
+        path.display()
     ));
     Ok(Exit::Done)
 }

@@ -23,7 +23,9 @@ pub fn probe(env: &Env, now: Time, whose: &Whose, json: bool) -> anyhow::Result<
             .iter()
             .map(|(carrier, usable, why)| json!({"carrier": carrier.name(), "usable": usable, "why": why}))
             .collect();
-        out_json(&json!({"chosen": selection.chosen.map(crate::boundary::Carrier::name), "carriers": looked}))?;
+        out_json(
+            &json!({"chosen": selection.chosen.map(crate::boundary::Carrier::name), "carriers": looked}),
+        )?;
     } else {
         out(selection.explain().trim_end());
         match selection.chosen {

@@ -20,7 +20,9 @@ pub fn run(env: &Env, now: Time, whose: &Whose, id: &str) -> anyhow::Result<Exit
     let job = whose::job(&facts);
     let path = facts.places.compaction(&job);
     if !path.exists() {
-        err(format_args!("the job {job} has no compaction file yet; `brain-guard append` makes one"));
+        err(format_args!(
+            "the job {job} has no compaction file yet; `brain-guard append` makes one"
+        ));
         return Ok(Exit::Refused);
     }
     let _held = jobs::lock(&facts.places, &job)?;

@@ -1,5 +1,7 @@
 //! stub
-use crate::env::Env;
 use super::Exit;
+use crate::env::Env;
 /// x
-pub fn run(_env: &Env, _p: &std::path::Path) -> anyhow::Result<Exit> { Ok(Exit::Done) }
+pub fn run(_env: &Env, _p: &std::path::Path) -> anyhow::Result<Exit> {
+    Ok(Exit::Done)
+}

@@ -30,7 +30,12 @@ pub fn run(env: &Env, now: Time, whose: &Whose, as_json: bool) -> anyhow::Result
     out(status::text(&facts, &view));
     out("");
     match &facts.session.denied {
-        Some(denied) => out(format_args!("last blocked: {} at {}\n{}", denied.tool, denied.at.format("%Y-%m-%d %H:%M:%S UTC"), denied.reason)),
+        Some(denied) => out(format_args!(
+            "last blocked: {} at {}\n{}",
+            denied.tool,
+            denied.at.format("%Y-%m-%d %H:%M:%S UTC"),
+            denied.reason
+        )),
         None => out("nothing was blocked in this session"),
     }
     if let Some(cap) = &view.stance.cap {
@@ -39,6 +44,8 @@ pub fn run(env: &Env, now: Time, whose: &Whose, as_json: bool) -> anyhow::Result
             out(selection.explain().trim_end());
         }
     }
-    out("\nways out: `brain-guard seal` (the agent), /brain-guard:override --for 30m at the prompt, or `brain-guard override --for 30m` in a terminal");
+    out(
+        "\nways out: `brain-guard seal` (the agent), /brain-guard:override --for 30m at the prompt, or `brain-guard override --for 30m` in a terminal",
+    );
     Ok(Exit::Done)
 }

@@ -89,10 +89,18 @@ pub fn run(verb: Verb, env: &Env) -> ExitCode {
         Verb::Append { whose, kind, text } => append::run(env, now, &whose, &kind, &text),
         Verb::Close { whose, id } => close::run(env, now, &whose, &id),
         Verb::Seal { whose, summary, clear, no_clear, dry_run, json, file } => {
-            let ask = seal::Ask { summary, clear: clear.then_some(true).or(no_clear.then_some(false)), dry_run, json, file };
+            let ask = seal::Ask {
+                summary,
+                clear: clear.then_some(true).or(no_clear.then_some(false)),
+                dry_run,
+                json,
+                file,
+            };
             seal::run(env, now, &whose, &ask)
         }
-        Verb::Carrier { what: CarrierVerb::Probe { whose, json } } => carrier::probe(env, now, &whose, json),
+        Verb::Carrier { what: CarrierVerb::Probe { whose, json } } => {
+            carrier::probe(env, now, &whose, json)
+        }
         Verb::Settings { what: SettingsVerb::Show { whose } } => settings::show(env, &whose),
         Verb::Mod { ask } => module::run(env, now, &ask),
         Verb::Waiter { token, project } => waiter(env, &token, &project),

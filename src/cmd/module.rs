@@ -66,7 +66,9 @@ fn start(env: &Env, version: Option<&str>) -> Option<Value> {
         return Some(json!({"ok": false, "why": format!("no place for state: {e}")}));
     }
     // The client's own variable, or our parent: the client starts us itself.
-    let pid = env.client_pid().or_else(|| rustix::process::getppid().map(|p| p.as_raw_nonzero().get() as u32));
+    let pid = env
+        .client_pid()
+        .or_else(|| rustix::process::getppid().map(|p| p.as_raw_nonzero().get() as u32));
     Some(json!({"ok": true, "snapshots": places.snapshots(), "pid": pid}))
 }
 

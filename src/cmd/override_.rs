@@ -22,7 +22,9 @@ use crate::store::state::{self, Override};
 pub fn run(env: &Env, now: Time, whose: &Whose, how: &OverrideArgs) -> anyhow::Result<Exit> {
     // Every process the client starts carries this mark, the agent's shell too.
     if env.get(env::CLAUDECODE).is_some() {
-        err("the override is the operator's: run this in a terminal of your own, or type /brain-guard:override at the prompt");
+        err(
+            "the override is the operator's: run this in a terminal of your own, or type /brain-guard:override at the prompt",
+        );
         return Ok(Exit::Refused);
     }
     let found = whose::find(env, whose)?;
@@ -58,7 +60,9 @@ fn duration(text: &str) -> anyhow::Result<Duration> {
         Some((at, 's' | 'm' | 'h')) => text.split_at(at),
         _ => (text, "m"),
     };
-    let Ok(number) = number.parse::<i64>() else { bail!("{text:?} is no time; try 90s, 30m or 2h") };
+    let Ok(number) = number.parse::<i64>() else {
+        bail!("{text:?} is no time; try 90s, 30m or 2h")
+    };
     let seconds = number.checked_mul(match unit {
         "s" => 1,
         "h" => 3600,
@@ -79,7 +83,10 @@ fn apply(facts: &Facts, how: &OverrideArgs) -> anyhow::Result<String> {
         let end = state::calls(&facts.places, facts.id) + calls;
         (Some(Override::Calls(end)), format!("override for {calls} tool calls: nothing is blocked"))
     } else if how.until_clear {
-        (Some(Override::UntilClear), "override until the session is cleared: nothing is blocked".to_owned())
+        (
+            Some(Override::UntilClear),
+            "override until the session is cleared: nothing is blocked".to_owned(),
+        )
     } else {
         (None, "the override is off: the guard is at work".to_owned())
     };

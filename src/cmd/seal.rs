@@ -14,9 +14,9 @@ use crate::compaction;
 use crate::env::Env;
 use crate::hook::facts::Facts;
 use crate::seal::{self, Input, Refused, Sealed};
+use crate::store::atomic;
 use crate::store::jobs::{self, Request};
 use crate::store::sealing::{self, Authored, Outcome};
-use crate::store::atomic;
 
 /// What is asked of the seal.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +51,13 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
     let source = jobs::read(&facts.places, &job)?.unwrap_or_default();
     let authored = sealing::authored(&source, &facts.session, &facts.settings);
     let outcome = sealing::run(
-        &facts.places, &job, &facts.session, &facts.settings, summary.as_deref(), now, ask.dry_run,
+        &facts.places,
+        &job,
+        &facts.session,
+        &facts.settings,
+        summary.as_deref(),
+        now,
+        ask.dry_run,
     )
     .with_context(|| format!("could not seal {}", facts.places.compaction(&job).display()))?;
     match outcome {
@@ -89,9 +95,12 @@ fn next(facts: &Facts, ask: &Ask, authored: &Authored) -> (bool, String) {
         } else {
             format!(" Empty sections: {}.", authored.empty.join(", "))
         };
-        return (false, format!(
-            "sealed, but no boundary: nothing was written in this session.{empty} Write what the next session needs (`brain-guard append --kind …`; `none: why` is an answer), then seal again."
-        ));
+        return (
+            false,
+            format!(
+                "sealed, but no boundary: nothing was written in this session.{empty} Write what the next session needs (`brain-guard append --kind …`; `none: why` is an answer), then seal again."
+            ),
+        );
     }
     let reached = facts.session.ranks.context.max(facts.session.ranks.file) > 0;
     if ask.clear.unwrap_or(reached) {
@@ -101,18 +110,27 @@ fn next(facts: &Facts, ask: &Ask, authored: &Authored) -> (bool, String) {
     }
 }
 
-fn report(facts: &Facts, ask: &Ask, sealed: &Sealed, path: &str, authored: &Authored) -> anyhow::Result<Exit> {
+fn report(
+    facts: &Facts,
+    ask: &Ask,
+    sealed: &Sealed,
+    path: &str,
+    authored: &Authored,
+) -> anyhow::Result<Exit> {
     let (boundary, said) = next(facts, ask, authored);
     if ask.json {
         let mut value = serde_json::to_value(&sealed.report)?;
-        merge(&mut value, json!({
-            "path": if ask.dry_run { Value::Null } else { json!(path) },
-            "boundary": boundary,
-            "next": said,
-            "authored": authored.entries,
-            "empty_sections": authored.empty,
-            "dry_run": ask.dry_run,
-        }));
+        merge(
+            &mut value,
+            json!({
+                "path": if ask.dry_run { Value::Null } else { json!(path) },
+                "boundary": boundary,
+                "next": said,
+                "authored": authored.entries,
+                "empty_sections": authored.empty,
+                "dry_run": ask.dry_run,
+            }),
+        );
         out_json(&value)?;
     } else {
         out(&sealed.report);
@@ -133,9 +151,12 @@ fn merge(value: &mut Value, more: Value) {
 fn refuse(refused: &Refused, json: bool) -> anyhow::Result<Exit> {
     if json {
         let mut value = serde_json::to_value(&refused.report)?;
-        merge(&mut value, json!({
-            "words": refused.words, "cut": refused.cut, "heaviest": refused.heaviest, "boundary": false,
-        }));
+        merge(
+            &mut value,
+            json!({
+                "words": refused.words, "cut": refused.cut, "heaviest": refused.heaviest, "boundary": false,
+            }),
+        );
         out_json(&value)?;
     } else {
         out(&refused.report);
@@ -174,9 +195,12 @@ fn loose(
         Ok(sealed) => {
             if ask.json {
                 let mut value = serde_json::to_value(&sealed.report)?;
-                merge(&mut value, json!({
-                    "text": sealed.text, "removed": sealed.removed_markdown, "dry_run": ask.dry_run,
-                }));
+                merge(
+                    &mut value,
+                    json!({
+                        "text": sealed.text, "removed": sealed.removed_markdown, "dry_run": ask.dry_run,
+                    }),
+                );
                 out_json(&value)?;
             } else if ask.dry_run {
                 out(&sealed.report);

@@ -99,7 +99,14 @@ pub fn text(facts: &Facts, view: &View) -> String {
         Some(c) => {
             let sure = if c.window.certain { "" } else { ", not certain" };
             line("context", &figure(&c.reading, "tokens", facts.now));
-            line("window", &format!("{} tokens (by {}{sure})", grouped(c.window.tokens), kebab(c.window.source)));
+            line(
+                "window",
+                &format!(
+                    "{} tokens (by {}{sure})",
+                    grouped(c.window.tokens),
+                    kebab(c.window.source)
+                ),
+            );
         }
         None => line("context", "unknown: no response with a token count yet"),
     }
@@ -109,14 +116,26 @@ pub fn text(facts: &Facts, view: &View) -> String {
     }
     let blocked = view.blocked();
     let stance = view.ramp.name(view.stance.effective(&view.ramp));
-    line("stance", &if blocked.is_empty() { format!("{stance}, nothing blocked") } else { format!("{stance}, blocked: {}", blocked.join(", ")) });
+    line(
+        "stance",
+        &if blocked.is_empty() {
+            format!("{stance}, nothing blocked")
+        } else {
+            format!("{stance}, blocked: {}", blocked.join(", "))
+        },
+    );
     if let Some(cap) = &view.stance.cap {
-        line("capped", &format!("{} would hold, but {}", view.ramp.name(view.stance.rank), cap.why()));
+        line(
+            "capped",
+            &format!("{} would hold, but {}", view.ramp.name(view.stance.rank), cap.why()),
+        );
     }
     line("tiers", &tiers(&view.ramp));
     line("attended", if facts.attended() { "yes" } else { "no" });
     match &facts.session.override_ {
-        Some(o) if facts.session.overridden(facts.now, || state::calls(&facts.places, facts.id)) => {
+        Some(o)
+            if facts.session.overridden(facts.now, || state::calls(&facts.places, facts.id)) =>
+        {
             line("override", &described(o, state::calls(&facts.places, facts.id)));
         }
         _ => {}
@@ -133,12 +152,19 @@ pub fn text(facts: &Facts, view: &View) -> String {
 }
 
 fn kebab(source: impl serde::Serialize) -> String {
-    serde_json::to_value(source).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+    serde_json::to_value(source)
+        .ok()
+        .and_then(|v| v.as_str().map(str::to_owned))
+        .unwrap_or_default()
 }
 
 fn tiers(ramp: &Ramp) -> String {
     let one = |t: &crate::policy::ramp::Tier| {
-        let blocks = if t.blocks.is_empty() { String::new() } else { format!(" ({})", bands(t.blocks.iter().copied())) };
+        let blocks = if t.blocks.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", bands(t.blocks.iter().copied()))
+        };
         format!("{} {:.0} %/{:.0} %{blocks}", t.name, t.context, t.file)
     };
     ramp.tiers().iter().map(one).collect::<Vec<_>>().join("; ")
@@ -146,7 +172,9 @@ fn tiers(ramp: &Ramp) -> String {
 
 fn described(value: &Override, calls: u64) -> String {
     match value {
-        Override::Until(at) => format!("until {}", at.with_timezone(&chrono::Local).format("%H:%M:%S")),
+        Override::Until(at) => {
+            format!("until {}", at.with_timezone(&chrono::Local).format("%H:%M:%S"))
+        }
         Override::Calls(end) => format!("for {} more calls", end.saturating_sub(calls)),
         Override::UntilClear => "until the session is cleared".into(),
     }
@@ -154,7 +182,12 @@ fn described(value: &Override, calls: u64) -> String {
 
 fn boundary(token: &Token) -> String {
     let why = token.why.as_ref().map(|w| format!(": {w}")).unwrap_or_default();
-    format!("{} by {}, file version {}{why}", kebab(token.step), token.carrier.name(), token.version)
+    format!(
+        "{} by {}, file version {}{why}",
+        kebab(token.step),
+        token.carrier.name(),
+        token.version
+    )
 }
 
 /// Runs the verb.

@@ -46,7 +46,8 @@ pub fn find(env: &Env, whose: &Whose) -> anyhow::Result<Found> {
         }
         return Ok(Found { project, session });
     }
-    let places = Places::of(env, &project).context("HOME is not set, so there is no place for state")?;
+    let places =
+        Places::of(env, &project).context("HOME is not set, so there is no place for state")?;
     let mut live = live(&places)?;
     match live.len() {
         1 => Ok(Found { project, session: live.remove(0) }),
@@ -54,7 +55,11 @@ pub fn find(env: &Env, whose: &Whose) -> anyhow::Result<Found> {
             "no live session in {}; run this in a project where Claude Code runs with the plugin, or name one with --session",
             project.display()
         ),
-        _ => bail!("several live sessions in {}; name one with --session:\n  {}", project.display(), live.join("\n  ")),
+        _ => bail!(
+            "several live sessions in {}; name one with --session:\n  {}",
+            project.display(),
+            live.join("\n  ")
+        ),
     }
 }
 
@@ -84,5 +89,9 @@ pub fn facts<'a>(env: &'a Env, now: Time, found: &'a Found) -> anyhow::Result<Fa
 /// The job the session writes for: its own, or a default one of the session's
 /// where the hooks have not been at work.
 pub fn job(facts: &Facts) -> String {
-    if facts.session.job.is_empty() { format!("session-{}", facts.id) } else { facts.session.job.clone() }
+    if facts.session.job.is_empty() {
+        format!("session-{}", facts.id)
+    } else {
+        facts.session.job.clone()
+    }
 }

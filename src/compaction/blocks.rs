@@ -60,7 +60,11 @@ fn scan(text: &str, at: usize, shape: &Shape, found: &mut Vec<RawBlock>) -> Opti
                             found.push(RawBlock { kind: of_html(&text[range.clone()]), range });
                             return Some(cut);
                         }
-                        Some(if tag == Tag::HtmlBlock { of_html(&text[range.clone()]) } else { RawKind::Other })
+                        Some(if tag == Tag::HtmlBlock {
+                            of_html(&text[range.clone()])
+                        } else {
+                            RawKind::Other
+                        })
                     }
                     (0, _) => Some(RawKind::Other),
                     (1, Tag::Item) => Some(RawKind::Item),
@@ -71,9 +75,14 @@ fn scan(text: &str, at: usize, shape: &Shape, found: &mut Vec<RawBlock>) -> Opti
             }
             Event::End(tag) => {
                 depth = depth.saturating_sub(1);
-                if let (TagEnd::Heading(_), Some((level, title))) = (tag, heading.take_if(|_| depth == 0)) {
+                if let (TagEnd::Heading(_), Some((level, title))) =
+                    (tag, heading.take_if(|_| depth == 0))
+                {
                     let setext = !text[range.clone()].trim_start().starts_with('#');
-                    found.push(RawBlock { kind: RawKind::Heading { level: number(level), setext, title }, range });
+                    found.push(RawBlock {
+                        kind: RawKind::Heading { level: number(level), setext, title },
+                        range,
+                    });
                 }
             }
             Event::Rule if depth == 0 => found.push(RawBlock { range, kind: RawKind::Rule }),
@@ -125,7 +134,10 @@ pub(super) fn closing_fence(raw: &str) -> Option<String> {
     let last = raw.lines().next_back().unwrap_or_default();
     let near = last.len() - last.trim_start_matches(' ').len() < 4;
     let last = last.trim();
-    let closes = near && raw.contains('\n') && last.len() >= length && last.chars().all(|other| other == letter);
+    let closes = near
+        && raw.contains('\n')
+        && last.len() >= length
+        && last.chars().all(|other| other == letter);
     (length >= 3 && !closes).then(|| String::from(letter).repeat(length))
 }
 
@@ -222,7 +234,9 @@ fn leftover(source: &str, range: Range<usize>, covered: &mut Vec<RawBlock>) {
     let line_over = |text: &str| text.is_empty() || text.ends_with(['\n', '\r']);
     let in_line = !text.starts_with(['\n', '\r']) && !line_over(&source[..range.start]);
     match covered.last_mut() {
-        Some(last) if in_line || last.kind == RawKind::Item && text.starts_with([' ', '\t']) => last.range.end = end,
+        Some(last) if in_line || last.kind == RawKind::Item && text.starts_with([' ', '\t']) => {
+            last.range.end = end
+        }
         _ => {
             let blank = text.len() - text.trim_start().len();
             let first = range.start + text[..blank].rfind(['\n', '\r']).map_or(0, |at| at + 1);

@@ -35,7 +35,9 @@ pub enum EditError {
         entries: String,
     },
     /// Something in the file is left open and would take the new text in.
-    #[error("line {line} opens a fence, comment or tag that is never closed: close it and try again")]
+    #[error(
+        "line {line} opens a fence, comment or tag that is never closed: close it and try again"
+    )]
     Open {
         /// Where, counted from 1.
         line: usize,
@@ -81,7 +83,8 @@ pub fn close(text: &str, shape: &Shape, id: &str) -> Result<String, EditError> {
     let document = parse(text, shape);
     let wanted = id.trim().trim_start_matches('#').to_ascii_lowercase();
     let long = wanted.len() >= 3;
-    let found: Vec<_> = document.entries().filter(|e| long && e.id.to_string().starts_with(&wanted)).collect();
+    let found: Vec<_> =
+        document.entries().filter(|e| long && e.id.to_string().starts_with(&wanted)).collect();
     let Some(first) = found.first() else {
         return Err(EditError::UnknownId { id: id.to_owned(), near: near(&document, &wanted) });
     };
@@ -109,9 +112,19 @@ fn closings(text: &str, entry: &Entry) -> Vec<String> {
     let own_item = |body: &str, after: &str| {
         let mut item = String::new();
         item::write_padded(&Marker::Bullet, body, 4, &mut item);
-        [&text[..start], newline, &item.replace('\n', newline), newline, after, newline, &text[end..]].concat()
+        [
+            &text[..start],
+            newline,
+            &item.replace('\n', newline),
+            newline,
+            after,
+            newline,
+            &text[end..],
+        ]
+        .concat()
     };
-    let (closed, fenced) = (format!("[x]\n{}", entry.text), format!("[x]\n{}", item::fenced(&entry.text)));
+    let (closed, fenced) =
+        (format!("[x]\n{}", entry.text), format!("[x]\n{}", item::fenced(&entry.text)));
     let mut ways = Vec::new();
     if entry.marker == Marker::Block {
         let closed_block = [&text[..start + blank], "closed: ", &text[start + blank..end]].concat();
@@ -147,9 +160,13 @@ fn closes_only(document: &Document, new: &str, closed: &Entry) -> bool {
     let same = |(a, b): (&Entry, &Entry)| {
         let touched = a.range == closed.range;
         let flags = a.pinned == b.pinned && b.closed == (a.closed || touched);
-        flags && a.section == b.section && a.under == b.under && (a.text == b.text || touched && says(a) == says(b))
+        flags
+            && a.section == b.section
+            && a.under == b.under
+            && (a.text == b.text || touched && says(a) == says(b))
     };
-    document.entries().count() == new.entries().count() && document.entries().zip(new.entries()).all(same)
+    document.entries().count() == new.entries().count()
+        && document.entries().zip(new.entries()).all(same)
 }
 
 /// What an entry says, without what wraps it.
@@ -160,7 +177,12 @@ fn says(entry: &Entry) -> String {
 
 /// Puts `body` in the place of what a section holds below its heading and prompt. The body
 /// is Markdown of the guard's own; the section is made where it is missing.
-pub fn replace_section_body(text: &str, shape: &Shape, section: &str, body: &str) -> Result<String, EditError> {
+pub fn replace_section_body(
+    text: &str,
+    shape: &Shape,
+    section: &str,
+    body: &str,
+) -> Result<String, EditError> {
     let section = find(shape, section)?;
     let document = parse(text, shape);
     let newline = insert::newline(text);
@@ -168,21 +190,32 @@ pub fn replace_section_body(text: &str, shape: &Shape, section: &str, body: &str
     let Some(opening) = insert::opening(&document, section) else {
         let ways = insert::created(&document, section, &body);
         let kept = |new: &String| keeps_others(&document, new, section);
-        return ways.iter().map(|way| way.apply(text)).find(kept).ok_or_else(|| open(&document, &ways));
+        return ways
+            .iter()
+            .map(|way| way.apply(text))
+            .find(kept)
+            .ok_or_else(|| open(&document, &ways));
     };
     let blocks = document.blocks();
     let prompt = blocks.get(opening + 1).filter(|block| block.kind == BlockKind::Comment);
     let start = insert::line_end(text, prompt.unwrap_or(&blocks[opening]));
     let outside = |kind: &BlockKind, own: bool| *kind == BlockKind::Section || !own;
-    let next = blocks[opening + 1..].iter().find(|block| outside(&block.kind, block.section == Some(section)));
+    let next = blocks[opening + 1..]
+        .iter()
+        .find(|block| outside(&block.kind, block.section == Some(section)));
     let end = next.map_or(text.len(), |block| block.range.start);
     let gap = if body.is_empty() { "" } else { newline };
     let tail = if next.is_some() { newline } else { "" };
     // A comment ends the list where an indented heading would be taken for its last item's.
     let fence = [insert::LIST_END, newline].concat();
-    let ways = ["", &fence].map(|fence| Insertion { at: start, text: [newline, gap, &body, gap, fence, tail].concat() });
+    let ways = ["", &fence].map(|fence| Insertion {
+        at: start,
+        text: [newline, gap, &body, gap, fence, tail].concat(),
+    });
     let new = ways.iter().map(|way| [&text[..start], &way.text, &text[end..]].concat());
-    new.into_iter().find(|new| keeps_others(&document, new, section)).ok_or_else(|| open(&document, &ways))
+    new.into_iter()
+        .find(|new| keeps_others(&document, new, section))
+        .ok_or_else(|| open(&document, &ways))
 }
 
 /// Whether `new` has the document's headings, and its entries outside of one section.
@@ -193,8 +226,11 @@ fn keeps_others(document: &Document, new: &str, section: usize) -> bool {
         other.map(|entry| (entry.section, entry.text.clone())).collect()
     };
     let headings = |document: &Document| -> Vec<_> {
-        let own = |block: &&Block| !matches!(block.kind, BlockKind::Comment | BlockKind::Entry(_) | BlockKind::Gap);
-        let other = document.blocks().iter().filter(own).filter(|block| block.section != Some(section));
+        let own = |block: &&Block| {
+            !matches!(block.kind, BlockKind::Comment | BlockKind::Entry(_) | BlockKind::Gap)
+        };
+        let other =
+            document.blocks().iter().filter(own).filter(|block| block.section != Some(section));
         other.map(|block| (block.section, block.kind.clone())).collect()
     };
     others(document) == others(&new) && headings(document) == headings(&new)
@@ -210,7 +246,9 @@ fn find(shape: &Shape, name: &str) -> Result<usize, EditError> {
 fn open(document: &Document, ways: &[Insertion]) -> EditError {
     let at = ways.first().map_or(0, |way| way.at);
     let before = document.entries().filter(|entry| entry.range.start < at).last();
-    EditError::Open { line: line_of(document.source(), before.map_or(0, |entry| entry.range.start)) }
+    EditError::Open {
+        line: line_of(document.source(), before.map_or(0, |entry| entry.range.start)),
+    }
 }
 
 fn line_of(text: &str, at: usize) -> usize {
@@ -225,7 +263,11 @@ fn near(document: &Document, wanted: &str) -> String {
     let mut entries: Vec<_> = document.entries().filter(|entry| !entry.closed).collect();
     entries.sort_by_key(distance);
     let entries: Vec<_> = entries.iter().take(3).map(|entry| named(entry)).collect();
-    if entries.is_empty() { "; no entry is open".to_owned() } else { format!("; near: {}", entries.join(", ")) }
+    if entries.is_empty() {
+        "; no entry is open".to_owned()
+    } else {
+        format!("; near: {}", entries.join(", "))
+    }
 }
 
 fn named(entry: &Entry) -> String {

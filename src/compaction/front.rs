@@ -49,7 +49,8 @@ impl FrontMatter {
     }
 
     fn take(&mut self, line: &str) {
-        let (key, value) = line.split_once(':').map_or(("", ""), |(key, value)| (key, unquote(value.trim())));
+        let (key, value) =
+            line.split_once(':').map_or(("", ""), |(key, value)| (key, unquote(value.trim())));
         let value = (!value.is_empty()).then(|| decode(value));
         match (key, value) {
             ("job", Some(value)) if self.job.is_none() => self.job = Some(value),
@@ -99,7 +100,9 @@ fn looks_like_yaml(line: &str) -> bool {
     }
     let Some((key, value)) = line.split_once(':') else { return false };
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    !key.is_empty() && key.bytes().all(letter) && (value.is_empty() || value.starts_with([' ', '\t']))
+    !key.is_empty()
+        && key.bytes().all(letter)
+        && (value.is_empty() || value.starts_with([' ', '\t']))
 }
 
 fn unquote(value: &str) -> &str {
@@ -113,7 +116,9 @@ fn decode(value: &str) -> String {
 }
 
 fn encode(value: &str, out: &mut String) {
-    let plain = |letter: char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_' | '.' | '/' | ':' | '+');
+    let plain = |letter: char| {
+        letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_' | '.' | '/' | ':' | '+')
+    };
     let edge = |letter: char| letter.is_alphanumeric();
     let plain = value.chars().all(plain)
         && value.starts_with(edge)
@@ -142,7 +147,15 @@ mod tests {
 
     #[test]
     fn a_rule_is_no_front_matter() {
-        for text in ["", "---", "---\n", "---\n---\n", "---\njob: a\n", "---\njob: a\nsome prose\n---\n", "x\n---\n"] {
+        for text in [
+            "",
+            "---",
+            "---\n",
+            "---\n---\n",
+            "---\njob: a\n",
+            "---\njob: a\nsome prose\n---\n",
+            "x\n---\n",
+        ] {
             assert_eq!(FrontMatter::read(text), (FrontMatter::default(), 0), "{text:?}");
         }
     }

@@ -46,7 +46,9 @@ fn appended(document: &Document, opening: usize, list: &str, tight: bool) -> Vec
     let newline = newline(source);
     let root: Vec<&Block> = document.blocks()[opening + 1..]
         .iter()
-        .take_while(|block| matches!(block.kind, BlockKind::Comment | BlockKind::Entry(_) | BlockKind::Gap))
+        .take_while(|block| {
+            matches!(block.kind, BlockKind::Comment | BlockKind::Entry(_) | BlockKind::Gap)
+        })
         .collect();
     let last = root.iter().rev().find(|block| block.kind != BlockKind::Gap);
     let heading = &document.blocks()[opening];
@@ -55,7 +57,8 @@ fn appended(document: &Document, opening: usize, list: &str, tight: bool) -> Vec
     let tight = tight && entry.is_some_and(|entry| entry.marker == Marker::Bullet);
     let gap = if tight { newline.to_owned() } else { newline.repeat(2) };
     let mut ways = vec![Insertion { at: end, text: format!("{gap}{list}{}", after(source, end)) }];
-    if let Some(fence) = entry.and_then(|entry| blocks::closing_fence(&source[entry.range.clone()])) {
+    if let Some(fence) = entry.and_then(|entry| blocks::closing_fence(&source[entry.range.clone()]))
+    {
         let text = format!("{newline}{fence}{newline}{newline}{list}{}", after(source, end));
         ways.push(Insertion { at: end, text });
     }
@@ -65,7 +68,8 @@ fn appended(document: &Document, opening: usize, list: &str, tight: bool) -> Vec
     let text = format!("{newline}{newline}{list}{newline}{}", after(source, start));
     ways.push(Insertion { at: start, text });
     // A comment ends the list, which would take in an indented block.
-    let text = format!("{newline}{newline}{list}{newline}{LIST_END}{newline}{}", after(source, start));
+    let text =
+        format!("{newline}{newline}{list}{newline}{LIST_END}{newline}{}", after(source, start));
     ways.push(Insertion { at: start, text });
     ways
 }
@@ -92,9 +96,14 @@ pub(super) fn created(document: &Document, section: usize, body: &str) -> Vec<In
     let tail = if at < source.len() { newline } else { "" };
     let mut ways = vec![Insertion { at, text: format!("{gap}{text}{tail}") }];
     let previous = document.entries().filter(|entry| entry.range.end <= at).last();
-    if let Some(fence) = previous.and_then(|entry| blocks::closing_fence(&source[entry.range.clone()])) {
+    if let Some(fence) =
+        previous.and_then(|entry| blocks::closing_fence(&source[entry.range.clone()]))
+    {
         let first = if before.ends_with('\n') { "" } else { newline };
-        ways.insert(0, Insertion { at, text: format!("{first}{fence}{newline}{newline}{text}{tail}") });
+        ways.insert(
+            0,
+            Insertion { at, text: format!("{first}{fence}{newline}{newline}{text}{tail}") },
+        );
     }
     ways
 }
@@ -125,7 +134,8 @@ fn after(source: &str, at: usize) -> &'static str {
     if rest.is_empty() {
         return newline;
     }
-    let next = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix(['\n', '\r'])).unwrap_or(rest);
+    let next =
+        rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix(['\n', '\r'])).unwrap_or(rest);
     let line = next.lines().next().unwrap_or_default();
     if line.trim().is_empty() || line.starts_with('#') { "" } else { newline }
 }
@@ -136,7 +146,12 @@ fn ends_blank(text: &str) -> bool {
 }
 
 /// Whether `new` reads as the document does, with nothing but these entries added to the section.
-pub(super) fn adds_only(document: &Document, new: &str, section: usize, added: &[(&Marker, &str)]) -> bool {
+pub(super) fn adds_only(
+    document: &Document,
+    new: &str,
+    section: usize,
+    added: &[(&Marker, &str)],
+) -> bool {
     let new = parse(new, document.shape());
     // An open fence may have got its closing line.
     let fence = |rest: &str| rest.trim().chars().all(|letter| matches!(letter, '`' | '~'));

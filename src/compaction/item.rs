@@ -59,7 +59,8 @@ pub(crate) fn checkbox(text: &str) -> Option<(bool, &str)> {
         "[x]" | "[X]" => (true, &text[3..]),
         _ => return None,
     };
-    (after.is_empty() || after.starts_with(char::is_whitespace)).then(|| (checked, after.trim_start()))
+    (after.is_empty() || after.starts_with(char::is_whitespace))
+        .then(|| (checked, after.trim_start()))
 }
 
 fn pin(text: &str) -> Option<&str> {
@@ -103,11 +104,18 @@ pub(super) fn of_item(raw: &str) -> (Marker, String) {
     let first = all.next().unwrap_or_default();
     let (indent, body) = columns(first);
     let digits = body.bytes().take_while(u8::is_ascii_digit).count();
-    let marker = if digits == 0 { Marker::Bullet } else { Marker::Ordered(body[..digits].to_owned()) };
+    let marker =
+        if digits == 0 { Marker::Bullet } else { Marker::Ordered(body[..digits].to_owned()) };
     let after = body.get(digits + 1..).unwrap_or_default();
     let (gap, text) = columns_from(after, indent + digits + 1);
     // CommonMark: five and more columns are one, and an indented code block.
-    let (pad, code) = if text.is_empty() { (1, 0) } else if gap > 4 { (1, gap - 1) } else { (gap, 0) };
+    let (pad, code) = if text.is_empty() {
+        (1, 0)
+    } else if gap > 4 {
+        (1, gap - 1)
+    } else {
+        (gap, 0)
+    };
     let width = indent + digits + 1 + pad;
     let mut out = " ".repeat(code);
     out.push_str(text);

@@ -6,13 +6,80 @@ use super::*;
 
 /// Pieces that have broken Markdown tools before, to be strung together.
 const PIECES: &[&str] = &[
-    "## Forward State", "# forward state:", "### Open Threads ###", "##Process Insight", "Prior Summary\n---", "Open Threads\n===",
-    "# a job", "## Notes", "#### Sub heading", "##", "## Git Commit Messages", "Assumptions and Risks\n----------",
-    "- an item", "* other item", "+ third", "1. one", "7) seven", "- [x] done", "- [ ] to do", "- ! pinned", "- ~~gone~~", "closed: it",
-    "- none: nothing came up", "- risk: it may break", "why: because", "  - nested", "    deeper", "\tby tab", "-\ttab item", "-     code item",
-    "```", "```rust", "~~~", "    ```", "  ```", "<!-- a comment -->", "<!-- open", "-->", "- <!-- in an item", "- ```", "<div>", "<pre>", "</pre>", "<script>",
-    "> a quote", "> - in a quote", "| a | b |\n|---|---|", "[a]: /url", "[b]:", "---", "***", "- - -", "...", "---\njob: x\nversion: 2\n---", "\u{feff}",
-    "a paragraph", "of two lines", "word", "\0", "\u{b}", "\u{a0}nbsp", "東京", "🔥", "-", "1.", "!", "[x]", "~~", "a ~~ b", "\\", "`", "``", "&amp;", "{{job}}",
+    "## Forward State",
+    "# forward state:",
+    "### Open Threads ###",
+    "##Process Insight",
+    "Prior Summary\n---",
+    "Open Threads\n===",
+    "# a job",
+    "## Notes",
+    "#### Sub heading",
+    "##",
+    "## Git Commit Messages",
+    "Assumptions and Risks\n----------",
+    "- an item",
+    "* other item",
+    "+ third",
+    "1. one",
+    "7) seven",
+    "- [x] done",
+    "- [ ] to do",
+    "- ! pinned",
+    "- ~~gone~~",
+    "closed: it",
+    "- none: nothing came up",
+    "- risk: it may break",
+    "why: because",
+    "  - nested",
+    "    deeper",
+    "\tby tab",
+    "-\ttab item",
+    "-     code item",
+    "```",
+    "```rust",
+    "~~~",
+    "    ```",
+    "  ```",
+    "<!-- a comment -->",
+    "<!-- open",
+    "-->",
+    "- <!-- in an item",
+    "- ```",
+    "<div>",
+    "<pre>",
+    "</pre>",
+    "<script>",
+    "> a quote",
+    "> - in a quote",
+    "| a | b |\n|---|---|",
+    "[a]: /url",
+    "[b]:",
+    "---",
+    "***",
+    "- - -",
+    "...",
+    "---\njob: x\nversion: 2\n---",
+    "\u{feff}",
+    "a paragraph",
+    "of two lines",
+    "word",
+    "\0",
+    "\u{b}",
+    "\u{a0}nbsp",
+    "東京",
+    "🔥",
+    "-",
+    "1.",
+    "!",
+    "[x]",
+    "~~",
+    "a ~~ b",
+    "\\",
+    "`",
+    "``",
+    "&amp;",
+    "{{job}}",
 ];
 
 /// Any file an agent might leave behind, and worse.
@@ -24,8 +91,9 @@ pub(crate) fn messy() -> impl Strategy<Value = String> {
         1 => any::<String>(),
     ];
     let gap = prop_oneof![6 => Just("\n"), 4 => Just("\n\n"), 1 => Just("\r\n"), 1 => Just("\r"), 1 => Just(" "), 1 => Just("\n\n\n"), 1 => Just("\n  ")];
-    prop::collection::vec((piece, gap), 0..24)
-        .prop_map(|pieces| pieces.into_iter().flat_map(|(piece, gap)| [piece, gap.to_owned()]).collect())
+    prop::collection::vec((piece, gap), 0..24).prop_map(|pieces| {
+        pieces.into_iter().flat_map(|(piece, gap)| [piece, gap.to_owned()]).collect()
+    })
 }
 
 /// The same without carriage returns that end no line, which are left to [`render`]'s law.
@@ -39,8 +107,19 @@ fn ended() -> impl Strategy<Value = String> {
 #[test]
 fn dbg() {
     let shape = Shape::default();
-    for t in ["[a]: /url\n  1.\n\nfoo\n", "closed: [a]: /url\n\n  1.\n\nfoo\n", "* x\n\n[a]: /url\n  1.\n\nfoo\n", "* x\n\nclosed: [a]: /url\n\n  1.\n\nfoo\n"] {
-    eprintln!("{t:?} {:#?}", parse(t, &shape).entries().map(|e|(e.text.clone(), e.marker.clone())).collect::<Vec<_>>());
+    for t in [
+        "[a]: /url\n  1.\n\nfoo\n",
+        "closed: [a]: /url\n\n  1.\n\nfoo\n",
+        "* x\n\n[a]: /url\n  1.\n\nfoo\n",
+        "* x\n\nclosed: [a]: /url\n\n  1.\n\nfoo\n",
+    ] {
+        eprintln!(
+            "{t:?} {:#?}",
+            parse(t, &shape)
+                .entries()
+                .map(|e| (e.text.clone(), e.marker.clone()))
+                .collect::<Vec<_>>()
+        );
     }
 }
 

@@ -96,7 +96,9 @@ impl<'a> Document<'a> {
 
     /// Whether the file has a heading for this section.
     pub fn has_section(&self, index: usize) -> bool {
-        self.blocks.iter().any(|block| block.kind == BlockKind::Section && block.section == Some(index))
+        self.blocks
+            .iter()
+            .any(|block| block.kind == BlockKind::Section && block.section == Some(index))
     }
 }
 

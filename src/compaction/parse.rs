@@ -11,7 +11,14 @@ pub fn parse<'a>(text: &'a str, shape: &'a Shape) -> Document<'a> {
     let (front, front_end) = FrontMatter::read(text);
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let start = front_end.max(mark);
-    let document = Document { source: text, shape, front, title: None, blocks: Vec::new(), entries: Vec::new() };
+    let document = Document {
+        source: text,
+        shape,
+        front,
+        title: None,
+        blocks: Vec::new(),
+        entries: Vec::new(),
+    };
     let mut reader = Reader { document, section: None, level: 0, under: None, begun: false };
     let found = blocks::blocks(text, start, shape);
     if front_end > 0 {
@@ -50,7 +57,9 @@ impl Reader<'_> {
         let start = block.range.start;
         let raw = &self.document.source[block.range.clone()];
         match &block.kind {
-            RawKind::Heading { level, setext, title } => self.heading(block, *level, *setext, title),
+            RawKind::Heading { level, setext, title } => {
+                self.heading(block, *level, *setext, title)
+            }
             RawKind::Rule => self.push(start, BlockKind::Gap),
             // White space that is none to Markdown.
             RawKind::Other if raw.trim().is_empty() => self.push(start, BlockKind::Gap),
@@ -75,10 +84,21 @@ impl Reader<'_> {
     fn heading(&mut self, block: &RawBlock, level: u8, setext: bool, title: &str) {
         let start = block.range.start;
         let known = self.document.shape.find_heading(title);
-        let is_job = self.document.front.job.as_deref().is_some_and(|job| heading_key(job) == heading_key(title));
-        let untitled = self.document.title.is_none() && self.section.is_none() && self.under.is_none();
-        if level == 1 && untitled && (known.is_none() || is_job && !self.begun) && !says_nothing(title) {
-            self.document.title = Some(heading_text(&self.document.source[block.range.clone()], setext));
+        let is_job = self
+            .document
+            .front
+            .job
+            .as_deref()
+            .is_some_and(|job| heading_key(job) == heading_key(title));
+        let untitled =
+            self.document.title.is_none() && self.section.is_none() && self.under.is_none();
+        if level == 1
+            && untitled
+            && (known.is_none() || is_job && !self.begun)
+            && !says_nothing(title)
+        {
+            self.document.title =
+                Some(heading_text(&self.document.source[block.range.clone()], setext));
             self.push(start, BlockKind::Title);
         } else if let Some(section) = known {
             self.section = Some(section);
@@ -113,14 +133,17 @@ impl Reader<'_> {
         let range = block.range.start..block.range.start + raw.trim_end().len();
         let (section, under) = (self.section, self.under.clone());
         self.push(block.range.start, BlockKind::Entry(self.document.entries.len()));
-        let entry = Entry { range, section, under, text, marker, pinned, closed, none, kind, id, words };
+        let entry =
+            Entry { range, section, under, text, marker, pinned, closed, none, kind, id, words };
         self.document.entries.push(entry);
     }
 }
 
 /// Whether a text is ASCII punctuation and white space only.
 pub(crate) fn says_nothing(text: &str) -> bool {
-    text.chars().all(|letter| letter.is_whitespace() || letter.is_ascii() && !letter.is_ascii_alphanumeric())
+    text.chars().all(|letter| {
+        letter.is_whitespace() || letter.is_ascii() && !letter.is_ascii_alphanumeric()
+    })
 }
 
 /// A heading's words with their inline markup.

@@ -19,7 +19,12 @@ pub(crate) struct CanonicalSection<'a> {
 
 /// Writes a whole file: front matter, title, and every section of the shape in order.
 /// Each entry is a list item, so that nothing in it can reach beyond it.
-pub(crate) fn canonical(front: &FrontMatter, title: &str, shape: &Shape, sections: &[CanonicalSection]) -> String {
+pub(crate) fn canonical(
+    front: &FrontMatter,
+    title: &str,
+    shape: &Shape,
+    sections: &[CanonicalSection],
+) -> String {
     let mut out = String::with_capacity(16 * 1024);
     front.write(&mut out);
     out.push_str("\n# ");
@@ -88,7 +93,9 @@ pub(super) fn one_line(text: &str) -> String {
 pub(crate) fn sound(marker: &Marker, text: &str) -> (Marker, String) {
     let marker = if *marker == Marker::Block { Marker::Bullet } else { marker.clone() };
     // One plain line can only be an item.
-    let plain = !text.contains('\n') && text.starts_with(char::is_alphanumeric) && !text.contains(['\r', '\0']);
+    let plain = !text.contains('\n')
+        && text.starts_with(char::is_alphanumeric)
+        && !text.contains(['\r', '\0']);
     if plain || reads_back(&marker, text) {
         return (marker, text.to_owned());
     }
@@ -102,6 +109,8 @@ fn reads_back(marker: &Marker, text: &str) -> bool {
     items(&[(&Marker::Bullet, "a"), (marker, text), (&Marker::Bullet, "a")], 0, &mut written);
     written.push_str("\n\n# b\n");
     let document = parse(&written, &shape);
-    let texts: Vec<_> = document.entries().map(|entry| (&entry.marker, entry.text.as_str())).collect();
-    texts == [(&Marker::Bullet, "a"), (marker, text), (&Marker::Bullet, "a")] && document.title() == Some("b")
+    let texts: Vec<_> =
+        document.entries().map(|entry| (&entry.marker, entry.text.as_str())).collect();
+    texts == [(&Marker::Bullet, "a"), (marker, text), (&Marker::Bullet, "a")]
+        && document.title() == Some("b")
 }

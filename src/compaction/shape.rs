@@ -30,8 +30,15 @@ pub enum Role {
 }
 
 impl Role {
-    const ALL: [Self; 7] =
-        [Self::Forward, Self::Threads, Self::Risks, Self::Insight, Self::Summary, Self::Git, Self::Custom];
+    const ALL: [Self; 7] = [
+        Self::Forward,
+        Self::Threads,
+        Self::Risks,
+        Self::Insight,
+        Self::Summary,
+        Self::Git,
+        Self::Custom,
+    ];
 
     /// The word for it in settings.
     pub fn as_str(self) -> &'static str {
@@ -79,7 +86,9 @@ pub struct Shape {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     /// There is no section to write into.
-    #[error("`sections` holds no section an agent may write; name at least one that is not of role git")]
+    #[error(
+        "`sections` holds no section an agent may write; name at least one that is not of role git"
+    )]
     Empty,
     /// A name without a letter or digit, or with a line break, can't be found again in the file.
     #[error("section name {0:?} is not usable: it needs a letter or digit and must be one line")]
@@ -105,7 +114,8 @@ impl Shape {
     pub fn find(&self, name: &str) -> Option<usize> {
         self.find_heading(name).or_else(|| {
             let key = heading_key(name);
-            let role = |section: &Section| section.role != Role::Custom && section.role.as_str() == key;
+            let role =
+                |section: &Section| section.role != Role::Custom && section.role.as_str() == key;
             self.sections.iter().position(role)
         })
     }
@@ -117,9 +127,12 @@ impl Shape {
             return None;
         }
         let named = |key: &str| {
-            let by_name = self.sections.iter().position(|section| heading_key(&section.name) == key);
+            let by_name =
+                self.sections.iter().position(|section| heading_key(&section.name) == key);
             by_name.or_else(|| {
-                let alias = |section: &Section| section.aliases.iter().any(|alias| heading_key(alias) == key);
+                let alias = |section: &Section| {
+                    section.aliases.iter().any(|alias| heading_key(alias) == key)
+                };
                 self.sections.iter().position(alias)
             })
         };
@@ -143,7 +156,8 @@ impl Shape {
 
     /// The sections an agent must fill at a phase exit: all but the summary and the commits.
     pub fn authored(&self) -> impl Iterator<Item = usize> {
-        let authored = |(_, section): &(usize, &Section)| !matches!(section.role, Role::Summary | Role::Git);
+        let authored =
+            |(_, section): &(usize, &Section)| !matches!(section.role, Role::Summary | Role::Git);
         self.sections.iter().enumerate().filter(authored).map(|(index, _)| index)
     }
 
@@ -184,10 +198,17 @@ impl Shape {
             }
         }
         for (kind, section) in &self.routes {
-            if self.find(section).is_none() && !Role::ALL.iter().any(|role| role.as_str() == section) {
-                let known: Vec<_> = self.sections.iter().map(|section| section.name.as_str()).collect();
+            if self.find(section).is_none()
+                && !Role::ALL.iter().any(|role| role.as_str() == section)
+            {
+                let known: Vec<_> =
+                    self.sections.iter().map(|section| section.name.as_str()).collect();
                 let known = known.join(", ");
-                return Err(ShapeError::Route { kind: kind.clone(), section: section.clone(), known });
+                return Err(ShapeError::Route {
+                    kind: kind.clone(),
+                    section: section.clone(),
+                    known,
+                });
             }
         }
         Ok(())
@@ -238,7 +259,12 @@ impl Default for Shape {
                 "What earlier sessions learned, facts and principles, short.",
                 &["Summary"],
             ),
-            section("Git Commit Messages", Role::Git, "Written by brain-guard; leave it alone.", &["Git", "Commits"]),
+            section(
+                "Git Commit Messages",
+                Role::Git,
+                "Written by brain-guard; leave it alone.",
+                &["Git", "Commits"],
+            ),
         ];
         let routes = [
             ("scope", Role::Forward),
@@ -288,10 +314,13 @@ mod tests {
     #[test]
     fn names_are_found_as_a_person_writes_them() {
         let shape = Shape::default();
-        for name in ["forward state", "## Forward  State ##", "1. FORWARD STATE:", "next steps", "forward"] {
+        for name in
+            ["forward state", "## Forward  State ##", "1. FORWARD STATE:", "next steps", "forward"]
+        {
             assert_eq!(shape.find(name), Some(0), "{name}");
         }
-        for name in ["Assumptions and Risks", "assumptions&risks", "Assumptions & Risks:", "risks"] {
+        for name in ["Assumptions and Risks", "assumptions&risks", "Assumptions & Risks:", "risks"]
+        {
             assert_eq!(shape.find(name), Some(2), "{name}");
         }
         for name in ["", "##", "Forward", "Forwards State", "custom", "1"] {

@@ -60,7 +60,9 @@ pub fn digest(document: &Document) -> String {
         if entry.section.is_some_and(|section| shape.role(section) == Role::Git) {
             continue;
         }
-        for part in [shape.name(entry.section), entry.under.as_deref().unwrap_or_default(), &entry.text] {
+        for part in
+            [shape.name(entry.section), entry.under.as_deref().unwrap_or_default(), &entry.text]
+        {
             let part = one_line(part);
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part.as_bytes());
@@ -89,9 +91,18 @@ mod tests {
         let good = digest(&parse(body, &shape));
         let check = |body: &str| Stamp::check(&parse(&stamped(body, &good), &shape));
         assert_eq!(check(body), StampState::Fresh);
-        assert_eq!(check(&body.replace("- a b", "*   a  b\n<!-- a comment -->")), StampState::Fresh);
+        assert_eq!(
+            check(&body.replace("- a b", "*   a  b\n<!-- a comment -->")),
+            StampState::Fresh
+        );
         assert_eq!(check(&body.replace("- c", "- d")), StampState::Fresh);
-        for (from, to) in [("a b", "a c"), ("- a", "- [x] a"), ("- a", "- ! a"), ("# job", "# job\nstray"), ("a b", "a b\n\n- b")] {
+        for (from, to) in [
+            ("a b", "a c"),
+            ("- a", "- [x] a"),
+            ("- a", "- ! a"),
+            ("# job", "# job\nstray"),
+            ("a b", "a b\n\n- b"),
+        ] {
             assert_eq!(check(&body.replacen(from, to, 1)), StampState::Broken, "{to}");
         }
         assert_eq!(Stamp::check(&parse(body, &shape)), StampState::Absent);

@@ -77,7 +77,12 @@ mod tests {
     fn a_template_without_sections_gets_them() {
         let shape = Shape::default();
         let text = template("# {{job}} {{other}}\n\n## Open threads\n", &shape, "x", now());
-        assert!(text.starts_with("# x {{other}}\n\n## Open threads\n\n## Forward State\n<!-- What to do"), "{text}");
+        assert!(
+            text.starts_with(
+                "# x {{other}}\n\n## Open threads\n\n## Forward State\n<!-- What to do"
+            ),
+            "{text}"
+        );
         assert_eq!(text.matches("Threads").count(), 0);
         assert!(template("", &shape, "x", now()).starts_with("## Forward State\n"));
     }

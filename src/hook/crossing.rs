@@ -2,17 +2,16 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-use sha2::{Digest, Sha256};
-
 use super::facts::Facts;
 use super::reply::Reply;
 use crate::boundary::{Step, Token, budget};
 use crate::log;
 use crate::settings::Mode;
 use crate::store::jobs::Request;
+use crate::store::paths::short_digest;
 use crate::store::sealing::{self, Outcome};
 use crate::store::{boundary, jobs, prompts, state};
+use serde_json::json;
 
 /// How long blocks stay lifted after a boundary failed.
 const LIFTED_MINUTES: i64 = 15;
@@ -24,7 +23,10 @@ pub fn after_verbs(facts: &mut Facts, command: &str) -> Reply {
         facts.fault("prompts not moved", &e);
     }
     let taken = take_request(facts);
-    if !taken && command.contains(" append ") && facts.token().is_some_and(|t| t.step == Step::Pending) {
+    if !taken
+        && command.contains(" append ")
+        && facts.token().is_some_and(|t| t.step == Step::Pending)
+    {
         reseal(facts);
     }
     Reply::default()
@@ -61,7 +63,12 @@ pub fn request_boundary(facts: &mut Facts, request: &Request) {
         None
     };
     if let Some(why) = why_not {
-        log::write(&facts.places.log(), facts.now, "no-boundary", &json!({"session": facts.id, "why": why}));
+        log::write(
+            &facts.places.log(),
+            facts.now,
+            "no-boundary",
+            &json!({"session": facts.id, "why": why}),
+        );
         return;
     }
     let Some(carrier) = facts.carrier().chosen else {
@@ -70,19 +77,25 @@ pub fn request_boundary(facts: &mut Facts, request: &Request) {
     };
     let earlier = boundary::times(&facts.places, &facts.session.job);
     if let Err(spent) = budget::check(&earlier, facts.now, &facts.settings.boundary) {
-        log::write(&facts.places.log(), facts.now, "no-boundary", &json!({"session": facts.id, "why": spent.why}));
+        log::write(
+            &facts.places.log(),
+            facts.now,
+            "no-boundary",
+            &json!({"session": facts.id, "why": spent.why}),
+        );
         facts.update(|s| s.lifted = Some((spent.until, spent.why.clone())));
         return;
     }
     if let Some(old) = facts.token().filter(|t| t.step == Step::Pending) {
-        let replaced = boundary::update(&facts.places, &old.id, |t| t.fail("sealed anew", facts.now));
+        let replaced =
+            boundary::update(&facts.places, &old.id, |t| t.fail("sealed anew", facts.now));
         if let Err(e) = replaced {
             facts.fault("token not ended", &e);
         }
     }
     let seed = format!("{}{}{}", facts.id, request.version, facts.now.to_rfc3339());
     let token = Token {
-        id: Sha256::digest(seed).iter().take(5).map(|b| format!("{b:02x}")).collect(),
+        id: short_digest(seed.as_bytes()),
         job: facts.session.job.clone(),
         parent: facts.id.to_owned(),
         child: None,
@@ -90,7 +103,9 @@ pub fn request_boundary(facts: &mut Facts, request: &Request) {
         why: None,
         carrier,
         version: request.version,
-        sealed: jobs::sealed_path(&facts.places, &facts.session.job, request.version).display().to_string(),
+        sealed: jobs::sealed_path(&facts.places, &facts.session.job, request.version)
+            .display()
+            .to_string(),
         client: facts.session.client,
         created: facts.now,
         since: facts.now,
@@ -110,17 +125,28 @@ pub fn request_boundary(facts: &mut Facts, request: &Request) {
         s.stop_blocks = 0;
     });
     facts.session.token = Some(token.id.clone());
-    log::write(&facts.places.log(), facts.now, "boundary", &json!({
-        "token": token.id, "session": facts.id, "job": token.job, "version": token.version,
-        "carrier": carrier.name(),
-    }));
+    log::write(
+        &facts.places.log(),
+        facts.now,
+        "boundary",
+        &json!({
+            "token": token.id, "session": facts.id, "job": token.job, "version": token.version,
+            "carrier": carrier.name(),
+        }),
+    );
 }
 
 /// Seals again after an append behind the seal, so that nothing written is left out.
 fn reseal(facts: &mut Facts) {
     let session = facts.session.clone();
     let outcome = sealing::run(
-        &facts.places, &session.job, &session, &facts.settings, None, facts.now, false,
+        &facts.places,
+        &session.job,
+        &session,
+        &facts.settings,
+        None,
+        facts.now,
+        false,
     );
     let Some(id) = session.token else { return };
     let moved = match outcome {
@@ -145,13 +171,23 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
     let text = jobs::read(&facts.places, &session.job).ok().flatten().unwrap_or_default();
     let authored = sealing::authored(&text, &session, &facts.settings).entries > 0;
     let outcome = sealing::run(
-        &facts.places, &session.job, &session, &facts.settings, None, facts.now, false,
+        &facts.places,
+        &session.job,
+        &session,
+        &facts.settings,
+        None,
+        facts.now,
+        false,
     );
     match outcome {
         Ok(Outcome::Sealed(sealed, _)) => {
             let version = sealed.report.version;
             let request = Request {
-                session: facts.id.to_owned(), version, clear: None, authored, at: facts.now,
+                session: facts.id.to_owned(),
+                version,
+                clear: None,
+                authored,
+                at: facts.now,
             };
             if let Err(e) = jobs::mirror(&facts.places, &session.job) {
                 facts.fault("sealed versions not mirrored", &e);
@@ -181,7 +217,10 @@ pub fn lift(facts: &Facts, why: &str) {
 pub fn tidy(facts: &mut Facts, answered: bool) {
     let Some(token) = facts.token() else { return };
     if token.step == Step::Failed {
-        let why = format!("the last boundary failed: {}", token.why.as_deref().unwrap_or("no reason given"));
+        let why = format!(
+            "the last boundary failed: {}",
+            token.why.as_deref().unwrap_or("no reason given")
+        );
         if token.why.as_deref() == Some("sealed anew") {
             facts.update(|s| s.token = None);
         } else {
@@ -200,7 +239,12 @@ pub fn tidy(facts: &mut Facts, answered: bool) {
         if let Err(e) = moved {
             facts.fault("token not moved", &e);
         }
-        log::write(&facts.places.log(), facts.now, "acknowledged", &json!({"token": token.id, "session": facts.id}));
+        log::write(
+            &facts.places.log(),
+            facts.now,
+            "acknowledged",
+            &json!({"token": token.id, "session": facts.id}),
+        );
     }
     if answered || token.step == Step::Acknowledged {
         facts.update(|s| s.token = None);

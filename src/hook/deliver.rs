@@ -95,7 +95,8 @@ pub fn claim_piece(facts: &Facts, token: &Token, number: usize) -> Option<String
         return None;
     }
     if number == 1 {
-        let moved = boundary::update(&facts.places, &token.id, |t| t.advance(Step::Delivered, facts.now));
+        let moved =
+            boundary::update(&facts.places, &token.id, |t| t.advance(Step::Delivered, facts.now));
         if let Err(e) = moved {
             facts.fault("token not moved", &e);
         }

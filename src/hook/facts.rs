@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::event::Event;
-use crate::carrier::select::{self, Selection};
 use crate::boundary::Token;
+use crate::carrier::select::{self, Selection};
 use crate::clock::Time;
 use crate::compaction;
 use crate::env::{self, Env};
@@ -85,7 +85,18 @@ impl<'a> Facts<'a> {
         let session = loaded.unwrap_or_default();
         let transcript = session.transcript.as_ref().map(PathBuf::from);
         let mode = session.mode.clone();
-        Some(Self { env, now, places, settings, diagnostics, id, session, unseen, transcript, mode })
+        Some(Self {
+            env,
+            now,
+            places,
+            settings,
+            diagnostics,
+            id,
+            session,
+            unseen,
+            transcript,
+            mode,
+        })
     }
 
     /// Whether the guard does anything at all in this session.
@@ -96,8 +107,8 @@ impl<'a> Facts<'a> {
 
     /// A headless run that is only coached.
     pub fn headless_only_coached(&self) -> bool {
-        !self.env.interactive()
-            && !(self.settings.headless == Headless::Boundary && select::input_open(self.env))
+        let crosses = self.settings.headless == Headless::Boundary && select::input_open(self.env);
+        !self.env.interactive() && !crosses
     }
 
     /// The boundary this session ends in or came from.
@@ -125,17 +136,21 @@ impl<'a> Facts<'a> {
 
     /// Whether a person was at the terminal lately; the client's own flag says so overnight too.
     pub fn attended(&self) -> bool {
-        let lately = chrono::Duration::minutes(self.settings.boundary.attended_minutes.min(100_000) as i64);
+        let lately =
+            chrono::Duration::minutes(self.settings.boundary.attended_minutes.min(100_000) as i64);
         self.env.interactive() && self.session.last_human.is_some_and(|at| self.now - at < lately)
     }
 
     /// Which carrier could carry out a boundary now.
     pub fn carrier(&self) -> Selection {
-        select::select(self.settings.boundary.carrier, &select::Seen {
-            mod_alive: select::mod_alive(self.env),
-            interactive: self.env.interactive(),
-            attended: self.attended(),
-        })
+        select::select(
+            self.settings.boundary.carrier,
+            &select::Seen {
+                mod_alive: select::mod_alive(self.env),
+                interactive: self.env.interactive(),
+                attended: self.attended(),
+            },
+        )
     }
 
     /// The ramp for a limit, moved by the session's base.
@@ -159,7 +174,8 @@ impl<'a> Facts<'a> {
         let used = fill.measured + estimated;
         let model = fill.model.as_deref().or(self.session.model.as_deref());
         let window = self.window(model, self.session.reported_window, used);
-        let mut context = self.reading(used, window, Source::Transcript, fill.at.unwrap_or(self.now));
+        let mut context =
+            self.reading(used, window, Source::Transcript, fill.at.unwrap_or(self.now));
         if estimated > context.reading.limit / 100 {
             context.reading.source = Source::Estimated;
         }
@@ -173,9 +189,11 @@ impl<'a> Facts<'a> {
 
     fn window(&self, model: Option<&str>, reported: Option<u64>, used: u64) -> Window {
         // The event that named the model names its long variant too; the transcript never does.
-        let named = self.session.model.as_deref().filter(|m| {
-            m.ends_with("[1m]") && model.is_some_and(|seen| m.starts_with(seen))
-        });
+        let named = self
+            .session
+            .model
+            .as_deref()
+            .filter(|m| m.ends_with("[1m]") && model.is_some_and(|seen| m.starts_with(seen)));
         gauge::window(&WindowFacts {
             setting: self.settings.context.window,
             model: named.or(model),
@@ -203,7 +221,11 @@ impl<'a> Facts<'a> {
     fn fill(&self) -> Option<Fill> {
         let mut gatherer = Gatherer::default();
         let read = tail::lines_backwards(self.transcript.as_deref()?, |line| {
-            if gatherer.feed(line).is_break() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if gatherer.feed(line).is_break() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         });
         read.ok()?;
         gatherer.finish()

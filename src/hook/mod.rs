@@ -108,7 +108,9 @@ fn main_hook_is_done(facts: &mut Facts, event: &Event) -> bool {
         if !crossing::wait_for(SIDECAR_PATIENCE, || path.exists()) {
             return false;
         }
-        let Ok(Some(session)) = crate::store::state::load(&facts.places, facts.id) else { return false };
+        let Ok(Some(session)) = crate::store::state::load(&facts.places, facts.id) else {
+            return false;
+        };
         facts.session = session;
     }
     facts.session.token.is_some()
@@ -141,10 +143,8 @@ fn rewake(facts: &mut Facts, event: &Event) -> Reply {
     if token.carrier == Carrier::Mod {
         let patience = Duration::from_secs(facts.settings.boundary.step_seconds.clamp(1, 300));
         let moved_on = crossing::wait_for(patience, || {
-            !boundary::load(&facts.places, &token.id)
-                .ok()
-                .flatten()
-                .is_some_and(|t| t.step == Step::Cleared)
+            let step = boundary::load(&facts.places, &token.id).ok().flatten().map(|t| t.step);
+            step != Some(Step::Cleared)
         });
         if moved_on {
             return Reply::default();
@@ -152,9 +152,15 @@ fn rewake(facts: &mut Facts, event: &Event) -> Reply {
         let details = json!({"token": token.id, "session": facts.id});
         log::write(&facts.places.log(), facts.now, "mod-did-not-submit", &details);
     }
-    let values =
-        [("job", token.job.as_str()), ("token", token.id.as_str()), ("path", token.sealed.as_str())];
-    Reply { wake: Some(crate::texts::say(&facts.places, crate::texts::Text::Wake, &values)), ..Reply::default() }
+    let values = [
+        ("job", token.job.as_str()),
+        ("token", token.id.as_str()),
+        ("path", token.sealed.as_str()),
+    ];
+    Reply {
+        wake: Some(crate::texts::say(&facts.places, crate::texts::Text::Wake, &values)),
+        ..Reply::default()
+    }
 }
 
 /// Where a fault is logged when not even the event is known.

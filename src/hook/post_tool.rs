@@ -64,11 +64,14 @@ fn cap_output(facts: &Facts, call: &ToolCall, output: &str) -> Reply {
     if facts.cap(&readings).is_some_and(|cap| cap != Cap::Headless && cap != Cap::Grace) {
         return Reply::default();
     }
-    let Ok(Value::Object(mut output)) = serde_json::from_str(output) else { return Reply::default() };
+    let Ok(Value::Object(mut output)) = serde_json::from_str(output) else {
+        return Reply::default();
+    };
     let text = |key: &str, from: &serde_json::Map<String, Value>| {
         from.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
-    if output.get("isImage") == Some(&Value::Bool(true)) || output.contains_key("backgroundTaskId") {
+    if output.get("isImage") == Some(&Value::Bool(true)) || output.contains_key("backgroundTaskId")
+    {
         return Reply::default();
     }
     let (stdout, stderr) = (text("stdout", &output), text("stderr", &output));
@@ -97,7 +100,8 @@ fn save(facts: &Facts, call: &ToolCall, text: &str) -> Option<String> {
     let name = if crate::store::paths::safe_name(call.id) { call.id } else { "output" };
     let dir = facts.places.state.join("outputs").join(facts.id);
     let path = dir.join(format!("{name}.txt"));
-    let saved = atomic::create_private_dir(&dir).and_then(|()| atomic::write_unsynced(&path, text.as_bytes()));
+    let saved = atomic::create_private_dir(&dir)
+        .and_then(|()| atomic::write_unsynced(&path, text.as_bytes()));
     match saved {
         Ok(()) => Some(path.display().to_string()),
         Err(e) => {

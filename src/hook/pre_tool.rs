@@ -33,7 +33,14 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
         let ramp = Ramp::default();
         let stance = facts.stance(&ramp, &none);
         let decision = decide(&call, &stance, &ramp, 0, || false);
-        return answer(facts, &call, &input, None, decision, &Say::new(facts, &ramp, &none, &stance));
+        return answer(
+            facts,
+            &call,
+            &input,
+            None,
+            decision,
+            &Say::new(facts, &ramp, &none, &stance),
+        );
     }
     let context = facts.context(Some(call.id), 0);
     let file = facts.file();
@@ -57,10 +64,20 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
 /// A path as the tool means it: relative ones from where the agent's shell stands.
 pub fn absolute(event: &Event, path: &str) -> PathBuf {
     let path = Path::new(path);
-    if path.is_absolute() { path.to_path_buf() } else { Path::new(event.cwd.unwrap_or("/")).join(path) }
+    if path.is_absolute() {
+        path.to_path_buf()
+    } else {
+        Path::new(event.cwd.unwrap_or("/")).join(path)
+    }
 }
 
-fn target(facts: &Facts, event: &Event, call: &ToolCall, input: &ToolInput, squeezed: bool) -> Target {
+fn target(
+    facts: &Facts,
+    event: &Event,
+    call: &ToolCall,
+    input: &ToolInput,
+    squeezed: bool,
+) -> Target {
     let guarded = Guarded {
         paths: vec![
             facts.places.state.to_string_lossy().into_owned(),
@@ -115,7 +132,8 @@ fn sealed(facts: &Facts) -> bool {
 
 /// What the first reading of a session settles: its base, or a period of grace.
 pub fn settle(facts: &mut Facts, context: Option<Context>, counted: Option<Counted>) {
-    let Some(context) = context.filter(|_| facts.unseen || facts.session.first != First::Done) else {
+    let Some(context) = context.filter(|_| facts.unseen || facts.session.first != First::Done)
+    else {
         return;
     };
     if facts.unseen {
@@ -227,14 +245,26 @@ fn make_file(facts: &Facts) {
     }
     let made = jobs::lock(&facts.places, &facts.session.job).and_then(|_held| {
         let template = crate::texts::template(&facts.places, crate::texts::Text::Compaction);
-        jobs::read_or_create(&facts.places, &facts.session.job, &facts.settings, &template, facts.now)
+        jobs::read_or_create(
+            &facts.places,
+            &facts.session.job,
+            &facts.settings,
+            &template,
+            facts.now,
+        )
     });
     if let Err(e) = made {
         facts.fault("compaction file not made", &e);
     }
 }
 
-fn deny(facts: &Facts, call: &Call, at: Option<(&Ramp, &Stance)>, denial: Denial, say: &Say) -> Reply {
+fn deny(
+    facts: &Facts,
+    call: &Call,
+    at: Option<(&Ramp, &Stance)>,
+    denial: Denial,
+    say: &Say,
+) -> Reply {
     let mut user = None;
     let reason = match denial {
         Denial::Operator => say.deny_operator(),

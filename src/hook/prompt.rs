@@ -6,16 +6,17 @@ use super::facts::Facts;
 use super::reply::Reply;
 use crate::boundary::{Step, Token};
 use crate::cmd;
+use crate::settings::Switch;
+use crate::store::boundary;
 use crate::store::prompts::{self, Prompt};
 use crate::store::state::First;
-use crate::store::boundary;
-use crate::settings::Switch;
 
 /// `UserPromptSubmit`.
 pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
     let token = facts.token();
     if let Some(token) = token.as_ref().filter(|t| deliver::is_delivery(text, t)) {
-        let moved = boundary::update(&facts.places, &token.id, |t| t.advance(Step::Delivered, facts.now));
+        let moved =
+            boundary::update(&facts.places, &token.id, |t| t.advance(Step::Delivered, facts.now));
         if let Err(e) = moved {
             facts.fault("token not moved", &e);
         }

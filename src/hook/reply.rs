@@ -103,12 +103,16 @@ mod tests {
     #[test]
     fn shapes() {
         assert_eq!(Reply::default().json(), None);
-        let deny = Reply { agent: Some(Agent::Deny("no".into())), user: Some("u".into()), wake: None };
+        let deny =
+            Reply { agent: Some(Agent::Deny("no".into())), user: Some("u".into()), wake: None };
         assert_eq!(
             deny.json().unwrap(),
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"},"systemMessage":"u"}"#
         );
-        assert_eq!(Reply::block("r".into()).json().unwrap(), r#"{"decision":"block","reason":"r"}"#);
+        assert_eq!(
+            Reply::block("r".into()).json().unwrap(),
+            r#"{"decision":"block","reason":"r"}"#
+        );
         assert_eq!(
             Reply::note("PostToolBatch", "n".into()).json().unwrap(),
             r#"{"hookSpecificOutput":{"additionalContext":"n","hookEventName":"PostToolBatch"}}"#

@@ -19,7 +19,12 @@ pub struct Say<'a> {
 
 impl<'a> Say<'a> {
     /// The moment of these readings.
-    pub fn new(facts: &'a Facts<'a>, ramp: &'a Ramp, readings: &'a Readings, stance: &'a Stance) -> Self {
+    pub fn new(
+        facts: &'a Facts<'a>,
+        ramp: &'a Ramp,
+        readings: &'a Readings,
+        stance: &'a Stance,
+    ) -> Self {
         Self { facts, ramp, readings, stance }
     }
 
@@ -96,7 +101,9 @@ impl<'a> Say<'a> {
         let effective = self.stance.effective(self.ramp);
         let text = if self.stance.cap.is_some() && self.stance.rank > effective {
             Text::NoteCapped
-        } else if self.stance.rank == self.ramp.top() && self.ramp.first_blocking() <= self.ramp.top() {
+        } else if self.stance.rank == self.ramp.top()
+            && self.ramp.first_blocking() <= self.ramp.top()
+        {
             Text::NoteNarrow
         } else if self.stance.rank >= self.ramp.first_blocking() {
             Text::NoteBlocking
@@ -108,7 +115,8 @@ impl<'a> Say<'a> {
 
     /// What the first denial adds when tiers were jumped over.
     pub fn jumped(&self, ramp: &Ramp, stance: &Stance) -> String {
-        let skipped: Vec<&str> = (self.facts.session.told.rank + 1..stance.rank).map(|r| ramp.name(r)).collect();
+        let skipped: Vec<&str> =
+            (self.facts.session.told.rank + 1..stance.rank).map(|r| ramp.name(r)).collect();
         if skipped.is_empty() {
             return String::new();
         }
@@ -118,7 +126,9 @@ impl<'a> Say<'a> {
     /// Whether the user has not heard of this stance yet; remembers that now.
     pub fn claim_user(&self, session: &mut Session) -> bool {
         let now = (self.stance.rank, self.stance.cap.is_some());
-        let new = session.told_user.is_none_or(|before| before.0 < now.0 || (before.0 == now.0 && before.1 != now.1));
+        let new = session
+            .told_user
+            .is_none_or(|before| before.0 < now.0 || (before.0 == now.0 && before.1 != now.1));
         let due = new && now.0 > 0;
         if due {
             session.told_user = Some(now);
@@ -149,7 +159,9 @@ impl<'a> Say<'a> {
         if !allowed.is_empty() {
             allowed.push_str(", ");
         }
-        allowed.push_str("editing the compaction file, brain-guard append, close, seal, status, explain");
+        allowed.push_str(
+            "editing the compaction file, brain-guard append, close, seal, status, explain",
+        );
         self.fill(Text::DenyTier, &[("tool", tool), ("allowed", &allowed), ("note", note)])
     }
 
@@ -180,7 +192,6 @@ impl<'a> Say<'a> {
     pub fn stop_unsealed(&self) -> String {
         self.fill(Text::StopUnsealed, &[])
     }
-
 }
 
 /// `20`, `27.5`.

@@ -128,8 +128,14 @@ pub fn before_compaction(facts: &Facts) -> Reply {
 
 fn compacted(facts: &Facts) -> Reply {
     let path = facts.places.compaction(&facts.session.job);
-    let Ok(Some(text)) = jobs::read(&facts.places, &facts.session.job) else { return Reply::default() };
-    let file = if text.chars().count() <= deliver::PIECE_CHARS { text.as_str() } else { "(too long to repeat here)" };
+    let Ok(Some(text)) = jobs::read(&facts.places, &facts.session.job) else {
+        return Reply::default();
+    };
+    let file = if text.chars().count() <= deliver::PIECE_CHARS {
+        text.as_str()
+    } else {
+        "(too long to repeat here)"
+    };
     let path = path.display().to_string();
     let values = [("job", facts.session.job.as_str()), ("path", path.as_str()), ("file", file)];
     Reply::note("SessionStart", say(&facts.places, Text::Compacted, &values))
@@ -149,7 +155,9 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     let child = child_of(facts, event, &parent_id, &parent, crossing.as_ref());
     facts.session = write(facts, facts.id, child);
     facts.unseen = false;
-    let Some((token, by_hand)) = crossing else { return Reply::note("SessionStart", bearings(facts, &parent, None)) };
+    let Some((token, by_hand)) = crossing else {
+        return Reply::note("SessionStart", bearings(facts, &parent, None));
+    };
     facts.update_of(&parent_id, |s| s.token = None);
     let mut text = bearings(facts, &parent, Some(&token));
     if by_hand && let Some(piece) = deliver::claim_piece(facts, &token, 1) {
@@ -186,10 +194,15 @@ fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
     if let Err(e) = boundary::record(&facts.places, &crossing.0.job, facts.now) {
         facts.fault("boundary not recorded", &e);
     }
-    log::write(&facts.places.log(), facts.now, "cleared", &json!({
-        "token": id, "job": crossing.0.job, "from": crossing.0.parent, "to": facts.id,
-        "carrier": crossing.0.carrier.name(),
-    }));
+    log::write(
+        &facts.places.log(),
+        facts.now,
+        "cleared",
+        &json!({
+            "token": id, "job": crossing.0.job, "from": crossing.0.parent, "to": facts.id,
+            "carrier": crossing.0.carrier.name(),
+        }),
+    );
     Some(crossing)
 }
 

@@ -115,7 +115,10 @@ fn text_or_nothing<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de,
     if let Ok(text) = serde_json::from_str::<Cow<str>>(raw.get()) {
         return Ok(Some(Cow::Owned(text.into_owned())));
     }
-    Ok(serde_json::from_str::<Named>(raw.get()).ok().and_then(|n| n.id).map(|id| Cow::Owned(id.into_owned())))
+    Ok(serde_json::from_str::<Named>(raw.get())
+        .ok()
+        .and_then(|n| n.id)
+        .map(|id| Cow::Owned(id.into_owned())))
 }
 
 #[cfg(test)]
@@ -124,7 +127,8 @@ mod tests {
 
     #[test]
     fn nulls_unknown_fields_and_a_model_as_object() {
-        let text = r#"{"session_id":null,"model":{"id":"claude-opus-5-5"},"new":1,"tool_input":{"a":1}}"#;
+        let text =
+            r#"{"session_id":null,"model":{"id":"claude-opus-5-5"},"new":1,"tool_input":{"a":1}}"#;
         let payload: Payload = serde_json::from_str(text).unwrap();
         assert_eq!(payload.session_id, None);
         assert_eq!(payload.model.as_deref(), Some("claude-opus-5-5"));

@@ -55,10 +55,25 @@ fn built_in(tool: &str) -> Band {
         "Bash" | "PowerShell" | "Monitor" => Band::Shell,
         "Agent" | "Task" | "Workflow" | "SendMessage" | "Skill" | "ScheduleWakeup"
         | "TeamCreate" => Band::Dispatch,
-        "AskUserQuestion" | "EnterPlanMode" | "ExitPlanMode" | "EnterWorktree" | "ExitWorktree"
-        | "ToolSearch" | "DeferredToolPlaceholder" | "TaskStop" | "TaskOutput" | "KillShell"
-        | "BashOutput" | "TodoWrite" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet"
-        | "StructuredOutput" | "ListAgents" | "ReportFindings" => Band::Control,
+        "AskUserQuestion"
+        | "EnterPlanMode"
+        | "ExitPlanMode"
+        | "EnterWorktree"
+        | "ExitWorktree"
+        | "ToolSearch"
+        | "DeferredToolPlaceholder"
+        | "TaskStop"
+        | "TaskOutput"
+        | "KillShell"
+        | "BashOutput"
+        | "TodoWrite"
+        | "TaskCreate"
+        | "TaskUpdate"
+        | "TaskList"
+        | "TaskGet"
+        | "StructuredOutput"
+        | "ListAgents"
+        | "ReportFindings" => Band::Control,
         _ if tool.starts_with("Cron") => Band::Dispatch,
         _ => Band::Read,
     }

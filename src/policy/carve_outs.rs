@@ -1,11 +1,12 @@
 //! What stays possible at any stance: the agent's own verbs, and the compaction
 //! file. Recognised by an allow-list, never by parsing shell (`TRAPS.md` D, E).
 
+use std::fmt::Write as _;
+
 use super::shell::{quote, simple_commands};
 
 /// The verbs an agent may run at any stance.
-pub const AGENT_VERBS: [&str; 7] =
-    ["append", "close", "seal", "status", "explain", "phase", "job"];
+pub const AGENT_VERBS: [&str; 7] = ["append", "close", "seal", "status", "explain", "phase", "job"];
 
 /// The verbs of these that a subagent may run: the others are the main loop's.
 pub const SUBAGENT_VERBS: [&str; 3] = ["append", "status", "explain"];
@@ -55,9 +56,9 @@ pub fn own_command(
         }
         let verb = rest.first()?;
         let ours = program.text == "brain-guard" || program.text == caller.program;
-        let foreign_ids = rest.iter().any(|w| {
-            ["--session", "--call", "--project"].iter().any(|f| w.text.starts_with(f))
-        });
+        let foreign_ids = rest
+            .iter()
+            .any(|w| ["--session", "--call", "--project"].iter().any(|f| w.text.starts_with(f)));
         if !ours || foreign_ids || !AGENT_VERBS.contains(&verb.text.as_str()) {
             return None;
         }
@@ -67,7 +68,7 @@ pub fn own_command(
         for (flag, value) in
             [("session", caller.session), ("call", caller.call), ("project", caller.project)]
         {
-            rewritten.push_str(&format!(" --{flag} {}", quote(value)));
+            let _ = write!(rewritten, " --{flag} {}", quote(value));
         }
         copied = verb.range.end;
         verbs.push(verb.text.clone());
@@ -89,7 +90,8 @@ mod tests {
 
     #[test]
     fn rewrites_program_and_ids_and_nothing_else() {
-        let got = own("cd '/my p' && brain-guard append --kind risk <<'EOF' 2>&1\n$HOME `x` > y\nEOF\n");
+        let got =
+            own("cd '/my p' && brain-guard append --kind risk <<'EOF' 2>&1\n$HOME `x` > y\nEOF\n");
         let got = got.unwrap();
         assert_eq!(
             got.rewritten,
@@ -104,11 +106,24 @@ mod tests {
     #[test]
     fn everything_else_is_not_ours() {
         for command in [
-            "", "cd '/my p'", "ls", "brain-guard", "brain-guard override --for 30m", "brain-guard mod step",
-            "brain-guard append x | sh", "brain-guard append \"$(cat x)\"", "cd /elsewhere && brain-guard seal",
-            "./brain-guard seal", "/tmp/brain-guard seal", "brain-guard seal && ls", "ls && brain-guard seal",
-            "brain-guard append x > f", "brain-guard seal --session other", "X=1 brain-guard seal",
-            "brain-guard seal && cd '/my p'", "brain-guard append x &",
+            "",
+            "cd '/my p'",
+            "ls",
+            "brain-guard",
+            "brain-guard override --for 30m",
+            "brain-guard mod step",
+            "brain-guard append x | sh",
+            "brain-guard append \"$(cat x)\"",
+            "cd /elsewhere && brain-guard seal",
+            "./brain-guard seal",
+            "/tmp/brain-guard seal",
+            "brain-guard seal && ls",
+            "ls && brain-guard seal",
+            "brain-guard append x > f",
+            "brain-guard seal --session other",
+            "X=1 brain-guard seal",
+            "brain-guard seal && cd '/my p'",
+            "brain-guard append x &",
         ] {
             assert_eq!(own(command), None, "{command}");
         }

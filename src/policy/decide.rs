@@ -159,7 +159,10 @@ mod tests {
             c.target = Target::CompactionFile;
             assert_eq!(verdict(&c, rank, None, false), Decision::Allow(None));
             c.target = Target::Operator;
-            assert_eq!(verdict(&c, rank, Some(Cap::Override), false), Decision::Deny(Denial::Operator));
+            assert_eq!(
+                verdict(&c, rank, Some(Cap::Override), false),
+                Decision::Deny(Denial::Operator)
+            );
         }
     }
 

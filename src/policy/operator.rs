@@ -29,8 +29,9 @@ pub fn shell_touches_guarded(command: &str, guarded: &Guarded) -> bool {
 /// `brain-guard override` where a command could stand, or anywhere if the line
 /// hands text to another interpreter.
 fn takes_override(command: &str) -> bool {
-    let indirect =
-        ["sh -c", "eval", "xargs", "$(", "`", "<<", "| sh", "|sh"].iter().any(|i| command.contains(i));
+    let indirect = ["sh -c", "eval", "xargs", "$(", "`", "<<", "| sh", "|sh"]
+        .iter()
+        .any(|i| command.contains(i));
     command.match_indices("brain-guard").any(|(at, name)| {
         let behind = command[at + name.len()..].trim_start_matches(['"', '\'']);
         let words = behind.trim_start();
@@ -39,9 +40,8 @@ fn takes_override(command: &str) -> bool {
         }
         let line = command[..at].rsplit(['\n', ';', '&', '|', '(']).next().unwrap_or_default();
         // The words in front of the program's own, which may be a quoted path.
-        let quote = line.rfind(['"', '\'']).filter(|q| {
-            line.matches(&line[*q..=*q]).count() % 2 == 1
-        });
+        let quote =
+            line.rfind(['"', '\'']).filter(|q| line.matches(&line[*q..=*q]).count() % 2 == 1);
         let before = match quote {
             Some(at) => &line[..at],
             None => line.rsplit_once(char::is_whitespace).map_or("", |(front, _)| front),
@@ -55,7 +55,20 @@ fn is_prefix_word(word: &str) -> bool {
     word.contains('=')
         || word.starts_with('-')
         || word.chars().all(|c| c.is_ascii_digit())
-        || matches!(word, "env" | "exec" | "command" | "nohup" | "sudo" | "timeout" | "time" | "!" | "then" | "do" | "setsid")
+        || matches!(
+            word,
+            "env"
+                | "exec"
+                | "command"
+                | "nohup"
+                | "sudo"
+                | "timeout"
+                | "time"
+                | "!"
+                | "then"
+                | "do"
+                | "setsid"
+        )
 }
 
 #[cfg(test)]

@@ -128,8 +128,8 @@ impl Scanner<'_> {
                 }
                 // `#` and `~` mean something at the start of a word only.
                 '#' | '~' if self.at == start => return None,
-                '$' | '`' | '<' | '>' | '|' | '(' | ')' | '{' | '}' | '*' | '?' | '[' | ']' | '!'
-                | '\0' => return None,
+                '$' | '`' | '<' | '>' | '|' | '(' | ')' | '{' | '}' | '*' | '?' | '[' | ']'
+                | '!' | '\0' => return None,
                 _ => {
                     text.push(c);
                     self.at += c.len_utf8();
@@ -207,10 +207,34 @@ mod tests {
     #[test]
     fn refused() {
         for script in [
-            "a $(b)", "a `b`", "a \"$b\"", "a \"`b`\"", "a > f", "a >> f", "a < f", "a | b", "a & b",
-            "a || b", "a $HOME", "a *.md", "a {b,c}", "(a)", "a <<EOF\nx\nEOF", "a <<'EOF'\nnever ends",
-            "a 'open", "a \"open", "a 2>&1 b", "a <(b)", "&& a", "a ;; b", "a #c", "a ~/x", "!a",
-            "a 2> f", "a 1>&2", "a &> f",
+            "a $(b)",
+            "a `b`",
+            "a \"$b\"",
+            "a \"`b`\"",
+            "a > f",
+            "a >> f",
+            "a < f",
+            "a | b",
+            "a & b",
+            "a || b",
+            "a $HOME",
+            "a *.md",
+            "a {b,c}",
+            "(a)",
+            "a <<EOF\nx\nEOF",
+            "a <<'EOF'\nnever ends",
+            "a 'open",
+            "a \"open",
+            "a 2>&1 b",
+            "a <(b)",
+            "&& a",
+            "a ;; b",
+            "a #c",
+            "a ~/x",
+            "!a",
+            "a 2> f",
+            "a 1>&2",
+            "a &> f",
         ] {
             assert_eq!(texts(script), None, "{script}");
         }

@@ -134,7 +134,15 @@ impl<'a> Draft<'a> {
         let job = front.job.get_or_insert_with(|| input.job.to_owned());
         let title = document.title().unwrap_or(job).to_owned();
         let comments = vec![Vec::new(); input.shape.sections.len()];
-        Self { input, front, title, comments, items: Vec::new(), git: Vec::new(), removed: Vec::new() }
+        Self {
+            input,
+            front,
+            title,
+            comments,
+            items: Vec::new(),
+            git: Vec::new(),
+            removed: Vec::new(),
+        }
     }
 
     pub fn shape(&self) -> &'a Shape {
@@ -176,15 +184,26 @@ impl<'a> Draft<'a> {
     /// Keeps an entry that leaves the file.
     pub fn record(&mut self, item: &Item, into: Option<EntryId>, log: &mut StepReport) {
         let section = self.shape().name(item.section).to_owned();
-        log.removed.push(Taken { id: item.id, section: section.clone(), into, head: head_of(item) });
-        self.removed.push(Removed { step: log.step, section, id: item.id, text: item.text.clone() });
+        log.removed.push(Taken {
+            id: item.id,
+            section: section.clone(),
+            into,
+            head: head_of(item),
+        });
+        self.removed.push(Removed {
+            step: log.step,
+            section,
+            id: item.id,
+            text: item.text.clone(),
+        });
     }
 
     /// Moves an entry to a section.
     pub fn shift(&mut self, index: usize, section: usize, log: &mut StepReport) {
         let shape = self.shape();
         let item = &mut self.items[index];
-        let (from, to) = (shape.name(item.section).to_owned(), shape.name(Some(section)).to_owned());
+        let (from, to) =
+            (shape.name(item.section).to_owned(), shape.name(Some(section)).to_owned());
         log.moved.push(Moved { id: item.id, from, to, head: head_of(item) });
         item.section = Some(section);
         item.home = section;
@@ -202,7 +221,13 @@ impl<'a> Draft<'a> {
             words: item.words,
             head: head_of(item),
         };
-        Refused { reason, report, words, cut, heaviest: items.into_iter().take(5).map(heavy).collect() }
+        Refused {
+            reason,
+            report,
+            words,
+            cut,
+            heaviest: items.into_iter().take(5).map(heavy).collect(),
+        }
     }
 }
 

@@ -13,7 +13,8 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
 /// Folds the entries `of` picks.
 pub(super) fn fold(draft: &mut Draft, log: &mut StepReport, of: impl Fn(&Item) -> bool) {
     let shape = draft.shape();
-    let mut order: Vec<usize> = (0..draft.items.len()).filter(|&index| of(&draft.items[index])).collect();
+    let mut order: Vec<usize> =
+        (0..draft.items.len()).filter(|&index| of(&draft.items[index])).collect();
     // The fullest first: what stays can then only be held against what is no fuller.
     order.sort_by_key(|&index| {
         let item = &draft.items[index];

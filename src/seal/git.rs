@@ -23,7 +23,10 @@ pub struct Commit {
 /// break, within `limit` words. Bodies go before subjects, the oldest first.
 pub fn render_commits(commits: &[Commit], limit: usize) -> String {
     let items = items(commits, limit, 0);
-    let written: Vec<_> = items.iter().map(|item| crate::compaction::item::written(&item.marker, &item.text)).collect();
+    let written: Vec<_> = items
+        .iter()
+        .map(|item| crate::compaction::item::written(&item.marker, &item.text))
+        .collect();
     written.join("\n")
 }
 
@@ -60,7 +63,10 @@ fn items(commits: &[Commit], limit: usize, section: usize) -> Vec<Item> {
 
 /// Writes the commits the call brings in the place of what the section held.
 pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
-    let (Some(commits), Some(section)) = (draft.input.git, draft.shape().with_role(Role::Git)) else { return };
+    let (Some(commits), Some(section)) = (draft.input.git, draft.shape().with_role(Role::Git))
+    else {
+        return;
+    };
     let new = items(commits, draft.limits().git_words(), section);
     for old in std::mem::take(&mut draft.git) {
         if !new.iter().any(|item| item.text == old.text) {
@@ -72,8 +78,12 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
 
 /// Whether the file holds these commits already.
 pub(super) fn is_current(input: &Input, document: &Document) -> bool {
-    let (Some(commits), Some(section)) = (input.git, input.shape.with_role(Role::Git)) else { return true };
+    let (Some(commits), Some(section)) = (input.git, input.shape.with_role(Role::Git)) else {
+        return true;
+    };
     let limits: &Limits = &input.limits;
     let new = items(commits, limits.git_words(), section);
-    new.iter().map(|item| item.text.as_str()).eq(document.section(section).map(|entry| entry.text.as_str()))
+    new.iter()
+        .map(|item| item.text.as_str())
+        .eq(document.section(section).map(|entry| entry.text.as_str()))
 }

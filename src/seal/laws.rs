@@ -14,7 +14,8 @@ fn at(seconds: i64) -> DateTime<Utc> {
 
 /// The words an entry's text holds, without flags.
 fn words(text: &str) -> Vec<String> {
-    let word = |run: &str| run.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>();
+    let word =
+        |run: &str| run.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>();
     flags(text).bare.split_whitespace().map(word).filter(|word| !word.is_empty()).collect()
 }
 
@@ -45,7 +46,10 @@ impl Case {
         let shape = Shape::default();
         let document = parse(&self.text, &shape);
         let entries = document.entries().enumerate();
-        entries.filter(|(index, _)| self.inherited >> (index % 8) & 1 == 1).map(|(_, entry)| entry.id).collect()
+        entries
+            .filter(|(index, _)| self.inherited >> (index % 8) & 1 == 1)
+            .map(|(_, entry)| entry.id)
+            .collect()
     }
 
     fn seal(&self, source: &str, shape: &Shape, now: i64) -> Result<Sealed, Box<Refused>> {

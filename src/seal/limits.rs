@@ -58,7 +58,12 @@ mod tests {
     #[test]
     fn the_defaults_are_the_documented_words() {
         let limits = Limits::default();
-        let words = (limits.target_words(), limits.block_words(), limits.summary_words(), limits.git_words());
+        let words = (
+            limits.target_words(),
+            limits.block_words(),
+            limits.summary_words(),
+            limits.git_words(),
+        );
         assert_eq!(words, (800, 1700, 500, 300));
         assert_eq!(Limits { theta_words: 3, ..limits }.block_words(), 3);
         assert_eq!(Limits { block: f64::NAN, ..limits }.block_words(), 1);

@@ -24,7 +24,9 @@ use chrono::{DateTime, Utc};
 
 pub use git::{Commit, render_commits};
 pub use limits::Limits;
-pub use report::{Heavy, Moved, Reason, Refused, Removed, Report, Step, StepReport, Taken, Verdict};
+pub use report::{
+    Heavy, Moved, Reason, Refused, Removed, Report, Step, StepReport, Taken, Verdict,
+};
 
 use crate::compaction::{Document, EntryId, Shape, Stamp, StampState, measure, parse};
 use draft::Draft;
@@ -71,7 +73,13 @@ pub fn seal(input: &Input) -> Result<Sealed, Box<Refused>> {
     let version = document.front().version.unwrap_or(0);
     if input.shape.authored().next().is_none() {
         let report = Report::new(words, version, Verdict::Refused);
-        return Err(Box::new(Refused { reason: Reason::NoSections, report, words, cut: 0, heaviest: Vec::new() }));
+        return Err(Box::new(Refused {
+            reason: Reason::NoSections,
+            report,
+            words,
+            cut: 0,
+            heaviest: Vec::new(),
+        }));
     }
     if is_sealed(input, &document) {
         let report = Report::new(words, version, Verdict::AlreadySealed);

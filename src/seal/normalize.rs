@@ -23,7 +23,10 @@ pub(super) fn run(draft: &mut Draft, document: &Document, log: &mut StepReport) 
     for block in document.blocks() {
         match &block.kind {
             BlockKind::Comment => {
-                let raw = document.source()[block.range.clone()].trim().replace("\r\n", "\n").replace('\r', "\n");
+                let raw = document.source()[block.range.clone()]
+                    .trim()
+                    .replace("\r\n", "\n")
+                    .replace('\r', "\n");
                 let comments = &mut draft.comments[block.section.unwrap_or_else(|| shape.home())];
                 if !comments.contains(&raw) {
                     comments.push(raw);

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::compaction::EntryId;
-use crate::compaction::item::written;
 use crate::compaction::Marker;
+use crate::compaction::item::written;
 
 /// The steps, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -130,8 +130,12 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let (before, after) = (self.words_before, self.words_after);
         match self.verdict {
-            Verdict::Sealed => write!(f, "sealed as version {}: {before} words, now {after}", self.version)?,
-            Verdict::AlreadySealed => write!(f, "already sealed as version {}: {before} words", self.version)?,
+            Verdict::Sealed => {
+                write!(f, "sealed as version {}: {before} words, now {after}", self.version)?
+            }
+            Verdict::AlreadySealed => {
+                write!(f, "already sealed as version {}: {before} words", self.version)?
+            }
             Verdict::Refused => write!(f, "not sealed: {before} words, {after} after every step")?,
         }
         let busy = |step: &&StepReport| {

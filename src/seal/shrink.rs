@@ -29,12 +29,17 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
 /// The entry that goes next: what is closed, then role by role, older before newer.
 fn next_out(draft: &Draft, spare_newest: bool) -> Option<usize> {
     let shape = draft.shape();
-    let entries = || draft.items.iter().enumerate().filter(|(_, item)| item.words > 0 && item.may_go(shape));
+    let entries =
+        || draft.items.iter().enumerate().filter(|(_, item)| item.words > 0 && item.may_go(shape));
     let closed = entries().find(|(_, item)| item.closed);
     let role = |role: Role| {
         let of = move |item: &Item| shape.role(item.home) == role && !item.closed;
         let is_newest = |index: usize, home: usize| {
-            !draft.items.iter().skip(index + 1).any(|later| later.home == home && !later.closed && !later.none)
+            !draft
+                .items
+                .iter()
+                .skip(index + 1)
+                .any(|later| later.home == home && !later.closed && !later.none)
         };
         entries().find(move |(index, item)| {
             let spared = item.fresh || is_newest(*index, item.home);

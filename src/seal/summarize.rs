@@ -42,7 +42,9 @@ fn next_out(draft: &Draft, summary: usize) -> Option<usize> {
     let shape = draft.shape();
     let in_summary = |item: &Item| item.section == Some(summary);
     let may_go = |closed: bool| {
-        move |(_, item): &(usize, &Item)| in_summary(item) && item.closed == closed && item.may_go(shape) && !item.fresh
+        move |(_, item): &(usize, &Item)| {
+            in_summary(item) && item.closed == closed && item.may_go(shape) && !item.fresh
+        }
     };
     let entries = || draft.items.iter().enumerate();
     let closed = entries().find(may_go(true)).map(|(index, _)| index);
@@ -57,7 +59,9 @@ fn new_items(input: &Input, section: usize) -> Vec<Item> {
     let Some(text) = input.summary else { return Vec::new() };
     let none = Shape::none();
     let document = parse(text, &none);
-    let own = |title: &str| input.shape.find(title).is_some_and(|found| input.shape.role(found) == Role::Summary);
+    let own = |title: &str| {
+        input.shape.find(title).is_some_and(|found| input.shape.role(found) == Role::Summary)
+    };
     let mut items = Vec::new();
     for block in document.blocks() {
         use crate::compaction::BlockKind::{Entry, Heading, Title};
@@ -84,8 +88,10 @@ fn new_items(input: &Input, section: usize) -> Vec<Item> {
 /// Whether the summary the call brings stands in the file already.
 pub(super) fn is_current(input: &Input, document: &Document) -> bool {
     let section = input.shape.with_role(Role::Summary).unwrap_or_else(|| input.shape.home());
-    let there: Vec<_> =
-        document.section(section).map(|entry| Item::new(&entry.marker, &entry.text, Some(section), section)).collect();
+    let there: Vec<_> = document
+        .section(section)
+        .map(|entry| Item::new(&entry.marker, &entry.text, Some(section), section))
+        .collect();
     new_items(input, section)
         .iter()
         .all(|new| there.iter().any(|item| item.text == new.text || fold::holds(item, new, false)))

@@ -16,5 +16,9 @@ pub(super) fn run(draft: &Draft, text: &str) -> Result<(), Reason> {
     meant.sort_by_key(|item| item.section);
     let read = document.entries().map(|entry| (entry.section, &entry.marker, entry.text.as_str()));
     let same = read.eq(meant.iter().map(|item| (item.section, &item.marker, item.text.as_str())));
-    if whole && same && Stamp::check(&document) == StampState::Fresh { Ok(()) } else { Err(Reason::Unsound) }
+    if whole && same && Stamp::check(&document) == StampState::Fresh {
+        Ok(())
+    } else {
+        Err(Reason::Unsound)
+    }
 }

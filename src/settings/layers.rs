@@ -28,9 +28,16 @@ const USER_ONLY: [&[&str]; 4] =
     [&["mode"], &["headless"], &["context", "window"], &["boundary", "carrier"]];
 
 /// Merges the layers.
-pub fn merge(user: Option<&File>, project: Option<&File>, env: &Env) -> (Settings, Vec<Diagnostic>) {
-    let mut merger =
-        Merger { tree: Value::Object(Map::new()), settings: Settings::default(), diagnostics: Vec::new() };
+pub fn merge(
+    user: Option<&File>,
+    project: Option<&File>,
+    env: &Env,
+) -> (Settings, Vec<Diagnostic>) {
+    let mut merger = Merger {
+        tree: Value::Object(Map::new()),
+        settings: Settings::default(),
+        diagnostics: Vec::new(),
+    };
     for (option, path) in [
         ("PROFILE", &["profile"][..]),
         ("THETA_WORDS", &["file", "words"]),
@@ -38,7 +45,8 @@ pub fn merge(user: Option<&File>, project: Option<&File>, env: &Env) -> (Setting
         ("MODE", &["mode"]),
     ] {
         if let Some(value) = env.get(&format!("CLAUDE_PLUGIN_OPTION_{option}")) {
-            merger.leaf(path, scalar(&value), &|| format!("plugin option {}", option.to_lowercase()));
+            merger
+                .leaf(path, scalar(&value), &|| format!("plugin option {}", option.to_lowercase()));
         }
     }
     if let Some(file) = user {
@@ -76,7 +84,10 @@ impl Merger {
             Ok(value) => value,
             Err(e) => {
                 let (line, column) = (e.line(), e.column());
-                self.report(format!("{}:{line}:{column}: not JSON ({e}); the file is ignored", file.path));
+                self.report(format!(
+                    "{}:{line}:{column}: not JSON ({e}); the file is ignored",
+                    file.path
+                ));
                 return;
             }
         };
@@ -110,7 +121,11 @@ impl Merger {
         let mut tree = self.tree.clone();
         set(&mut tree, path, value);
         if let Err(why) = self.try_tree(tree) {
-            self.report(format!("{}: \"{}\": {why}; ignored, the rest stands", place(), path.join(".")));
+            self.report(format!(
+                "{}: \"{}\": {why}; ignored, the rest stands",
+                place(),
+                path.join(".")
+            ));
         }
     }
 
@@ -176,9 +191,10 @@ fn overlay(into: &mut Value, from: &Value) {
 }
 
 fn set(tree: &mut Value, path: &[&str], value: Value) {
-    let nested = path.iter().rev().fold(value, |inner, key| {
-        Value::Object(Map::from_iter([((*key).to_owned(), inner)]))
-    });
+    let nested = path
+        .iter()
+        .rev()
+        .fold(value, |inner, key| Value::Object(Map::from_iter([((*key).to_owned(), inner)])));
     overlay(tree, &nested);
 }
 
@@ -213,7 +229,9 @@ mod tests {
 
     #[test]
     fn bad_keys_are_named_by_file_line_and_key_and_the_rest_stands() {
-        let user = file("{\n \"mode\": \"shadow\",\n \"colour\": 1,\n \"file\": {\n  \"words\": \"many\"\n }\n}");
+        let user = file(
+            "{\n \"mode\": \"shadow\",\n \"colour\": 1,\n \"file\": {\n  \"words\": \"many\"\n }\n}",
+        );
         let (settings, diagnostics) = merge(Some(&user), None, &Env::of([]));
         assert_eq!(settings.mode, Mode::Shadow);
         assert_eq!(settings.file.words, 2000);

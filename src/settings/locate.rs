@@ -114,8 +114,11 @@ mod tests {
 
     #[test]
     fn finds_keys() {
-        let text = "{\n \"a\": [1, {\"b\": 2}],\n \"c\": {\n  \"x\\\"y\": 1,\n  \"b\": \"}\"\n }\n}\n";
-        let line = |path: &[&str]| line_of(text, &path.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>());
+        let text =
+            "{\n \"a\": [1, {\"b\": 2}],\n \"c\": {\n  \"x\\\"y\": 1,\n  \"b\": \"}\"\n }\n}\n";
+        let line = |path: &[&str]| {
+            line_of(text, &path.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>())
+        };
         assert_eq!(line(&["a"]), 2);
         assert_eq!(line(&["c", "b"]), 5);
         assert_eq!(line(&["c", "missing"]), 3);

@@ -102,7 +102,12 @@ pub fn sealed_path(places: &Places, job: &str, version: u64) -> PathBuf {
 ///
 /// # Errors
 /// What the system says; the live file is untouched then.
-pub fn write_sealed(places: &Places, job: &str, source: &str, sealed: &Sealed) -> io::Result<PathBuf> {
+pub fn write_sealed(
+    places: &Places,
+    job: &str,
+    source: &str,
+    sealed: &Sealed,
+) -> io::Result<PathBuf> {
     let dir = sealed_dir(places, job);
     fs::create_dir_all(&dir)?;
     let path = sealed_path(places, job, sealed.report.version);
@@ -172,7 +177,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let project = dir.path().join("app");
         fs::create_dir(&project).unwrap();
-        let places = Places::of(&Env::of([("HOME", dir.path().to_str().unwrap())]), &project).unwrap();
+        let places =
+            Places::of(&Env::of([("HOME", dir.path().to_str().unwrap())]), &project).unwrap();
         assert_eq!(claim_default(&places, "20260101").unwrap(), "app-20260101-1");
         places.ensure_job("app-20260101-2").unwrap();
         assert_eq!(claim_default(&places, "20260101").unwrap(), "app-20260101-3");
@@ -181,7 +187,8 @@ mod tests {
     #[test]
     fn a_request_is_taken_once_and_only_by_its_session() {
         let dir = tempfile::tempdir().unwrap();
-        let places = Places::of(&Env::of([("HOME", dir.path().to_str().unwrap())]), dir.path()).unwrap();
+        let places =
+            Places::of(&Env::of([("HOME", dir.path().to_str().unwrap())]), dir.path()).unwrap();
         let at = "2026-01-01T00:00:00Z".parse().unwrap();
         let request = Request { session: "s".into(), version: 1, clear: None, authored: true, at };
         leave_request(&places, "j", &request).unwrap();

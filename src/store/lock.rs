@@ -26,7 +26,8 @@ impl Drop for Lock {
 /// # Errors
 /// `WouldBlock` when another process kept it that long; otherwise what the system says.
 pub fn acquire(path: &Path, patience: Duration) -> io::Result<Lock> {
-    let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    let file =
+        OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
     let deadline = Instant::now() + patience;
     loop {
         match FileExt::try_lock_exclusive(&file) {

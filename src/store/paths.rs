@@ -2,6 +2,7 @@
 //! session's start and by session id; nothing is found by being the newest.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -154,9 +155,16 @@ fn key(project: &Path) -> String {
         .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' })
         .take(40)
         .collect();
-    let digest = Sha256::digest(project.as_os_str().as_encoded_bytes());
-    let hex: String = digest.iter().take(5).map(|b| format!("{b:02x}")).collect();
-    format!("{name}-{hex}")
+    format!("{name}-{}", short_digest(project.as_os_str().as_encoded_bytes()))
+}
+
+/// Ten hex digits that stand for a text.
+pub fn short_digest(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(10);
+    for byte in Sha256::digest(bytes).iter().take(5) {
+        let _ = write!(out, "{byte:02x}");
+    }
+    out
 }
 
 /// Whether a name from outside may become a file name of ours.

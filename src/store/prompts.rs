@@ -60,7 +60,10 @@ pub fn all(places: &Places, job: &str, session: &str) -> Vec<Prompt> {
         .iter()
         .filter_map(|path| atomic::read(path).ok().flatten())
         .flat_map(|bytes| {
-            bytes.split(|b| *b == b'\n').filter_map(|l| serde_json::from_slice(l).ok()).collect::<Vec<Prompt>>()
+            bytes
+                .split(|b| *b == b'\n')
+                .filter_map(|l| serde_json::from_slice(l).ok())
+                .collect::<Vec<Prompt>>()
         })
         .collect()
 }
@@ -73,7 +76,8 @@ mod tests {
     #[test]
     fn prompts_wait_for_the_job_and_keep_their_order() {
         let dir = tempfile::tempdir().unwrap();
-        let places = Places::of(&Env::of([("HOME", dir.path().to_str().unwrap())]), dir.path()).unwrap();
+        let places =
+            Places::of(&Env::of([("HOME", dir.path().to_str().unwrap())]), dir.path()).unwrap();
         let at = "2026-01-01T00:00:00Z".parse().unwrap();
         let prompt = |text: &str| Prompt { at, session: "s".into(), text: text.into() };
         keep(&places, "j", &prompt("one")).unwrap();

@@ -151,11 +151,14 @@ impl Gatherer {
                 ControlFlow::Continue(())
             }
             // One response is several rows with the same usage.
-            Some(last) if last.message.is_some() && last.message.as_deref() == message.id.as_deref() => {
+            Some(last)
+                if last.message.is_some() && last.message.as_deref() == message.id.as_deref() =>
+            {
                 ControlFlow::Continue(())
             }
             Some(last) => {
-                let grown = (last.fill.measured - last.output.min(last.fill.measured)).saturating_sub(total);
+                let grown = (last.fill.measured - last.output.min(last.fill.measured))
+                    .saturating_sub(total);
                 if grown > 500 && self.between > 2_000 {
                     self.rate = Some((self.between as f64 / grown as f64).clamp(1.5, 8.0));
                 }
@@ -195,8 +198,8 @@ impl Gatherer {
     pub fn finish(self) -> Option<Fill> {
         let mut fill = self.last?.fill;
         fill.bytes_per_token = self.rate.unwrap_or(BYTES_PER_TOKEN);
-        fill.estimated =
-            (self.bytes_since as f64 / fill.bytes_per_token) as u64 + self.images_since * IMAGE_TOKENS;
+        fill.estimated = (self.bytes_since as f64 / fill.bytes_per_token) as u64
+            + self.images_since * IMAGE_TOKENS;
         Some(fill)
     }
 }
@@ -222,12 +225,16 @@ mod tests {
     }
 
     fn user(bytes: usize) -> String {
-        format!(r#"{{"type":"user","message":{{"role":"user","content":"{}"}}}}"#, "x".repeat(bytes))
+        format!(
+            r#"{{"type":"user","message":{{"role":"user","content":"{}"}}}}"#,
+            "x".repeat(bytes)
+        )
     }
 
     #[test]
     fn the_last_response_and_what_came_since() {
-        let fill = gather(&[&assistant("a", 100, 10), &user(33), &assistant("b", 1_000, 50), &user(68)]);
+        let fill =
+            gather(&[&assistant("a", 100, 10), &user(33), &assistant("b", 1_000, 50), &user(68)]);
         let fill = fill.unwrap();
         assert_eq!((fill.measured, fill.estimated), (1_050, 20));
         assert_eq!(fill.model.as_deref(), Some("claude-opus-5-5"));
@@ -235,7 +242,8 @@ mod tests {
 
     #[test]
     fn the_sessions_own_rate() {
-        let rows = [assistant("a", 1_000, 0), user(19_998), assistant("b", 11_000, 500), user(1_998)];
+        let rows =
+            [assistant("a", 1_000, 0), user(19_998), assistant("b", 11_000, 500), user(1_998)];
         let fill = gather(&rows.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
         assert!((fill.bytes_per_token - 2.0).abs() < 0.01, "{}", fill.bytes_per_token);
         assert_eq!((fill.measured, fill.estimated), (11_500, 1_000));
@@ -244,10 +252,18 @@ mod tests {
     #[test]
     fn skipped_rows() {
         let synthetic = assistant("s", 9, 9).replace("claude-opus-5-5", "<synthetic>");
-        let side = assistant("x", 900_000, 1).replace(r#""isSidechain":false"#, r#""isSidechain":true"#);
+        let side =
+            assistant("x", 900_000, 1).replace(r#""isSidechain":false"#, r#""isSidechain":true"#);
         let fill = gather(&[
-            &assistant("a", 700, 0), "{\"torn", &side, &synthetic, &assistant("z", 0, 0),
-            r#"{"type":"api-request","usage":{"input_tokens":999999}}"#, "", "[]", "null",
+            &assistant("a", 700, 0),
+            "{\"torn",
+            &side,
+            &synthetic,
+            &assistant("z", 0, 0),
+            r#"{"type":"api-request","usage":{"input_tokens":999999}}"#,
+            "",
+            "[]",
+            "null",
         ]);
         assert_eq!(fill.unwrap().measured, 700);
         assert_eq!(gather(&[r#"{"type":"user","message":{"content":"x"}}"#]), None);
@@ -258,7 +274,8 @@ mod tests {
         let boundary = r#"{"type":"system","subtype":"compact_boundary","compactMetadata":{"preTokens":150060,"postTokens":2875},"timestamp":"2026-11-21T02:16:25.315Z"}"#;
         let fill = gather(&[&assistant("a", 150_000, 60), boundary, &user(10_000)]).unwrap();
         assert_eq!((fill.measured, fill.estimated), (2_875, 0));
-        let fill = gather(&[&assistant("a", 150_000, 60), boundary, &user(9), &assistant("b", 4_000, 1)]);
+        let fill =
+            gather(&[&assistant("a", 150_000, 60), boundary, &user(9), &assistant("b", 4_000, 1)]);
         assert_eq!(fill.unwrap().measured, 4_001);
     }
 

@@ -48,25 +48,44 @@ fn climbs_writes_seals_and_goes_on_by_itself() {
         }),
         step(move |r| {
             let (text, error) = result(r, "read-new");
-            assert!(error && text.contains("Read is blocked") && text.contains("block-reads"), "{text}");
+            assert!(
+                error && text.contains("Read is blocked") && text.contains("block-reads"),
+                "{text}"
+            );
             assert!(!result(r, "read-known").1, "a known file may be read again");
             assert!(!result(r, "edit").1, "an edit works at block-reads");
             let (text, _) = result(r, "big");
-            assert!(text.chars().count() < 4_400 && text.contains("characters left out"), "{} {text}", text.len());
+            assert!(
+                text.chars().count() < 4_400 && text.contains("characters left out"),
+                "{} {text}",
+                text.len()
+            );
             let (text, error) = result(r, "big-fail");
             assert!(error && text.chars().count() < 10_100, "{}", text.len());
-            Reply::bash("ls").tokens(percent(31.0))
+            Reply::bash("ls")
+                .tokens(percent(31.0))
                 .and_tool_id("write", "Write", json!({"file_path": "new.txt", "content": "x"}))
                 .and_tool_id("shell", "Bash", json!({"command": "ls"}))
-                .and_tool_id("agent", "Agent", json!({"description": "d", "prompt": "p", "subagent_type": "general-purpose"}))
+                .and_tool_id(
+                    "agent",
+                    "Agent",
+                    json!({"description": "d", "prompt": "p", "subagent_type": "general-purpose"}),
+                )
         }),
         step(move |r| {
             for id in ["write", "shell", "agent"] {
                 let (text, error) = result(r, id);
-                assert!(error && text.contains("is blocked") && text.contains("31.0 %"), "{id}: {text}");
+                assert!(
+                    error && text.contains("is blocked") && text.contains("31.0 %"),
+                    "{id}: {text}"
+                );
             }
             let (text, _) = result(r, "write");
-            let file = text.split("bring ").nth(1).and_then(|t| t.split(" up to date").next()).expect("the path");
+            let file = text
+                .split("bring ")
+                .nth(1)
+                .and_then(|t| t.split(" up to date").next())
+                .expect("the path");
             seen.lock().expect("no panic").push_str(file);
             Reply::bash("brain-guard append --kind thread <<'EOF'\n- the parser fails on $HOME `x` <CRLF>\nEOF")
                 .tokens(percent(31.2))
@@ -82,11 +101,15 @@ fn climbs_writes_seals_and_goes_on_by_itself() {
             Reply::text("Sealed. I end my turn.").tokens(percent(31.5))
         }),
         step(move |r| {
-            let file = std::fs::read_to_string(&*known.lock().expect("no panic")).expect("the file");
+            let file =
+                std::fs::read_to_string(&*known.lock().expect("no panic")).expect("the file");
             let texts = r.user_texts();
             let with_file = texts.iter().filter(|t| t.contains(&file)).count();
             assert_eq!(with_file, 1, "the sealed file, byte for byte, once: {texts:?}");
-            assert!(file.contains("the parser fails on $HOME `x` <CRLF>") && file.contains("write the lexer next"));
+            assert!(
+                file.contains("the parser fails on $HOME `x` <CRLF>")
+                    && file.contains("write the lexer next")
+            );
             Reply::tool("Read", json!({"file_path": "other.txt"})).tokens(percent(6.0))
         }),
         step(|r| {
