@@ -130,17 +130,14 @@ fn sealed(facts: &Facts) -> bool {
     boundary::load(&facts.places, id).ok().flatten().is_some_and(|t| t.holds(facts.id))
 }
 
-/// What the first reading of a session settles: its base, or a period of grace.
+/// Begins a session at first sight, and takes from its first reading what that
+/// settles: the base, or a period of grace.
 pub fn settle(facts: &mut Facts, context: Option<Context>, counted: Option<Counted>) {
-    let Some(context) = context.filter(|_| facts.unseen || facts.session.first != First::Done)
-    else {
-        return;
-    };
     if facts.unseen {
-        let started = super::session::begin(facts, First::Grace);
-        facts.session = started;
+        facts.session = super::session::begin(facts, First::Grace);
         facts.unseen = false;
     }
+    let Some(context) = context.filter(|_| facts.session.first != First::Done) else { return };
     let reading = context.reading;
     let own = (facts.session.first_bytes as f64 / crate::transcript::fill::BYTES_PER_TOKEN) as u64;
     let base = reading.used.saturating_sub(own) as f64 * 100.0 / reading.limit as f64;
