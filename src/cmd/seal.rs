@@ -8,15 +8,16 @@ use serde_json::{Value, json};
 
 use super::whose;
 use super::{Exit, err, out, out_json, stdin_text};
+use crate::boundary::budget;
 use crate::cli::Whose;
 use crate::clock::Time;
 use crate::compaction;
 use crate::env::Env;
 use crate::hook::facts::Facts;
 use crate::seal::{self, Input, Refused, Sealed};
-use crate::store::atomic;
 use crate::store::jobs::{self, Request};
 use crate::store::sealing::{self, Authored, Outcome};
+use crate::store::{atomic, boundary};
 
 /// What is asked of the seal.
 #[derive(Debug, Clone, Default)]
@@ -103,10 +104,16 @@ fn next(facts: &Facts, ask: &Ask, authored: &Authored) -> (bool, String) {
         );
     }
     let reached = facts.session.ranks.context.max(facts.session.ranks.file) > 0;
-    if ask.clear.unwrap_or(reached) {
-        (true, "the boundary is asked for: end your turn now; the work goes on in a fresh session that starts from this file".into())
-    } else {
-        (false, "no boundary: no tier is reached (`--clear` asks for one all the same)".into())
+    if !ask.clear.unwrap_or(reached) {
+        return (
+            false,
+            "no boundary: no tier is reached (`--clear` asks for one all the same)".into(),
+        );
+    }
+    let earlier = boundary::times(&facts.places, &facts.session.job);
+    match budget::check(&earlier, facts.now, &facts.settings.boundary) {
+        Ok(()) => (true, "the boundary is asked for: end your turn now; the work goes on in a fresh session that starts from this file".into()),
+        Err(spent) => (false, format!("sealed, but no boundary now: {}; blocks are lifted until then, so go on", spent.why)),
     }
 }
 

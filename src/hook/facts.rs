@@ -1,5 +1,6 @@
 //! What is true around one event, read when it is asked for.
 
+use std::cell::OnceCell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +46,7 @@ pub struct Facts<'a> {
     pub transcript: Option<PathBuf>,
     /// Permission mode.
     pub mode: Option<String>,
+    fill: OnceCell<Option<Fill>>,
 }
 
 /// The context's gauge with how its window became known.
@@ -54,6 +56,8 @@ pub struct Context {
     pub reading: Reading,
     /// The window.
     pub window: Window,
+    /// The window as the client itself reported it with this reading.
+    pub reported: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -80,7 +84,11 @@ impl<'a> Facts<'a> {
     pub fn for_session(env: &'a Env, now: Time, project: &Path, id: &'a str) -> Option<Self> {
         let places = Places::of(env, project)?;
         let (settings, diagnostics) = read_settings(&places, env);
-        let loaded = state::load(&places, id).ok().flatten();
+        let loaded = state::load(&places, id).unwrap_or_else(|e| {
+            let details = json!({"session": id, "what": "state not read", "error": e.to_string()});
+            log::write(&places.log(), now, "fault", &details);
+            None
+        });
         let unseen = loaded.is_none();
         let session = loaded.unwrap_or_default();
         let transcript = session.transcript.as_ref().map(PathBuf::from);
@@ -96,6 +104,7 @@ impl<'a> Facts<'a> {
             unseen,
             transcript,
             mode,
+            fill: OnceCell::new(),
         })
     }
 
@@ -125,6 +134,14 @@ impl<'a> Facts<'a> {
     pub fn update_of(&self, id: &str, change: impl FnOnce(&mut Session)) {
         if let Err(e) = state::update(&self.places, id, change) {
             self.fault("state not kept", &e);
+        }
+    }
+
+    /// A transcript that can't be read is said once a session: it may just be late.
+    fn transcript_fault(&self, path: &Path, error: &std::io::Error) {
+        let said = self.places.session(self.id, "no-transcript");
+        if atomic::claim(&said).unwrap_or(true) {
+            self.fault(&format!("transcript {} not read", path.display()), error);
         }
     }
 
@@ -165,8 +182,10 @@ impl<'a> Facts<'a> {
         let snapshot = call.and_then(|id| self.snapshot(id));
         if let Some(Snapshot { tokens, window, output }) = snapshot {
             let used = tokens? + output.unwrap_or(0);
-            let window = self.window(self.session.model.as_deref(), window, used);
-            return Some(self.reading(used, window, Source::Mod, self.now));
+            let reported = window;
+            let window = self.window(self.session.model.as_deref(), reported, used);
+            let context = self.reading(used, window, Source::Mod, self.now);
+            return Some(Context { reported, ..context });
         }
         let fill = self.fill()?;
         let new = (new_bytes as f64 / fill.bytes_per_token) as u64;
@@ -184,7 +203,7 @@ impl<'a> Facts<'a> {
 
     fn reading(&self, used: u64, window: Window, source: Source, at: Time) -> Context {
         let limit = gauge::limit(window.tokens, &auto_compact(self.env));
-        Context { reading: Reading { used, limit, source, at }, window }
+        Context { reading: Reading { used, limit, source, at }, window, reported: None }
     }
 
     fn window(&self, model: Option<&str>, reported: Option<u64>, used: u64) -> Window {
@@ -218,16 +237,25 @@ impl<'a> Facts<'a> {
         snapshot
     }
 
-    fn fill(&self) -> Option<Fill> {
+    /// What the transcript tells, read once.
+    pub fn fill(&self) -> Option<&Fill> {
+        self.fill.get_or_init(|| self.read_fill()).as_ref()
+    }
+
+    fn read_fill(&self) -> Option<Fill> {
         let mut gatherer = Gatherer::default();
-        let read = tail::lines_backwards(self.transcript.as_deref()?, |line| {
+        let path = self.transcript.as_deref()?;
+        let read = tail::lines_backwards(path, |line| {
             if gatherer.feed(line).is_break() {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
             }
         });
-        read.ok()?;
+        if let Err(e) = read {
+            self.transcript_fault(path, &e);
+            return None;
+        }
         gatherer.finish()
     }
 

@@ -61,7 +61,7 @@ fn cap_output(facts: &Facts, call: &ToolCall, output: &str) -> Reply {
         return Reply::default();
     }
     let readings = facts.readings(None, None);
-    if facts.cap(&readings).is_some_and(|cap| cap != Cap::Headless && cap != Cap::Grace) {
+    if facts.cap(&readings).is_some_and(|cap| cap != Cap::Headless) {
         return Reply::default();
     }
     let Ok(Value::Object(mut output)) = serde_json::from_str(output) else {
@@ -117,6 +117,7 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
     if event.subagent {
         return Reply::default();
     }
+    learn_model(facts);
     let context = facts.context(None, bytes);
     let file = facts.file();
     settle(facts, context, file.map(|f| f.1));
@@ -153,6 +154,16 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
     let mut reply = if due { Reply::note("PostToolBatch", say.note()) } else { Reply::default() };
     reply.user = tell_user.then(|| say.user());
     reply
+}
+
+/// The model as the transcript names it, where no event did: under `-p`, after a
+/// resume, and after a switch on clients that don't tell.
+fn learn_model(facts: &mut Facts) {
+    let Some(seen) = facts.fill().and_then(|f| f.model.clone()) else { return };
+    if facts.session.model.as_deref().is_none_or(|m| !m.starts_with(&seen)) {
+        super::session::switch_model(facts, &seen);
+        facts.session.model = Some(seen);
+    }
 }
 
 /// The file is there when the agent is first told of it.

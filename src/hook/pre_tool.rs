@@ -16,10 +16,10 @@ use crate::policy::coach::Told;
 use crate::policy::decide::{Call, Decision, Denial, Target, decide};
 use crate::policy::operator::{self, Guarded};
 use crate::policy::ramp::Ramp;
-use crate::policy::stance::{Ranks, Readings, Stance};
+use crate::policy::stance::{Cap, Ranks, Readings, Stance};
+use crate::store::jobs;
 use crate::store::paths::same_file;
 use crate::store::state::{self, Counted, Denied, First, Grace};
-use crate::store::{boundary, jobs};
 
 /// Handles the event.
 pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
@@ -48,16 +48,27 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
     let readings = facts.readings(context, file.map(|f| f.0));
     let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
     let stance = facts.stance(&ramp, &readings);
-    keep(facts, event, context, &readings, &ramp, &stance, file.map(|f| f.1));
+    keep(facts, event, context, &stance, file.map(|f| f.1));
     let squeezed = stance.effective(&ramp) >= ramp.first_blocking();
     let target = target(facts, event, call, &input, squeezed);
-    let call = Call { tool: call.tool, band, subagent: false, target, sealed: sealed(facts) };
+    let call =
+        Call { tool: call.tool, band, subagent: false, target, sealed: sealed(facts, &readings) };
     let lines = facts.settings.coach.reread_lines;
     let decision = decide(&call, &stance, &ramp, lines, || {
         let path = absolute(event, input.file_path.as_deref().unwrap_or_default());
         state::knows_file(&facts.places, facts.id, &path.to_string_lossy())
     });
     let say = Say::new(facts, &ramp, &readings, &stance);
+    if stance.cap == Some(Cap::Shadow) {
+        let open = Stance { cap: None, ..stance.clone() };
+        if decide(&call, &open, &ramp, lines, || false) == Decision::Deny(Denial::Tier) {
+            let details = json!({
+                "session": facts.id, "tool": call.tool, "band": call.band.name(),
+                "stance": ramp.name(stance.rank), "figure": say.figure(),
+            });
+            log::write(&facts.places.log(), facts.now, "would-deny", &details);
+        }
+    }
     answer(facts, &call, &input, Some((&ramp, &stance)), decision, &say)
 }
 
@@ -124,10 +135,10 @@ fn target(
     Target::Other
 }
 
-/// Whether a valid seal waits for its boundary.
-fn sealed(facts: &Facts) -> bool {
-    let Some(id) = &facts.session.token else { return false };
-    boundary::load(&facts.places, id).ok().flatten().is_some_and(|t| t.holds(facts.id))
+/// Whether a valid seal waits for its boundary, and one can still be had.
+fn sealed(facts: &Facts, readings: &Readings) -> bool {
+    let Some(token) = facts.token() else { return false };
+    token.holds(facts.id) && matches!(facts.cap(readings), None | Some(Cap::Grace))
 }
 
 /// Begins a session at first sight, and takes from its first reading what that
@@ -169,8 +180,6 @@ fn keep(
     facts: &Facts,
     event: &Event,
     context: Option<Context>,
-    readings: &Readings,
-    ramp: &Ramp,
     stance: &Stance,
     counted: Option<Counted>,
 ) {
@@ -181,7 +190,10 @@ fn keep(
         let _ = state::count_call(&facts.places, facts.id);
     }
     let mode = event.mode.map(str::to_owned);
-    let moved = s.transcript.as_deref() != event.transcript || s.mode != mode;
+    let reported = context.and_then(|c| c.reported);
+    let moved = s.transcript.as_deref() != event.transcript
+        || s.mode != mode
+        || (reported.is_some() && s.reported_window != reported);
     if s.ranks == ranks && !moved && (counted.is_none() || counted == s.counted) {
         return;
     }
@@ -191,18 +203,19 @@ fn keep(
         s.transcript = event.transcript.map(str::to_owned).or(s.transcript.take());
         s.cwd = event.cwd.map(str::to_owned).or(s.cwd.take());
         s.mode = mode;
+        s.reported_window = reported.or(s.reported_window);
         if let Some(context) = context {
             s.reading = Some(context.reading);
             s.window = Some(context.window);
         }
-        if ranks.context < s.told.rank && stance.rank < s.told.rank {
+        // A tier that was left is told of anew when it is entered again.
+        if stance.rank < s.told.rank {
             s.told = Told { rank: stance.rank, ..s.told };
         }
     });
     if let Err(e) = result {
         facts.fault("state not kept", &e);
     }
-    let _ = (readings, ramp);
 }
 
 fn answer(

@@ -62,7 +62,7 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
         Source::Startup => {
             begin(facts, First::Base);
             named(facts, model);
-            Reply::default()
+            Reply { user: settings_problems(facts), ..Reply::default() }
         }
         Source::Resume | Source::Fork => {
             if facts.unseen {
@@ -80,6 +80,12 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
         }
         Source::Clear => cleared(facts, event),
     }
+}
+
+/// What is wrong in the settings, said to the user once a session.
+fn settings_problems(facts: &Facts) -> Option<String> {
+    let problems: Vec<&str> = facts.diagnostics.iter().map(|d| d.message.as_str()).collect();
+    (!problems.is_empty()).then(|| format!("brain-guard settings: {}", problems.join("; ")))
 }
 
 fn named(facts: &Facts, model: Option<&str>) {
