@@ -295,7 +295,14 @@ fn deny(
                 }
                 (first, say.claim_user(s))
             });
-            let (first, tell_user) = first.unwrap_or((false, false));
+            let (first, tell_user) = match first {
+                Ok(told) => told,
+                Err(e) => {
+                    // The way out leads through the state: where that can't be kept, none may be closed.
+                    facts.fault("state not kept, so not denied", &e);
+                    return Reply::default();
+                }
+            };
             if tell_user {
                 user = Some(say.user());
             }

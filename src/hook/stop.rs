@@ -8,7 +8,7 @@ use super::reply::Reply;
 use super::say::Say;
 use crate::boundary::{Carrier, Step};
 use crate::carrier::waiter;
-use crate::store::boundary;
+use crate::store::{boundary, state};
 use crate::texts::{Text, say};
 
 /// Turn ends we refuse before we act without the agent.
@@ -68,7 +68,11 @@ fn unsealed(facts: &mut Facts) -> Reply {
         return Reply::default();
     }
     if facts.session.stop_blocks < REFUSALS {
-        facts.update(|s| s.stop_blocks += 1);
+        // A refusal that isn't counted would be repeated without end.
+        if let Err(e) = state::update(&facts.places, facts.id, |s| s.stop_blocks += 1) {
+            facts.fault("state not kept, so the turn may end", &e);
+            return Reply::default();
+        }
         return Reply::block(Say::new(facts, &ramp, &readings, &stance).stop_unsealed());
     }
     if !facts.attended() && crossing::seal_for_the_agent(facts) {
