@@ -17,12 +17,7 @@ fn main() -> ExitCode {
 }
 
 fn run_hook(args: &[String]) -> ExitCode {
-    // The release profile aborts on panic; a bug must still let the call through.
-    #[allow(clippy::exit, reason = "a panicking hook has nowhere to return to")]
-    std::panic::set_hook(Box::new(|info| {
-        hook::log_fault(&Env::Process, clock::now(), "panic", &info.to_string());
-        std::process::exit(0);
-    }));
+    hook::pass_on_panic();
     let role = match args {
         [] => hook::Role::Main,
         [flag] if flag == "--rewake" => hook::Role::Rewake,
