@@ -116,15 +116,26 @@ pub fn claim_piece(facts: &Facts, token: &Token, number: usize) -> Option<String
     Some(frame(facts, token, Text::Piece, if last { &rest } else { piece }, &more))
 }
 
-/// Whether a prompt is the delivery of this token.
+/// Whether a prompt is the delivery of this token: it holds the opening marker.
+/// The text that wakes a session names the markers too, but doesn't open one.
 pub fn is_delivery(prompt: &str, token: &Token) -> bool {
-    prompt.contains(&format!("compaction file {}", token.id))
+    prompt.contains(&format!("<<<<< compaction file {}", token.id))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::boundary::tests::token;
+    use crate::texts::fill;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_kick_off_is_the_delivery_and_the_wake_is_not() {
+        let token = token(Step::Cleared);
+        let text = |text: Text| fill(text.built_in(), &[("token", token.id.as_str())]);
+        assert!(is_delivery(&text(Text::Kickoff), &token));
+        assert!(!is_delivery(&text(Text::Wake), &token));
+    }
 
     proptest! {
         #[test]
