@@ -172,7 +172,7 @@ impl<'a> Facts<'a> {
 
     /// The ramp for a limit, moved by the session's base.
     pub fn ramp(&self, limit: u64) -> Ramp {
-        self.settings.ramp(limit).shifted(self.session.base)
+        self.settings.ramp(limit).shifted(self.session.base_percent(limit))
     }
 
     /// The context's gauge: the mod's snapshot of this very call, else the

@@ -151,7 +151,7 @@ pub fn settle(facts: &mut Facts, context: Option<Context>, counted: Option<Count
     let Some(context) = context.filter(|_| facts.session.first != First::Done) else { return };
     let reading = context.reading;
     let own = (facts.session.first_bytes as f64 / crate::transcript::fill::BYTES_PER_TOKEN) as u64;
-    let base = reading.used.saturating_sub(own) as f64 * 100.0 / reading.limit as f64;
+    let base = reading.used.saturating_sub(own);
     let calls = state::calls(&facts.places, facts.id);
     let (settings, first) = (facts.settings.ramp(reading.limit), facts.session.first);
     let result = state::update(&facts.places, facts.id, |s| {
@@ -159,9 +159,9 @@ pub fn settle(facts: &mut Facts, context: Option<Context>, counted: Option<Count
             return;
         }
         if first == First::Base {
-            s.base = base;
+            s.base_tokens = base;
         }
-        let ramp = settings.shifted(s.base);
+        let ramp = settings.shifted(s.base_percent(reading.limit));
         if ramp.context_rank(reading.percent(), 0) >= ramp.first_blocking() {
             s.grace = Some(Grace { percent: reading.percent() + 1.0, calls: calls + 25 });
         }

@@ -37,8 +37,9 @@ pub struct Session {
     pub transcript: Option<String>,
     /// What the first reading is to settle.
     pub first: First,
-    /// Percent that was full from the start; the ramp moves up by it.
-    pub base: f64,
+    /// Tokens that were there from the start; the ramp moves up by their part of
+    /// the limit. Not kept as that part: the limit may become known only later.
+    pub base_tokens: u64,
     /// Bytes of the user's first prompt and of our delivery, no part of the base.
     pub first_bytes: u64,
     /// Coach only until these are passed.
@@ -83,6 +84,11 @@ pub struct Session {
 }
 
 impl Session {
+    /// What was full from the start, in percent of a limit.
+    pub fn base_percent(&self, limit: u64) -> f64 {
+        self.base_tokens as f64 * 100.0 / limit.max(1) as f64
+    }
+
     /// Whether the operator's override stands.
     pub fn overridden(&self, now: Time, calls: impl FnOnce() -> u64) -> bool {
         match &self.override_ {
@@ -320,6 +326,14 @@ mod tests {
         });
         assert_eq!(load(&places, "s").unwrap().unwrap().stop_blocks, 20);
         assert_eq!(calls(&places, "s"), 20);
+    }
+
+    #[test]
+    fn the_base_follows_a_limit_that_becomes_known_later() {
+        let session = Session { base_tokens: 48_350, ..Session::default() };
+        assert!((session.base_percent(167_000) - 28.95).abs() < 0.01);
+        assert!((session.base_percent(967_000) - 5.0).abs() < 0.01);
+        assert!(session.base_percent(0).is_finite());
     }
 
     #[test]
