@@ -60,7 +60,7 @@ impl Reading {
 pub enum WindowSource {
     /// The user's settings say so.
     Settings,
-    /// The environment forbids long windows.
+    /// The environment forbids long windows, or the model was asked for with a long one (`[1m]`).
     Environment,
     /// Our table of models, and the client agrees.
     Agreed,
@@ -150,6 +150,9 @@ fn believed(facts: &WindowFacts) -> Window {
         (Some(_), Some(reported)) => known(reported, WindowSource::Client),
         (Some(_), None) if facts.long_disabled => known(SMALL, WindowSource::Environment),
         (Some(table), None) => known(table, WindowSource::Model),
+        (None, _) if !facts.long_disabled && facts.model.is_some_and(|m| m.ends_with("[1m]")) => {
+            Window { tokens: LARGE, source: WindowSource::Environment, certain: false }
+        }
         (None, _) => Window { tokens: SMALL, source: WindowSource::Assumed, certain: false },
     }
 }
@@ -194,7 +197,7 @@ mod tests {
 
     #[test]
     fn windows() {
-        use WindowSource::{Agreed, Assumed, Client, Model, Observed};
+        use WindowSource::{Agreed, Assumed, Client, Environment, Model, Observed};
         for (model, reported, used, tokens, source) in [
             (Some("claude-opus-5-5"), Some(LARGE), 0, LARGE, Agreed),
             (Some("claude-opus-5-5"), Some(SMALL), 0, SMALL, Client),
@@ -205,6 +208,7 @@ mod tests {
             (Some("claude-opus-4-80"), Some(LARGE), 0, SMALL, Assumed),
             (Some("my-model"), Some(LARGE), 0, SMALL, Assumed),
             (Some("my-model"), Some(LARGE), 250_000, LARGE, Observed),
+            (Some("claude-opus-5[1m]"), None, 0, LARGE, Environment),
             (None, None, 10, SMALL, Assumed),
             (None, None, 3_000_000, 3_000_000, Observed),
         ] {
@@ -220,6 +224,8 @@ mod tests {
         assert_eq!((set.tokens, set.certain), (500_000, true));
         let off = window(&WindowFacts { long_disabled: true, ..base });
         assert_eq!(off.tokens, SMALL);
+        let asked = WindowFacts { model: Some("my-model[1m]"), long_disabled: true, ..base };
+        assert_eq!(window(&asked).tokens, SMALL);
     }
 
     #[test]
