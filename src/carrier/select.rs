@@ -77,13 +77,6 @@ pub fn mod_alive(env: &Env) -> bool {
     version == env!("CARGO_PKG_VERSION") && env.client_pid() == Some(pid)
 }
 
-/// Whether a headless client still takes prompts: only a stream-json host that
-/// holds the input open does; every other script reads the first result as the answer.
-pub fn input_open(env: &Env) -> bool {
-    let Some(pid) = env.client_pid() else { return false };
-    super::client::takes_prompts(pid)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,7 +22,8 @@ pub fn run(env: &Env, now: Time, whose: &Whose, as_json: bool) -> anyhow::Result
     if as_json {
         let mut value = status::json(&facts, &view);
         value["last_denied"] = json!(facts.session.denied);
-        value["base_percent"] = json!(view.context.map_or(0.0, |c| facts.session.base_percent(c.reading.limit)));
+        value["base_percent"] =
+            json!(view.context.map_or(0.0, |c| facts.session.base_percent(c.reading.limit)));
         value["carriers"] = json!(selection.explain());
         out_json(&value)?;
         return Ok(Exit::Done);

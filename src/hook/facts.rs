@@ -8,13 +8,15 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::event::Event;
+use super::surroundings::Surroundings;
 use crate::boundary::Token;
+use crate::carrier::client;
 use crate::carrier::select::{self, Selection};
 use crate::clock::Time;
 use crate::compaction;
 use crate::env::{self, Env};
 use crate::log;
-use crate::policy::gauge::{self, AutoCompact, Reading, Source, Window, WindowFacts};
+use crate::policy::gauge::{self, Reading, Source, Window, WindowFacts};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{self, Cap, Readings, Stance};
 use crate::settings::layers::{self, Diagnostic, File};
@@ -42,6 +44,8 @@ pub struct Facts<'a> {
     pub session: Session,
     /// No state of the session was there.
     pub unseen: bool,
+    /// The client around the session.
+    pub seen: Surroundings,
     /// Main conversation's transcript.
     pub transcript: Option<PathBuf>,
     /// Permission mode.
@@ -93,6 +97,7 @@ impl<'a> Facts<'a> {
         let session = loaded.unwrap_or_default();
         let transcript = session.transcript.as_ref().map(PathBuf::from);
         let mode = session.mode.clone();
+        let seen = Surroundings::of(env, &session);
         Some(Self {
             env,
             now,
@@ -102,6 +107,7 @@ impl<'a> Facts<'a> {
             id,
             session,
             unseen,
+            seen,
             transcript,
             mode,
             fill: OnceCell::new(),
@@ -111,13 +117,20 @@ impl<'a> Facts<'a> {
     /// Whether the guard does anything at all in this session.
     pub fn on(&self) -> bool {
         self.settings.mode != Mode::Off
-            && (self.env.interactive() || self.settings.headless != Headless::Off)
+            && (self.seen.interactive || self.settings.headless != Headless::Off)
     }
 
     /// A headless run that is only coached.
     pub fn headless_only_coached(&self) -> bool {
-        let crosses = self.settings.headless == Headless::Boundary && select::input_open(self.env);
-        !self.env.interactive() && !crosses
+        !self.seen.interactive
+            && !(self.settings.headless == Headless::Boundary && self.input_open())
+    }
+
+    /// Whether a headless client still takes prompts: only a stream-json host that
+    /// holds the input open does; every other script reads the first result as the answer.
+    fn input_open(&self) -> bool {
+        let pid = self.env.client_pid().or(self.session.client.map(|c| c.pid));
+        pid.is_some_and(client::takes_prompts)
     }
 
     /// The boundary this session ends in or came from.
@@ -155,7 +168,7 @@ impl<'a> Facts<'a> {
     pub fn attended(&self) -> bool {
         let lately =
             chrono::Duration::minutes(self.settings.boundary.attended_minutes.min(100_000) as i64);
-        self.env.interactive() && self.session.last_human.is_some_and(|at| self.now - at < lately)
+        self.seen.interactive && self.session.last_human.is_some_and(|at| self.now - at < lately)
     }
 
     /// Which carrier could carry out a boundary now.
@@ -163,8 +176,8 @@ impl<'a> Facts<'a> {
         select::select(
             self.settings.boundary.carrier,
             &select::Seen {
-                mod_alive: select::mod_alive(self.env),
-                interactive: self.env.interactive(),
+                mod_alive: self.seen.mod_alive,
+                interactive: self.seen.interactive,
                 attended: self.attended(),
             },
         )
@@ -202,7 +215,7 @@ impl<'a> Facts<'a> {
     }
 
     fn reading(&self, used: u64, window: Window, source: Source, at: Time) -> Context {
-        let limit = gauge::limit(window.tokens, &auto_compact(self.env));
+        let limit = gauge::limit(window.tokens, &self.seen.auto_compact);
         Context { reading: Reading { used, limit, source, at }, window, reported: None }
     }
 
@@ -217,13 +230,13 @@ impl<'a> Facts<'a> {
             setting: self.settings.context.window,
             model: named.or(model),
             reported,
-            long_disabled: self.env.get("CLAUDE_CODE_DISABLE_1M_CONTEXT").is_some_and(|v| v != "0"),
+            long_disabled: self.seen.long_disabled,
             used,
         })
     }
 
     fn snapshot(&self, call: &str) -> Option<Snapshot> {
-        if !select::mod_alive(self.env) || !crate::store::paths::safe_name(call) {
+        if !self.seen.mod_alive || !crate::store::paths::safe_name(call) {
             return None;
         }
         let path = self.places.snapshots().join(format!("{call}.json"));
@@ -330,18 +343,4 @@ pub fn read_settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) 
         file(&places.project_settings()).as_ref(),
         env,
     )
-}
-
-fn auto_compact(env: &Env) -> AutoCompact {
-    let leading = |name: &str| -> Option<u64> {
-        let text = env.get(name)?;
-        // The client parses "500k" as 500 (`TRAPS.md` A).
-        let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
-        digits.parse().ok()
-    };
-    AutoCompact {
-        disabled: env.get("DISABLE_AUTO_COMPACT").is_some_and(|v| v != "0"),
-        window: leading("CLAUDE_CODE_AUTO_COMPACT_WINDOW"),
-        percent: env.get("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE").and_then(|p| p.parse().ok()),
-    }
 }

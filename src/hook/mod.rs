@@ -12,6 +12,7 @@ pub mod reply;
 pub mod say;
 pub mod session;
 pub mod stop;
+pub mod surroundings;
 pub mod wire;
 
 use std::io::Read;
@@ -69,9 +70,21 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time) -> Reply {
         return Reply::default();
     }
     match role {
-        Role::Main => dispatch(&mut facts, &event),
+        Role::Main => {
+            remember_surroundings(&mut facts);
+            dispatch(&mut facts, &event)
+        }
         Role::Piece(number) => piece(&mut facts, &event, number),
         Role::Rewake => rewake(&mut facts, &event),
+    }
+}
+
+/// For the commands, which see the client from outside.
+fn remember_surroundings(facts: &mut Facts) {
+    let seen = Some(facts.seen);
+    if !facts.unseen && facts.session.seen != seen {
+        facts.update(|s| s.seen = seen);
+        facts.session.seen = seen;
     }
 }
 

@@ -158,7 +158,7 @@ fn believed(facts: &WindowFacts) -> Window {
 }
 
 /// What the client's own auto-compaction is set to, as its environment says.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct AutoCompact {
     /// It is off: the window itself is the limit.
     pub disabled: bool,

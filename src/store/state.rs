@@ -13,6 +13,7 @@ use super::lock;
 use super::paths::Places;
 use crate::clock::Time;
 use crate::compaction::EntryId;
+use crate::hook::surroundings::Surroundings;
 use crate::policy::coach::Told;
 use crate::policy::gauge::{Reading, Window};
 use crate::policy::stance::Ranks;
@@ -33,6 +34,8 @@ pub struct Session {
     pub reported_window: Option<u64>,
     /// The client's process.
     pub client: Option<Client>,
+    /// The client as the hooks saw it last.
+    pub seen: Option<Surroundings>,
     /// The transcript's path as last given.
     pub transcript: Option<String>,
     /// What the first reading is to settle.

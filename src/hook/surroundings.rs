@@ -1,0 +1,77 @@
+//! What only a process of the client's own can see of it. The hooks write it
+//! down, so that `status` in a terminal says what holds in the session.
+
+use serde::{Deserialize, Serialize};
+
+use crate::carrier::select;
+use crate::env::Env;
+use crate::policy::gauge::AutoCompact;
+use crate::store::state::Session;
+
+/// The client as one of its own processes sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Surroundings {
+    /// The plugin's module lives in this client and has our version.
+    pub mod_alive: bool,
+    /// The client has a terminal.
+    pub interactive: bool,
+    /// `CLAUDE_CODE_DISABLE_1M_CONTEXT` is on.
+    pub long_disabled: bool,
+    /// The client's own compaction.
+    pub auto_compact: AutoCompact,
+}
+
+impl Surroundings {
+    /// By the environment where that is the client's, else as the session's hooks saw them last.
+    pub fn of(env: &Env, session: &Session) -> Self {
+        let kept = session.seen.filter(|_| env.client_pid().is_none());
+        kept.unwrap_or_else(|| Self::by(env))
+    }
+
+    fn by(env: &Env) -> Self {
+        Self {
+            mod_alive: select::mod_alive(env),
+            interactive: env.interactive(),
+            long_disabled: env.get("CLAUDE_CODE_DISABLE_1M_CONTEXT").is_some_and(|v| v != "0"),
+            auto_compact: auto_compact(env),
+        }
+    }
+}
+
+fn auto_compact(env: &Env) -> AutoCompact {
+    let leading = |name: &str| -> Option<u64> {
+        let text = env.get(name)?;
+        // The client parses "500k" as 500 (`TRAPS.md` A).
+        let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().ok()
+    };
+    AutoCompact {
+        disabled: env.get("DISABLE_AUTO_COMPACT").is_some_and(|v| v != "0"),
+        window: leading("CLAUDE_CODE_AUTO_COMPACT_WINDOW"),
+        percent: env.get("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE").and_then(|p| p.parse().ok()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_believes_the_hooks_and_the_hooks_their_environment() {
+        let alive = format!("{}:12", env!("CARGO_PKG_VERSION"));
+        let hook = Env::of([
+            ("CLAUDE_PID", "12"),
+            ("BRAIN_GUARD_MOD", alive.as_str()),
+            ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "500k"),
+        ]);
+        let terminal = Env::of([("CLAUDE_CODE_DISABLE_1M_CONTEXT", "1")]);
+        let mut session = Session::default();
+        let seen = Surroundings::of(&hook, &session);
+        assert!(seen.mod_alive && seen.auto_compact.window == Some(500));
+        assert!(!Surroundings::of(&terminal, &session).mod_alive);
+        session.seen = Some(seen);
+        assert_eq!(Surroundings::of(&terminal, &session), seen);
+        let later = Env::of([("CLAUDE_PID", "12")]);
+        assert!(!Surroundings::of(&later, &session).mod_alive);
+    }
+}
