@@ -7,7 +7,6 @@ pub mod plan;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Time;
-use crate::store::state::Client;
 
 /// Where a boundary stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -45,6 +44,15 @@ impl Carrier {
             Self::Manual => "manual",
         }
     }
+}
+
+/// A client process, safe against reuse of its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Client {
+    /// Process id.
+    pub pid: u32,
+    /// Start time in clock ticks since boot, `/proc/<pid>/stat` field 22.
+    pub start: u64,
 }
 
 /// One boundary.

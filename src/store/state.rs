@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::atomic;
 use super::lock;
 use super::paths::Places;
+pub use crate::boundary::Client;
 use crate::clock::Time;
 use crate::compaction::EntryId;
 use crate::hook::surroundings::Surroundings;
@@ -135,15 +136,6 @@ pub struct Grace {
     pub percent: f64,
     /// Calls at which it ends.
     pub calls: u64,
-}
-
-/// A client process, safe against reuse of its number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Client {
-    /// Process id.
-    pub pid: u32,
-    /// Start time in clock ticks since boot, `/proc/<pid>/stat` field 22.
-    pub start: u64,
 }
 
 /// A counted file.
