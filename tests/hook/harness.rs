@@ -1,0 +1,336 @@
+//! One client session as the hook sees it: a HOME, a project and a transcript of
+//! its own, an empty environment but for what the client sets, the real binary.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use brain_guard::env::Env;
+use brain_guard::store::paths::Places;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Where the context counts as full for claude-opus-5-5: its window less the
+/// client's buffer.
+pub const LIMIT: u64 = 967_000;
+
+/// The binary under test.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_brain-guard");
+
+/// A session.
+pub struct Hook {
+    _dir: TempDir,
+    pub home: PathBuf,
+    pub project: PathBuf,
+    pub transcript: PathBuf,
+    pub session: String,
+    env: BTreeMap<String, String>,
+}
+
+/// What the binary answered.
+#[derive(Debug, PartialEq)]
+pub struct Answer {
+    pub stdout: String,
+    pub stderr: String,
+    pub code: Option<i32>,
+}
+
+impl Answer {
+    /// Success without a word.
+    pub fn silent(&self) -> bool {
+        *self == Self { stdout: String::new(), stderr: String::new(), code: Some(0) }
+    }
+
+    /// The reply; null where nothing was said. Nothing but JSON may be on stdout.
+    pub fn json(&self) -> Value {
+        assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{self:?}");
+        if self.stdout.is_empty() {
+            return Value::Null;
+        }
+        serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {self:?}"))
+    }
+
+    /// `pass`, `allow` or `deny`.
+    pub fn verdict(&self) -> String {
+        self.json()["hookSpecificOutput"]["permissionDecision"]
+            .as_str()
+            .unwrap_or("pass")
+            .to_owned()
+    }
+
+    /// The reason of a denial; empty if there was none.
+    pub fn reason(&self) -> String {
+        let reply = self.json();
+        let specific = &reply["hookSpecificOutput"];
+        specific["permissionDecisionReason"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// What was added to the context; empty if nothing was.
+    pub fn note(&self) -> String {
+        self.json()["hookSpecificOutput"]["additionalContext"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    }
+
+    /// The line for the user; empty if there was none.
+    pub fn user(&self) -> String {
+        self.json()["systemMessage"].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+impl Hook {
+    /// An interactive client with the plugin's module at work, before its first event.
+    pub fn new() -> Self {
+        Self::of("5e550000-0000-4000-8000-000000000001")
+    }
+
+    /// The same with this session id.
+    pub fn of(session: &str) -> Self {
+        let dir = tempfile::tempdir().expect("temporary folder");
+        let root = fs::canonicalize(dir.path()).expect("real path");
+        let (home, project) = (root.join("home"), root.join("project"));
+        let transcripts = home.join(".claude/projects/-project");
+        for dir in [&transcripts, &project] {
+            fs::create_dir_all(dir).expect("folder");
+        }
+        let pid = std::process::id().to_string();
+        let alive = format!("{}:{pid}", env!("CARGO_PKG_VERSION"));
+        let env = [
+            ("HOME", home.to_str().expect("utf-8")),
+            ("PATH", "/usr/bin:/bin"),
+            ("CLAUDECODE", "1"),
+            ("CLAUDE_PROJECT_DIR", project.to_str().expect("utf-8")),
+            ("CLAUDE_PID", &pid),
+            ("CLAUDE_CODE_SESSION_ID", session),
+            ("CLAUDE_CODE_SESSION_ATTENDED", "1"),
+            ("BRAIN_GUARD_MOD", &alive),
+        ]
+        .map(|(k, v)| (k.to_owned(), v.to_owned()));
+        Self {
+            transcript: transcripts.join(format!("{session}.jsonl")),
+            session: session.to_owned(),
+            env: env.into(),
+            home,
+            project,
+            _dir: dir,
+        }
+    }
+
+    /// Sets a variable; an empty value takes it away.
+    pub fn set(&mut self, name: &str, value: &str) -> &mut Self {
+        if value.is_empty() {
+            self.env.remove(name);
+        } else {
+            self.env.insert(name.to_owned(), value.to_owned());
+        }
+        self
+    }
+
+    /// Writes the user's settings.
+    pub fn settings(&self, settings: &Value) -> &Self {
+        let path = self.places().user_settings;
+        fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+        fs::write(path, settings.to_string()).expect("settings");
+        self
+    }
+
+    /// The environment as the library takes it.
+    pub fn env(&self) -> Env {
+        Env::Map(self.env.clone())
+    }
+
+    /// Where the guard keeps its things.
+    pub fn places(&self) -> Places {
+        let env = Env::of([("HOME", self.home.to_str().expect("utf-8"))]);
+        Places::of(&env, &self.project).expect("places")
+    }
+
+    /// The session's state as it lies on disk.
+    pub fn state(&self) -> Value {
+        let bytes = fs::read(self.places().session(&self.session, "json")).expect("state");
+        serde_json::from_slice(&bytes).expect("JSON")
+    }
+
+    /// The job's compaction file.
+    pub fn file(&self) -> PathBuf {
+        self.places().compaction(self.state()["job"].as_str().expect("job"))
+    }
+
+    /// The log's lines of one kind.
+    pub fn log(&self, kind: &str) -> Vec<Value> {
+        let text = fs::read_to_string(self.places().log()).unwrap_or_default();
+        let lines = text.lines().map(|l| serde_json::from_str::<Value>(l).expect("a line of JSON"));
+        lines.filter(|l| l["kind"] == kind).collect()
+    }
+
+    /// The binary with this session's environment and nothing else.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command.args(args).env_clear().envs(&self.env).current_dir(&self.project);
+        command
+    }
+
+    /// Runs the binary with these arguments on these bytes.
+    pub fn raw(&self, args: &[&str], stdin: &[u8]) -> Answer {
+        finish(self.command(args), stdin)
+    }
+
+    /// Runs the hook on a payload.
+    pub fn send(&self, payload: &Value) -> Answer {
+        self.raw(&["hook"], payload.to_string().as_bytes())
+    }
+
+    /// A payload of this session with the fields every event has.
+    pub fn payload(&self, event: &str, more: &Value) -> Value {
+        let mut payload = json!({
+            "session_id": self.session,
+            "transcript_path": self.transcript,
+            "cwd": self.project,
+            "permission_mode": "default",
+            "hook_event_name": event,
+        });
+        let (Value::Object(fields), Value::Object(more)) = (&mut payload, more) else {
+            panic!("objects");
+        };
+        fields.extend(more.clone());
+        payload
+    }
+
+    /// A `PreToolUse`.
+    pub fn call(&self, tool: &str, input: &Value) -> Value {
+        self.payload(
+            "PreToolUse",
+            &json!({"tool_name": tool, "tool_input": input, "tool_use_id": "toolu_1"}),
+        )
+    }
+
+    /// Asks whether a tool may run.
+    pub fn pre(&self, tool: &str, input: &Value) -> Answer {
+        self.send(&self.call(tool, input))
+    }
+
+    /// Asks whether a file that this session doesn't know may be read.
+    pub fn read(&self) -> Answer {
+        self.pre("Read", &json!({"file_path": "/etc/hostname"}))
+    }
+
+    /// Asks whether a command may run.
+    pub fn bash(&self, command: &str) -> Answer {
+        self.pre("Bash", &json!({"command": command}))
+    }
+
+    /// Ends a batch of tool calls.
+    pub fn batch(&self) -> Answer {
+        self.send(&self.payload("PostToolBatch", &json!({"tool_calls": []})))
+    }
+
+    /// Ends a turn.
+    pub fn stop(&self) -> Answer {
+        self.send(&self.payload("Stop", &json!({"background_tasks": []})))
+    }
+
+    /// Begins a session in this way.
+    pub fn start(&self, source: &str) -> Answer {
+        self.send(&self.payload("SessionStart", &json!({"source": source})))
+    }
+
+    /// Types a prompt.
+    pub fn prompt(&self, text: &str) -> Answer {
+        self.send(&self.payload("UserPromptSubmit", &json!({"prompt": text})))
+    }
+
+    /// Runs one of the agent's verbs the way the client does: asks, runs the
+    /// command it was given back in a shell, tells what came of it.
+    pub fn agent(&self, command: &str) -> Answer {
+        let asked = self.bash(command);
+        assert_eq!(asked.verdict(), "allow", "{asked:?}");
+        let reply = asked.json();
+        let allowed =
+            reply["hookSpecificOutput"]["updatedInput"]["command"].as_str().expect("command");
+        let mut shell = Command::new("/bin/sh");
+        shell.arg("-c").arg(allowed).env_clear().envs(&self.env).current_dir(&self.project);
+        let ran = finish(shell, b"");
+        let told = json!({
+            "tool_name": "Bash", "tool_use_id": "toolu_1",
+            "tool_input": {"command": allowed},
+            "tool_response": {"stdout": ran.stdout, "stderr": ran.stderr, "interrupted": false, "isImage": false},
+        });
+        assert!(self.send(&self.payload("PostToolUse", &told)).silent());
+        ran
+    }
+
+    /// The model's next response leaves the context `percent` of [`LIMIT`] full.
+    pub fn fill(&self, percent: f64) {
+        self.respond((LIMIT as f64 * percent / 100.0).ceil() as u64, "claude-opus-5-5");
+    }
+
+    /// A response of `model` that leaves `tokens` in the context.
+    pub fn respond(&self, tokens: u64, model: &str) {
+        let now = brain_guard::clock::now().to_rfc3339();
+        let id = format!("msg_{tokens}");
+        let rows = [
+            json!({"type": "user", "isSidechain": false, "timestamp": now,
+                "message": {"role": "user", "content": "go on"}}),
+            json!({"type": "assistant", "isSidechain": false, "timestamp": now, "message": {
+                "id": id, "model": model, "role": "assistant", "content": [],
+                "usage": {"input_tokens": 7, "cache_creation_input_tokens": 0,
+                    "cache_read_input_tokens": tokens - 107, "output_tokens": 100}}}),
+        ];
+        let mut text = fs::read_to_string(&self.transcript).unwrap_or_default();
+        for row in rows {
+            text.push_str(&format!("{row}\n"));
+        }
+        fs::write(&self.transcript, text).expect("transcript");
+    }
+
+    /// A session that began empty and has been read at 5 %.
+    pub fn begun() -> Self {
+        let hook = Self::new();
+        hook.begin();
+        hook
+    }
+
+    /// Begins it, with a first reading of 5 %.
+    pub fn begin(&self) {
+        assert!(self.start("startup").silent());
+        self.fill(5.0);
+        assert!(self.read().silent());
+    }
+
+    /// A session that began empty and now stands at `percent`, read there once.
+    pub fn climbed(percent: f64) -> Self {
+        let hook = Self::begun();
+        hook.fill(percent);
+        hook.read();
+        hook
+    }
+}
+
+/// Runs a command on these bytes to its end.
+pub fn finish(mut command: Command, stdin: &[u8]) -> Answer {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let mut pipe = child.stdin.take().expect("stdin");
+    let bytes = stdin.to_vec();
+    // A program that ends without reading everything breaks the pipe: no fault of its.
+    let writer = std::thread::spawn(move || drop(pipe.write_all(&bytes)));
+    let output = child.wait_with_output().expect("ended");
+    writer.join().expect("written");
+    Answer {
+        stdout: String::from_utf8(output.stdout).expect("utf-8 on stdout"),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        code: output.status.code(),
+    }
+}
+
+/// The repository's folder of fixtures.
+pub fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
+}

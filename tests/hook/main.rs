@@ -1,0 +1,17 @@
+//! The contract of `brain-guard hook`, proved on the real binary: what it answers
+//! to the client's own payloads at every stance, to broken ones, to many at once.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests are an edge: they start processes, read files and wait"
+)]
+
+mod faults;
+mod golden;
+mod harness;
+mod mutations;
+mod operator;
+mod output;
+mod parallel;
+mod stop;
+mod table;
+mod tiers;

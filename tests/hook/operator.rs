@@ -1,0 +1,116 @@
+//! What is the operator's: the override, the settings, the state.
+
+use serde_json::json;
+
+use crate::harness::Hook;
+
+#[test]
+fn the_agent_takes_no_override_and_writes_no_settings() {
+    for percent in [5.0, 31.0] {
+        let hook = Hook::begun();
+        hook.fill(percent);
+        let settings = hook.places().user_settings;
+        let state = hook.places().session(&hook.session, "json");
+        for command in [
+            "brain-guard override --for 30m".to_owned(),
+            "ls && brain-guard override --off".to_owned(),
+            "bash -c 'brain-guard override --calls 9'".to_owned(),
+            format!("env -u CLAUDECODE {} override --until-clear", crate::harness::PROGRAM),
+            format!("echo '{{}}' > {}", settings.display()),
+            format!("rm {}", state.display()),
+            "echo '{\"mode\":\"off\"}' > .brain-guard/settings.json".to_owned(),
+        ] {
+            let answer = hook.bash(&command);
+            assert_eq!(answer.verdict(), "deny", "{command}");
+            assert!(
+                answer.reason().contains("are the operator's"),
+                "{command}: {}",
+                answer.reason()
+            );
+        }
+        for path in [settings, state, hook.project.join(".brain-guard/settings.json")] {
+            for tool in ["Write", "Edit"] {
+                let answer = hook.pre(tool, &json!({"file_path": path, "content": "{}"}));
+                assert!(
+                    answer.reason().contains("are the operator's"),
+                    "{tool} {}",
+                    path.display()
+                );
+            }
+        }
+        let mut inside = hook.call("Bash", &json!({"command": "brain-guard override --for 30m"}));
+        inside["agent_id"] = "a1".into();
+        assert_eq!(hook.send(&inside).verdict(), "deny");
+    }
+}
+
+#[test]
+fn the_verb_itself_refuses_in_the_agents_shell() {
+    let hook = Hook::climbed(31.0);
+    let answer = hook.raw(&["override", "--for", "30m"], b"");
+    assert_eq!(answer.code, Some(1), "{answer:?}");
+    assert_eq!(hook.read().verdict(), "deny");
+}
+
+fn from_a_terminal(hook: &mut Hook, how: &[&str]) {
+    hook.set("CLAUDECODE", "");
+    let answer = hook.raw(&[&["override"], how].concat(), b"");
+    hook.set("CLAUDECODE", "1");
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+}
+
+#[test]
+fn an_override_until_a_time_and_off() {
+    let mut hook = Hook::climbed(31.0);
+    from_a_terminal(&mut hook, &["--for", "30m"]);
+    assert!(hook.read().silent() && hook.bash("ls").silent() && hook.stop().silent());
+    from_a_terminal(&mut hook, &["--off"]);
+    assert_eq!(hook.read().verdict(), "deny");
+    from_a_terminal(&mut hook, &["--until-clear"]);
+    assert!(hook.read().silent());
+    assert!(hook.start("clear").code == Some(0));
+}
+
+#[test]
+fn an_override_of_some_calls() {
+    let mut hook = Hook::climbed(31.0);
+    from_a_terminal(&mut hook, &["--calls", "3"]);
+    let verdicts: Vec<String> = (0..5).map(|_| hook.read().verdict()).collect();
+    assert_eq!(verdicts, ["pass", "pass", "pass", "deny", "deny"]);
+}
+
+#[test]
+fn an_override_typed_at_the_prompt_costs_no_turn() {
+    let hook = Hook::climbed(31.0);
+    let typed = |args: &str| {
+        let told =
+            json!({"command_name": "brain-guard:override", "command_args": args, "prompt": "x"});
+        hook.send(&hook.payload("UserPromptExpansion", &told)).json()
+    };
+    let reply = typed("--for 30m");
+    assert_eq!(reply["decision"], "block");
+    assert!(reply["reason"].as_str().expect("reason").contains("nothing is blocked"));
+    assert!(hook.read().silent());
+    assert!(typed("--for ever")["reason"].as_str().expect("reason").contains("try 90s, 30m or 2h"));
+    assert!(typed("")["reason"].as_str().expect("reason").contains("say for how long"));
+    assert!(hook.read().silent(), "a mistyped one changes nothing");
+    typed("--off");
+    assert_eq!(hook.read().verdict(), "deny");
+    let status = json!({"command_name": "brain-guard:status", "command_args": "", "prompt": "x"});
+    let reply = hook.send(&hook.payload("UserPromptExpansion", &status)).json();
+    assert!(
+        reply["reason"].as_str().expect("reason").contains("stance    narrow, blocked: read"),
+        "{reply}"
+    );
+}
+
+#[test]
+fn a_project_may_not_switch_the_guard_off() {
+    let hook = Hook::climbed(31.0);
+    let dir = hook.project.join(".brain-guard");
+    std::fs::create_dir_all(&dir).expect("folder");
+    std::fs::write(dir.join("settings.json"), r#"{"mode": "off"}"#).expect("settings");
+    assert_eq!(hook.read().verdict(), "deny");
+    hook.settings(&json!({"mode": "off"}));
+    assert!(hook.read().silent());
+}

@@ -1,0 +1,93 @@
+//! A turn's end at the top of the ramp: twice sent back, then handed over.
+
+use std::fs;
+
+use crate::harness::Hook;
+
+fn blocked(hook: &Hook) -> bool {
+    let reply = hook.stop().json();
+    if reply.is_null() {
+        return false;
+    }
+    assert_eq!(reply["decision"], "block", "{reply}");
+    let reason = reply["reason"].as_str().expect("reason");
+    assert!(reason.contains("is not sealed") && reason.contains("brain-guard seal"), "{reason}");
+    true
+}
+
+fn sealed(hook: &Hook) -> Option<String> {
+    let job = hook.state()["job"].as_str().expect("job").to_owned();
+    fs::read_to_string(hook.places().job(&job).join("sealed/v0001.md")).ok()
+}
+
+#[test]
+fn below_the_top_a_turn_just_ends() {
+    for percent in [5.0, 21.0, 26.0] {
+        assert!(!blocked(&Hook::climbed(percent)), "{percent}");
+    }
+}
+
+#[test]
+fn attended_the_third_time_waits_for_the_person() {
+    let hook = Hook::climbed(31.0);
+    assert!(hook.prompt("do the thing").silent());
+    assert_eq!([blocked(&hook), blocked(&hook), blocked(&hook)], [true, true, false]);
+    assert!(!blocked(&hook), "and waits on");
+    assert_eq!(sealed(&hook), None);
+    assert!(hook.prompt("go on").silent());
+    assert!(blocked(&hook), "a person's prompt begins the count anew");
+}
+
+#[test]
+fn unattended_the_guard_seals_what_was_written() {
+    let hook = Hook::climbed(31.0);
+    assert!(
+        hook.agent("brain-guard append --kind risk 'the cache is never invalidated'").code
+            == Some(0)
+    );
+    assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
+    assert!(hook.stop().silent());
+    assert!(sealed(&hook).expect("sealed").contains("the cache is never invalidated"));
+    let opened = hook.log("boundary");
+    assert_eq!(opened.len(), 1, "{opened:?}");
+    assert_eq!((&opened[0]["carrier"], &opened[0]["version"]), (&"mod".into(), &1.into()));
+    assert_eq!(hook.state()["token"], opened[0]["token"]);
+}
+
+#[test]
+fn unattended_with_nothing_written_there_is_no_boundary() {
+    let hook = Hook::climbed(31.0);
+    assert_eq!([blocked(&hook), blocked(&hook), blocked(&hook)], [true, true, false]);
+    assert_eq!(hook.log("boundary").len(), 0);
+    let said = hook.log("no-boundary");
+    assert_eq!(said[0]["why"], "nothing was written in this session");
+}
+
+#[test]
+fn after_a_seal_the_turn_ends_and_every_other_call_is_refused() {
+    let hook = Hook::climbed(31.0);
+    hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
+    let said = hook.agent("brain-guard seal").stdout;
+    assert!(said.contains("end your turn now"), "{said}");
+    assert_eq!(hook.log("boundary").len(), 1);
+    let refused = hook.bash("ls").reason();
+    assert!(
+        refused.contains("is sealed (version 1)") && refused.contains("End your turn now"),
+        "{refused}"
+    );
+    hook.agent("brain-guard append --kind thread 'one thing more'");
+    let token = hook.state()["token"].as_str().expect("token").to_owned();
+    let token = fs::read_to_string(hook.places().token(&token)).expect("token");
+    assert!(token.contains(r#""version":2"#), "an append seals again: {token}");
+    assert!(hook.stop().silent());
+}
+
+/// The two refusals are counted by us: the client's flag is true from the start
+/// in a turn that a woken hook began.
+#[test]
+fn the_clients_own_flag_does_not_count() {
+    let hook = Hook::climbed(31.0);
+    let mut payload = hook.payload("Stop", &serde_json::json!({"background_tasks": []}));
+    payload["stop_hook_active"] = true.into();
+    assert_eq!(hook.send(&payload).json()["decision"], "block");
+}

@@ -1,0 +1,286 @@
+//! Where the tiers lie for a session, and what moves, lifts or caps them.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::harness::Hook;
+
+/// The tier of the next call: what it reads, and whether a read is denied.
+fn tier(hook: &Hook) -> (String, String) {
+    let verdict = hook.read().verdict();
+    let status = hook.raw(&["status", "--json"], b"").json();
+    (status["tier"].as_str().expect("tier").to_owned(), verdict)
+}
+
+fn assert_tier(hook: &Hook, name: &str, verdict: &str) {
+    assert_eq!(tier(hook), (name.to_owned(), verdict.to_owned()));
+}
+
+#[test]
+fn a_tier_is_left_one_percent_below_it() {
+    let hook = Hook::climbed(25.1);
+    assert_tier(&hook, "block-reads", "deny");
+    hook.fill(24.1);
+    assert_tier(&hook, "block-reads", "deny");
+    hook.fill(23.9);
+    assert_tier(&hook, "coach", "pass");
+    hook.fill(24.5);
+    assert_tier(&hook, "coach", "pass");
+    hook.fill(25.0);
+    assert_tier(&hook, "block-reads", "deny");
+}
+
+#[test]
+fn the_note_comes_on_entry_then_by_percent() {
+    let hook = Hook::begun();
+    for (percent, noted) in
+        [(19.9, false), (20.0, true), (20.5, false), (21.0, true), (21.5, false)]
+    {
+        hook.fill(percent);
+        assert_eq!(!hook.batch().note().is_empty(), noted, "{percent}");
+    }
+}
+
+#[test]
+fn the_note_comes_again_after_twenty_five_calls() {
+    let hook = Hook::climbed(20.5);
+    assert!(!hook.batch().note().is_empty());
+    for _ in 0..24 {
+        hook.read();
+    }
+    assert!(hook.batch().silent());
+    hook.read();
+    assert!(!hook.batch().note().is_empty());
+}
+
+#[test]
+fn a_resumed_full_session_is_only_coached_at_first() {
+    let hook = Hook::new();
+    hook.fill(60.0);
+    assert!(hook.start("resume").silent());
+    assert_tier(&hook, "narrow", "pass");
+    assert!(hook.batch().user().contains("already this full when it was first seen"));
+    hook.fill(60.9);
+    assert_tier(&hook, "narrow", "pass");
+    hook.fill(61.1);
+    assert_tier(&hook, "narrow", "deny");
+}
+
+#[test]
+fn grace_ends_after_twenty_five_calls_too() {
+    let hook = Hook::new();
+    hook.fill(60.0);
+    assert!(hook.start("resume").silent());
+    let passed = (0..40).take_while(|_| hook.read().verdict() == "pass").count();
+    assert_eq!(passed, 25);
+}
+
+/// A session that the hooks meet in its middle (the plugin was just installed).
+#[test]
+fn a_session_first_seen_full_is_only_coached_at_first() {
+    let hook = Hook::new();
+    hook.fill(40.0);
+    assert_tier(&hook, "narrow", "pass");
+    hook.fill(41.5);
+    assert_tier(&hook, "narrow", "deny");
+}
+
+#[test]
+fn what_was_full_from_the_start_moves_the_tiers_up() {
+    let hook = Hook::new();
+    assert!(hook.start("startup").silent());
+    hook.fill(18.0);
+    hook.read();
+    for (percent, name, verdict) in [
+        (22.9, "free", "pass"),
+        (23.1, "coach", "pass"),
+        (28.1, "block-reads", "deny"),
+        (33.1, "narrow", "deny"),
+    ] {
+        hook.fill(percent);
+        assert_tier(&hook, name, verdict);
+    }
+}
+
+/// The user's first prompt is work, not base.
+#[test]
+fn a_long_first_prompt_does_not_move_the_tiers() {
+    let hook = Hook::new();
+    assert!(hook.start("startup").silent());
+    // 13 % of the limit in 3.5 bytes a token.
+    hook.prompt(&"x".repeat(440_000));
+    hook.fill(18.0);
+    hook.read();
+    hook.fill(20.1);
+    assert_tier(&hook, "coach", "pass");
+}
+
+#[test]
+fn a_small_window_has_tiers_of_its_own() {
+    let hook = Hook::new();
+    assert!(hook.start("startup").silent());
+    for (percent, name, verdict) in [
+        (5, "free", "pass"),
+        (49, "free", "pass"),
+        (51, "coach", "pass"),
+        (61, "block-reads", "deny"),
+        (71, "narrow", "deny"),
+    ] {
+        hook.respond(167_000 * percent / 100 + 1, "claude-sonnet-4-5");
+        assert_tier(&hook, name, verdict);
+    }
+}
+
+/// An id nobody knows is a small window, until more is used than that holds.
+#[test]
+fn an_unknown_model() {
+    let hook = Hook::new();
+    assert!(hook.start("startup").silent());
+    for (tokens, name, window) in
+        [(8_000, "free", 200_000), (105_000, "block-reads", 200_000), (205_000, "coach", 1_000_000)]
+    {
+        hook.respond(tokens, "some-model-of-2030");
+        assert_eq!(tier(&hook).0, name, "{tokens}");
+        let context = hook.raw(&["status", "--json"], b"").json()["context"].clone();
+        assert_eq!(
+            (&context["window"], &context["window_certain"]),
+            (&window.into(), &false.into())
+        );
+    }
+}
+
+#[test]
+fn a_long_variant_named_by_an_event() {
+    let hook = Hook::new();
+    let start = json!({"source": "startup", "model": "claude-sonnet-4-5[1m]"});
+    assert!(hook.send(&hook.payload("SessionStart", &start)).silent());
+    hook.respond(50_000, "claude-sonnet-4-5");
+    hook.read();
+    hook.respond(967_000 * 22 / 100, "claude-sonnet-4-5");
+    assert_tier(&hook, "coach", "pass");
+    let switch = json!({"new_model": "claude-sonnet-4-5"});
+    assert!(hook.send(&hook.payload("PostModelSwitch", &switch)).silent());
+    hook.respond(150_000, "claude-sonnet-4-5");
+    assert_tier(&hook, "narrow", "deny");
+}
+
+#[test]
+fn the_clients_own_threshold_is_the_limit() {
+    for (name, value, limit) in [
+        ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "600000", 567_000),
+        ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "500k", 67_000),
+        ("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "60", 600_000),
+        ("DISABLE_AUTO_COMPACT", "1", 1_000_000),
+    ] {
+        let mut hook = Hook::begun();
+        hook.set(name, value);
+        let context = hook.raw(&["status", "--json"], b"").json()["context"].clone();
+        assert_eq!(context["limit"], limit, "{name}={value}");
+    }
+    let mut hook = Hook::begun();
+    hook.set("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "600000");
+    hook.respond(567_000 * 26 / 100, "claude-opus-5-5");
+    assert_tier(&hook, "block-reads", "deny");
+}
+
+#[test]
+fn shadow_mode_and_plan_mode_block_nothing_and_say_why() {
+    let hook = Hook::begun();
+    hook.settings(&json!({"mode": "shadow"})).fill(31.0);
+    assert_tier(&hook, "narrow", "pass");
+    assert!(hook.stop().silent());
+    let batch = hook.batch();
+    assert!(batch.note().contains("Nothing is blocked, because shadow mode is on"), "{batch:?}");
+    assert!(batch.user().contains("shadow mode"));
+
+    let hook = Hook::begun();
+    hook.fill(31.0);
+    let mut planned = hook.call("Read", &json!({"file_path": "/etc/hostname"}));
+    planned["permission_mode"] = "plan".into();
+    assert!(hook.send(&planned).silent());
+    assert_eq!(hook.read().verdict(), "deny", "and blocks again when the plan is left");
+}
+
+#[test]
+fn headless_is_coached_and_off_is_silent() {
+    let mut hook = Hook::begun();
+    hook.set("CLAUDE_CODE_SESSION_ATTENDED", "0").fill(31.0);
+    assert_tier(&hook, "narrow", "pass");
+    assert!(hook.stop().silent());
+    assert!(hook.batch().note().contains("this is a headless run"));
+    hook.settings(&json!({"headless": "off"})).fill(33.0);
+    assert!(hook.batch().silent());
+    // `boundary` holds only while the client's input is open, which ours is not.
+    hook.settings(&json!({"headless": "boundary"}));
+    assert!(hook.read().silent());
+}
+
+#[test]
+fn without_a_way_out_nothing_is_blocked() {
+    let mut hook = Hook::begun();
+    hook.set("BRAIN_GUARD_MOD", "").fill(31.0);
+    assert_tier(&hook, "narrow", "pass");
+    assert!(hook.batch().user().contains("no carrier can clear this session now"));
+    assert!(hook.prompt("here I am").silent());
+    assert_eq!(hook.read().verdict(), "deny", "someone is there to type /clear");
+    let alive = format!("0.0.0:{}", std::process::id());
+    let mut other = Hook::begun();
+    other.set("BRAIN_GUARD_MOD", &alive).fill(31.0);
+    assert!(other.read().silent(), "a module of another version is none");
+}
+
+/// The module's snapshot of this very call is better than the transcript, and is
+/// taken away once read.
+#[test]
+fn the_modules_reading_comes_first() {
+    let hook = Hook::begun();
+    let snapshot = hook.places().snapshots().join("toolu_1.json");
+    let write = |text: &str| fs::write(&snapshot, text).expect("snapshot");
+    write(r#"{"session_id":"x","tokens":290100,"window":1000000,"output":1000}"#);
+    let reason = hook.read().reason();
+    assert!(reason.contains("30.1 % (291,100 of 967,000 tokens, mod, now)"), "{reason}");
+    assert!(!snapshot.exists());
+    hook.fill(5.0);
+    for torn in ["", "{\"tokens\":9", "[]", "{}", "null"] {
+        write(torn);
+        assert!(hook.read().silent(), "{torn}");
+    }
+}
+
+/// One response behind: what came in since is estimated, and said to be.
+#[test]
+fn what_came_since_is_estimated() {
+    let hook = Hook::climbed(24.0);
+    let row = json!({"type": "user", "message": {"content": "x".repeat(100_000)}});
+    let text = fs::read_to_string(&hook.transcript).expect("transcript");
+    fs::write(&hook.transcript, format!("{text}{row}\n")).expect("transcript");
+    let reason = hook.read().reason();
+    assert!(reason.contains("tokens, estimated, "), "{reason}");
+}
+
+#[test]
+fn rows_of_subagents_and_of_the_client_itself_do_not_count() {
+    let hook = Hook::climbed(5.0);
+    let usage = json!({"input_tokens": 900_000, "output_tokens": 1});
+    let side = json!({"type": "assistant", "isSidechain": true,
+        "message": {"id": "s", "model": "claude-opus-5-5", "usage": usage}});
+    let own = json!({"type": "assistant", "message": {"id": "o", "model": "<synthetic>", "usage": usage}});
+    let text = fs::read_to_string(&hook.transcript).expect("transcript");
+    fs::write(&hook.transcript, format!("{text}{side}\n{own}\n{{\"torn")).expect("transcript");
+    assert!(hook.read().silent());
+}
+
+#[test]
+fn the_clients_compaction_takes_the_reading_down() {
+    let hook = Hook::climbed(31.0);
+    let compaction = json!({"type": "system", "subtype": "compact_boundary",
+        "compactMetadata": {"trigger": "auto", "preTokens": 300_000, "postTokens": 9_000}});
+    let text = fs::read_to_string(&hook.transcript).expect("transcript");
+    fs::write(&hook.transcript, format!("{text}{compaction}\n")).expect("transcript");
+    let before = hook.payload("PreCompact", &json!({"trigger": "auto"}));
+    assert!(hook.send(&before).silent());
+    let after = hook.start("compact").note();
+    assert!(after.contains("compacted this conversation"), "{after}");
+    assert_tier(&hook, "free", "pass");
+}
