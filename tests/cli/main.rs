@@ -1,0 +1,14 @@
+//! The contract of the verbs, proved on the real binary: what they change, what
+//! they print, how they end.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests are an edge: they start processes and read files"
+)]
+
+#[path = "../hook/harness.rs"]
+#[allow(dead_code, reason = "the hook's tests use the rest")]
+mod harness;
+mod notes;
+mod seal;
+mod usage;
+mod views;

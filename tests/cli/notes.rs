@@ -1,0 +1,103 @@
+//! `append` and `close`.
+
+use std::fs;
+
+use brain_guard::compaction::{Shape, parse};
+
+use crate::harness::Hook;
+
+fn text(hook: &Hook) -> String {
+    fs::read_to_string(hook.file()).expect("file")
+}
+
+/// The lines between a section's heading and the next.
+fn section(text: &str, name: &str) -> String {
+    let behind = text.split_once(&format!("## {name}\n")).expect("section").1;
+    behind.split("\n## ").next().expect("section").to_owned()
+}
+
+#[test]
+fn a_note_goes_where_its_kind_belongs() {
+    let hook = Hook::begun();
+    for (kind, name) in [
+        ("scope", "Forward State"),
+        ("directive", "Forward State"),
+        ("thread", "Open Threads"),
+        ("gotcha", "Open Threads"),
+        ("risk", "Assumptions & Risks"),
+        ("assumption", "Assumptions & Risks"),
+        ("why", "Process Insight"),
+        ("steering", "Process Insight"),
+        ("summary", "Prior Summary"),
+    ] {
+        let note = format!("a note about {kind} número {kind}");
+        let answer = hook.raw(&["append", "--kind", kind, &note], b"");
+        assert_eq!(answer.code, Some(0), "{answer:?}");
+        assert!(answer.stdout.starts_with(&format!("added to {name}: ")), "{answer:?}");
+        assert!(section(&text(&hook), name).contains(&note), "{kind}");
+    }
+    let ignore =
+        fs::read_to_string(hook.project.join(".brain-guard/.gitignore")).expect("ignore file");
+    assert_eq!(ignore, "*\n!.gitignore\n!settings.json\n");
+}
+
+#[test]
+fn several_entries_from_stdin() {
+    let hook = Hook::begun();
+    let answer = hook.raw(&["append", "--kind", "thread"], b"- one\n- two\n  with more\n");
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let threads = section(&text(&hook), "Open Threads");
+    assert!(threads.contains("- one\n") && threads.contains("- two\n  with more\n"), "{threads}");
+}
+
+/// Two agents' notes at once: none is lost.
+#[test]
+fn parallel_notes_all_land() {
+    let hook = Hook::begun();
+    std::thread::scope(|scope| {
+        for n in 0..12 {
+            let hook = &hook;
+            scope.spawn(move || {
+                let answer = hook.raw(&["append", &format!("note number {n} of twelve")], b"");
+                assert_eq!(answer.code, Some(0), "{answer:?}");
+            });
+        }
+    });
+    let text = text(&hook);
+    assert!((0..12).all(|n| text.contains(&format!("note number {n} of twelve"))), "{text}");
+}
+
+#[test]
+fn what_can_not_be_added_is_usage() {
+    let hook = Hook::begun();
+    for (args, stdin, said) in [
+        (&["append", "--kind", "nonsense", "x"][..], &b""[..], "kinds: "),
+        (&["append"], b"", "nothing to append"),
+        (&["append", "-"], b" \n", "nothing to append"),
+    ] {
+        let answer = hook.raw(args, stdin);
+        assert_eq!(answer.code, Some(2), "{answer:?}");
+        assert!(answer.stderr.contains(said), "{answer:?}");
+    }
+    assert!(!hook.file().exists());
+}
+
+#[test]
+fn an_entry_is_closed_by_its_id() {
+    let hook = Hook::begun();
+    assert_eq!(hook.raw(&["close", "abcdef"], b"").code, Some(1), "there is no file yet");
+    hook.raw(&["append", "the parser fails on CRLF"], b"");
+    hook.raw(&["append", "the lexer is fine"], b"");
+    let source = text(&hook);
+    let shape = Shape::default();
+    let document = parse(&source, &shape);
+    let index = shape.route("thread").expect("route");
+    let id = document.section(index).next().expect("entry").id.to_string();
+    let answer = hook.raw(&["close", &id], b"");
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let expected = source.replace("- the parser fails", "- [x] the parser fails");
+    assert_eq!(text(&hook), expected, "nothing else is touched");
+    let answer = hook.raw(&["close", "000000"], b"");
+    assert_eq!(answer.code, Some(1));
+    assert!(answer.stderr.contains("compaction.md: "), "the file is named: {answer:?}");
+}

@@ -1,0 +1,228 @@
+//! `seal`: eight steps on a file of 3,000 words that nobody tidied.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::harness::{Answer, Hook, fixtures};
+
+fn messy() -> String {
+    fs::read_to_string(fixtures().join("compaction/messy-3000-words.md")).expect("fixture")
+}
+
+/// A session whose job's file is this text, and the job's folder.
+fn job(text: &str) -> (Hook, PathBuf) {
+    let hook = Hook::begun();
+    let file = hook.file();
+    let folder = file.parent().expect("folder").to_owned();
+    fs::create_dir_all(&folder).expect("folder");
+    fs::write(file, text).expect("file");
+    (hook, folder)
+}
+
+fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).expect("folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            files.extend(tree(&path));
+        } else if path.file_name().is_some_and(|n| n != ".lock") {
+            files.insert(path.clone(), fs::read(&path).expect("file"));
+        }
+    }
+    files
+}
+
+fn seal(hook: &Hook, more: &[&str]) -> Answer {
+    hook.raw(&[&["seal"], more].concat(), b"")
+}
+
+#[test]
+fn a_dry_run_reports_every_step_and_changes_nothing() {
+    let (hook, folder) = job(&messy());
+    let before = tree(&folder);
+    let report = seal(&hook, &["--dry-run", "--json"]).json();
+    assert_eq!(tree(&folder), before);
+    let steps: Vec<&str> = report["steps"]
+        .as_array()
+        .expect("steps")
+        .iter()
+        .map(|s| s["step"].as_str().expect("name"))
+        .collect();
+    let all = ["normalize", "dedup", "fold", "organize", "summarize", "shrink", "stamp", "verify"];
+    assert_eq!(steps, all);
+    for step in &all[1..6] {
+        let found = report["steps"]
+            .as_array()
+            .expect("steps")
+            .iter()
+            .find(|s| s["step"] == *step)
+            .expect("step");
+        let busy =
+            ["moved", "removed"].iter().any(|k| !found[k].as_array().expect("list").is_empty());
+        assert!(busy, "{step} has nothing to do: the fixture tests nothing");
+    }
+    assert_eq!(
+        (&report["verdict"], &report["dry_run"], &report["path"]),
+        (&"sealed".into(), &true.into(), &Value::Null)
+    );
+    let words = |key: &str| report[key].as_u64().expect("words");
+    assert!(
+        (2_900..3_200).contains(&words("words_before")) && words("words_after") <= 800,
+        "{report}"
+    );
+}
+
+/// A line's own words: without list marker, checkbox, pin and indentation.
+fn bare(line: &str) -> &str {
+    let mut rest = line.trim();
+    loop {
+        let before = rest;
+        for prefix in ["- ", "+ ", "* ", "[x] ", "[ ] ", "! ", "~~", "closed: ", "thread: ", "#"] {
+            rest = rest.strip_prefix(prefix).unwrap_or(rest).trim_start();
+        }
+        let numberless = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        if numberless.len() < rest.len() {
+            rest = numberless.strip_prefix(". ").map_or(rest, str::trim_start);
+        }
+        if rest == before {
+            return rest.trim_end_matches("~~");
+        }
+    }
+}
+
+#[test]
+fn what_the_seal_takes_out_is_kept_word_for_word() {
+    let source = messy();
+    let (hook, folder) = job(&source);
+    let answer = seal(&hook, &[]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let read = |name: &str| fs::read_to_string(folder.join(name)).expect(name);
+    let sealed = read("sealed/v0001.md");
+    assert_eq!(read("compaction.md"), sealed);
+    assert_eq!(read("sealed/v0001.raw.md"), source);
+    let kept = sealed + &read("sealed/v0001.removed.md");
+    let body = source.splitn(3, "---\n").nth(2).expect("body");
+    let lost: Vec<&str> = body.lines().map(bare).filter(|line| !kept.contains(line)).collect();
+    // Section headings of another spelling are the shape's own again.
+    assert_eq!(lost, ["open threads"]);
+
+    let report = seal(&hook, &["--dry-run", "--json"]).json();
+    assert_eq!(report["verdict"], "already-sealed");
+}
+
+#[test]
+fn what_stays_is_what_must() {
+    let (hook, folder) = job(&messy());
+    seal(&hook, &[]);
+    let sealed = fs::read_to_string(folder.join("compaction.md")).expect("sealed");
+    for kept in [
+        "Finish the rounding fix",
+        "the failing input is kept as tests/data/graz.csv",
+        "do not merge the migration before Thursday",
+        "The bank's feed is the source of truth",
+        "second line; ## not a heading",
+        "the retention of raw feed files was never decided",
+        "This heading belongs to nobody",
+        "Round half to even",
+    ] {
+        assert!(sealed.contains(kept), "{kept}");
+    }
+    assert_eq!(sealed.to_lowercase().matches("ask petra about access").count(), 1);
+    assert_eq!(sealed.matches("\n## ").count(), 6, "each section once");
+}
+
+#[test]
+fn a_second_seal_changes_nothing() {
+    let (hook, folder) = job(&messy());
+    seal(&hook, &[]);
+    let without_request = |mut files: BTreeMap<PathBuf, Vec<u8>>| {
+        files.retain(|path, _| path.file_name().is_some_and(|n| n != "request.json"));
+        files
+    };
+    let before = without_request(tree(&folder));
+    let answer = seal(&hook, &[]);
+    assert_eq!(answer.code, Some(0));
+    assert!(answer.stdout.starts_with("already sealed as version 1"), "{}", answer.stdout);
+    assert_eq!(without_request(tree(&folder)), before);
+}
+
+/// What is open or pinned is never taken out, so only the agent can cut it.
+#[test]
+fn a_file_that_stays_too_big_is_refused_and_left_alone() {
+    let mut text = "# big\n\n## Forward State\n\n- go on\n\n## Open Threads\n\n".to_owned();
+    for n in 0..60 {
+        let words: Vec<String> = (0..30 + n).map(|w| format!("w{n}x{w}")).collect();
+        text.push_str(&format!("- thread {n} {}\n", words.join(" ")));
+    }
+    let (hook, folder) = job(&text);
+    let before = tree(&folder);
+    let answer = seal(&hook, &[]);
+    assert_eq!(answer.code, Some(1), "{answer:?}");
+    assert_eq!(tree(&folder), before);
+    assert!(
+        answer.stderr.contains("Cut at least") && answer.stderr.contains("the heaviest entries"),
+        "{answer:?}"
+    );
+    let heaviest = answer.stderr.lines().nth(1).expect("an entry");
+    assert!(heaviest.contains("91 words  Open Threads: thread 59"), "{heaviest}");
+    let json = seal(&hook, &["--json"]);
+    assert_eq!((json.code, json.stderr.as_str()), (Some(1), ""));
+    let report: Value = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!((&report["verdict"], &report["boundary"]), (&"refused".into(), &false.into()));
+    assert!(
+        report["cut"].as_u64().expect("cut") > 1_000 && report["heaviest"][0]["words"] == 91,
+        "{report}"
+    );
+}
+
+/// A squeezed agent's first reflex is to seal what it never wrote.
+#[test]
+fn a_seal_of_nothing_written_opens_no_boundary() {
+    let hook = Hook::climbed(31.0);
+    let answer = hook.agent("brain-guard seal");
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    assert!(
+        answer.stdout.contains("no boundary: nothing was written in this session"),
+        "{answer:?}"
+    );
+    for section in ["Forward State", "Open Threads", "Assumptions & Risks", "Process Insight"] {
+        assert!(answer.stdout.contains(section), "{section}: {}", answer.stdout);
+    }
+    assert_eq!(hook.log("boundary").len(), 0);
+    assert_eq!(hook.log("no-boundary").len(), 1);
+    assert_eq!(hook.bash("ls").verdict(), "deny", "and blocks on");
+
+    hook.agent("brain-guard append --kind risk 'none: nothing was assumed'");
+    assert!(hook.agent("brain-guard seal").stdout.contains("end your turn now"));
+    assert_eq!(hook.log("boundary").len(), 1);
+}
+
+#[test]
+fn below_the_tiers_only_a_word_opens_a_boundary() {
+    let hook = Hook::begun();
+    hook.agent("brain-guard append --kind thread 'one'");
+    assert!(hook.agent("brain-guard seal").stdout.contains("no tier is reached"));
+    assert_eq!(hook.log("boundary").len(), 0);
+    assert!(hook.agent("brain-guard seal --clear").stdout.contains("end your turn now"));
+    assert_eq!(hook.log("boundary").len(), 1);
+
+    let hook = Hook::climbed(31.0);
+    hook.agent("brain-guard append --kind thread 'one'");
+    hook.agent("brain-guard seal --no-clear");
+    assert_eq!(hook.log("boundary").len(), 0);
+}
+
+#[test]
+fn a_file_of_no_job_goes_to_stdout() {
+    let hook = Hook::new();
+    let path = hook.project.join("notes.md");
+    fs::write(&path, messy()).expect("file");
+    let answer = seal(&hook, &["--file", path.to_str().expect("utf-8")]);
+    assert_eq!(answer.code, Some(0));
+    assert!(answer.stdout.starts_with("---\n") && answer.stdout.contains("## Forward State"));
+    assert_eq!(fs::read_to_string(&path).expect("file"), messy());
+    assert_eq!(seal(&hook, &["--file", "missing.md"]).code, Some(1));
+}
