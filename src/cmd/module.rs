@@ -1,6 +1,8 @@
 //! `mod …`: what the plugin's module asks. It reports and does what it is told;
 //! the decisions are here and in `boundary::plan`.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -10,7 +12,7 @@ use crate::boundary::{Carrier, Step, Token};
 use crate::carrier::waiter;
 use crate::clock::Time;
 use crate::env::{self, Env};
-use crate::hook::deliver;
+use crate::hook::{crossing, deliver};
 use crate::hook::facts::Facts;
 use crate::log;
 use crate::store::paths::{Places, project_root, safe_name};
@@ -23,7 +25,12 @@ struct Ask {
     version: Option<String>,
     session_id: Option<String>,
     tool_name: Option<String>,
+    event: Option<String>,
 }
+
+/// How long the report of a clear waits for the hook of the session it began;
+/// the module gives up on us after 5 s.
+const SESSION_PATIENCE: Duration = Duration::from_secs(4);
 
 /// Answers one question. Whatever is not understood is answered with nothing to
 /// do: a module that waits for us must not hold a run.
@@ -38,7 +45,12 @@ pub fn run(env: &Env, now: Time, ask: &str) -> anyhow::Result<Exit> {
         ("start", _) => start(env, asked.version.as_deref()),
         ("poll", Some(id)) => facts(env, now, id).map(|f| json!({"sealed": sealed(&f)})),
         ("gate", Some(id)) => facts(env, now, id).map(|f| gate(&f, asked.tool_name.as_deref())),
-        ("step", Some(id)) => facts(env, now, id).map(|mut f| step(&mut f, &text)),
+        ("step", Some(id)) => {
+            if asked.event.as_deref() == Some("cleared") {
+                wait_for_session(env, id);
+            }
+            facts(env, now, id).map(|mut f| step(&mut f, &text))
+        }
         _ => None,
     };
     out(answer.unwrap_or_else(|| json!({"action": "none"})));
@@ -48,6 +60,16 @@ pub fn run(env: &Env, now: Time, ask: &str) -> anyhow::Result<Exit> {
 fn facts<'a>(env: &'a Env, now: Time, id: &'a str) -> Option<Facts<'a>> {
     let root = env.path(env::PROJECT_DIR).or_else(|| Some(project_root(env, &env.cwd()?)))?;
     Facts::for_session(env, now, &root, id).filter(|f| f.on() && !f.unseen)
+}
+
+/// The client's clear returns while the `SessionStart` hooks may still run: what
+/// they know of the new session is waited for, else its delivery would be missed.
+fn wait_for_session(env: &Env, id: &str) {
+    let root = env.path(env::PROJECT_DIR).or_else(|| Some(project_root(env, &env.cwd()?)));
+    if let Some(places) = root.and_then(|root| Places::of(env, &root)) {
+        let path = places.session(id, "json");
+        crossing::wait_for(SESSION_PATIENCE, || path.exists());
+    }
 }
 
 /// The exchange of versions: a module of another version stays out of the way.
@@ -94,9 +116,13 @@ fn gate(facts: &Facts, tool: Option<&str>) -> Value {
 
 fn step(facts: &mut Facts, text: &str) -> Value {
     let Ok(report) = serde_json::from_str::<Report>(text) else { return json!({"action": "none"}) };
+    if let Report::Failed { what, why } = &report {
+        let details = json!({"session": facts.id, "what": what, "why": why});
+        log::write(&facts.places.log(), facts.now, "carrier-failed", &details);
+    }
     if matches!(report, Report::TurnComplete { .. }) {
         // Stop does not fire for every turn's end (an interrupt), and may run after us.
-        crate::hook::crossing::take_request(facts);
+        crossing::take_request(facts);
     }
     let Some(token) = facts.token().filter(|t| t.carrier == Carrier::Mod) else {
         return json!({"action": "none", "sealed": false});
@@ -133,7 +159,7 @@ fn step(facts: &mut Facts, text: &str) -> Value {
         facts.fault("waiter not started", &e);
     }
     if token.step >= Step::Acknowledged {
-        crate::hook::crossing::tidy(facts, true);
+        crossing::tidy(facts, true);
     }
     render(facts, &token, action)
 }
