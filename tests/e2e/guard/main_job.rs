@@ -5,19 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 
-use super::{moves, percent, step, told, unattended};
-use crate::mock::{Reply, Request};
+use super::{asked, moves, percent, result, step, told, unattended};
+use crate::mock::Reply;
 use crate::world::World;
 
 const NOTE: &str = "a plugin your user installed, measures this session";
-
-/// The result of the call with this id: what the model reads.
-fn result(request: &Request, id: &str) -> (String, bool) {
-    let all = request.tool_results();
-    let found = all.iter().find(|r| r.id == id);
-    let found = found.unwrap_or_else(|| panic!("no result {id} among {all:?}"));
-    (found.text.clone(), found.is_error)
-}
 
 #[test]
 fn climbs_writes_seals_and_goes_on_by_itself() {
@@ -127,8 +119,7 @@ fn climbs_writes_seals_and_goes_on_by_itself() {
     let last = world.mock.wait_main(10);
     assert_ne!(last.session, world.mock.main()[0].session, "a fresh session");
     tui.wait_idle();
-    let status = world.guard(&["status", "--json"]);
-    let status: serde_json::Value = serde_json::from_str(&status.stdout).expect("JSON");
+    let status = asked(&world, "status");
     assert_eq!(status["stance"], "free");
     assert_eq!(status["boundary"], json!(null), "acknowledged: {status}");
 }

@@ -1,10 +1,12 @@
 //! brain-guard in the real client.
 
+mod bare_seal;
 mod main_job;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::mock::{Reply, Request};
+use crate::world::World;
 
 /// Tokens that are `percent` of the limit of the default model (1,000,000 less
 /// the client's buffer for its own compaction).
@@ -29,12 +31,58 @@ pub fn step(act: impl FnMut(&Request) -> Reply + Send + 'static) -> Move {
     Box::new(act)
 }
 
+/// The moves that bring a session to the top of the ramp, write there and seal.
+/// The next move sees the seal's report.
+pub fn climb_and_seal() -> Vec<Move> {
+    vec![
+        step(|_| Reply::bash("echo one").tokens(percent(5.0))),
+        step(|_| append("directive", "write the lexer next").tokens(percent(31.0))),
+        step(|r| {
+            assert!(!r.tool_results()[0].is_error, "{:?}", r.tool_results());
+            Reply::bash("brain-guard seal").tokens(percent(31.1))
+        }),
+    ]
+}
+
+/// A call of our own verb with one entry.
+pub fn append(kind: &str, text: &str) -> Reply {
+    Reply::bash(&format!("brain-guard append --kind {kind} <<'EOF'\n- {text}\nEOF"))
+}
+
+/// The result of the call with this id, and whether it is an error: what the model reads.
+pub fn result(request: &Request, id: &str) -> (String, bool) {
+    let all = request.tool_results();
+    let found = all.iter().find(|r| r.id == id);
+    let found = found.unwrap_or_else(|| panic!("no result {id} among {all:?}"));
+    (found.text.clone(), found.is_error)
+}
+
+/// The only result of the last move.
+pub fn only_result(request: &Request) -> (String, bool) {
+    let mut all = request.tool_results();
+    assert_eq!(all.len(), 1, "{all:?}");
+    let only = all.remove(0);
+    (only.text, only.is_error)
+}
+
 /// How often a text stands in what the model is told by the client and the hooks.
 pub fn told(request: &Request, text: &str) -> usize {
     request.system_texts().iter().map(|t| t.matches(text).count()).sum()
 }
 
-/// Settings for sessions that nobody attends although a test types their prompt.
-pub fn unattended() -> serde_json::Value {
+/// How many of the user's texts bring a compaction file to the conversation.
+pub fn deliveries(request: &Request) -> usize {
+    let texts = request.user_texts().into_iter().chain(request.system_texts());
+    texts.map(|t| t.matches("<<<<< compaction file ").count()).sum()
+}
+
+/// Settings for sessions whose user is not warned although a test types the prompt.
+pub fn unattended() -> Value {
     json!({"boundary": {"attended_notice_seconds": 0, "min_interval_seconds": 0}})
+}
+
+/// What `brain-guard <verb> --json` says of the project's only session.
+pub fn asked(world: &World, verb: &str) -> Value {
+    let output = world.guard(&[verb, "--json"]);
+    serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{verb}: {output:?}"))
 }
