@@ -15,7 +15,9 @@ fn a_bare_seal_crosses_nothing_until_something_is_written() {
         step(|r| {
             let (text, error) = only_result(r);
             assert!(!error && text.contains("nothing was written in this session"), "{text}");
-            for section in ["Forward State", "Open Threads", "Assumptions & Risks", "Process Insight"] {
+            for section in
+                ["Forward State", "Open Threads", "Assumptions & Risks", "Process Insight"]
+            {
                 assert!(text.contains(section), "{section} is named: {text}");
             }
             Reply::text("Sealed. I am done.").tokens(percent(31.1))
