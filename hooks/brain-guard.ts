@@ -79,6 +79,7 @@ async function snapshot($: EngineInterface, id: string): Promise<void> {
     tokens: context.tokens ?? null,
     window: context.window ?? null,
     output: null,
+    model: await $.session.model(),
   }
   await $.fs.write(`${snapshots}/${id}.json`, JSON.stringify(reading))
 }

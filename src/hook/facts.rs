@@ -22,7 +22,7 @@ use crate::policy::stance::{self, Cap, Readings, Stance};
 use crate::settings::layers::{self, Diagnostic, File};
 use crate::settings::{Headless, Mode, Settings};
 use crate::store::paths::{Places, project_root};
-use crate::store::state::{Counted, Session};
+use crate::store::state::{Counted, First, Session};
 use crate::store::{atomic, boundary, state, tail};
 use crate::transcript::fill::{Fill, Gatherer};
 
@@ -60,6 +60,8 @@ pub struct Context {
     pub reading: Reading,
     /// The window.
     pub window: Window,
+    /// Some source named the model, known to us or not.
+    pub model_named: bool,
     /// The window as the client itself reported it with this reading.
     pub reported: Option<u64>,
 }
@@ -69,6 +71,7 @@ struct Snapshot {
     tokens: Option<u64>,
     window: Option<u64>,
     output: Option<u64>,
+    model: Option<String>,
 }
 
 impl<'a> Facts<'a> {
@@ -193,12 +196,13 @@ impl<'a> Facts<'a> {
     /// (`new_bytes`: results that this event itself brings).
     pub fn context(&self, call: Option<&str>, new_bytes: u64) -> Option<Context> {
         let snapshot = call.and_then(|id| self.snapshot(id));
-        if let Some(Snapshot { tokens, window, output }) = snapshot {
+        if let Some(Snapshot { tokens, window: reported, output, model }) = snapshot {
             let used = tokens? + output.unwrap_or(0);
-            let reported = window;
-            let window = self.window(self.session.model.as_deref(), reported, used);
+            let model = model.or_else(|| self.session.model.clone());
+            let model = model.or_else(|| self.fill().and_then(|f| f.model.clone()));
+            let window = self.window(model.as_deref(), reported, used);
             let context = self.reading(used, window, Source::Mod, self.now);
-            return Some(Context { reported, ..context });
+            return Some(Context { reported, model_named: model.is_some(), ..context });
         }
         let fill = self.fill()?;
         let new = (new_bytes as f64 / fill.bytes_per_token) as u64;
@@ -216,7 +220,12 @@ impl<'a> Facts<'a> {
 
     fn reading(&self, used: u64, window: Window, source: Source, at: Time) -> Context {
         let limit = gauge::limit(window.tokens, &self.seen.auto_compact);
-        Context { reading: Reading { used, limit, source, at }, window, reported: None }
+        Context {
+            reading: Reading { used, limit, source, at },
+            window,
+            model_named: true,
+            reported: None,
+        }
     }
 
     fn window(&self, model: Option<&str>, reported: Option<u64>, used: u64) -> Window {
@@ -326,6 +335,9 @@ impl<'a> Facts<'a> {
         }
         if self.carrier().chosen.is_none() {
             return Some(Cap::NoCarrier);
+        }
+        if self.session.first == First::Grace {
+            return Some(Cap::Grace);
         }
         let percent = readings.context.map_or(0.0, |r| r.percent());
         self.session.grace.filter(|g| percent < g.percent && calls() < g.calls).map(|_| Cap::Grace)

@@ -14,6 +14,7 @@ use crate::policy::bands::{Band, band};
 use crate::policy::carve_outs::{self, Caller};
 use crate::policy::coach::Told;
 use crate::policy::decide::{Call, Decision, Denial, Target, decide};
+use crate::policy::gauge::WindowSource;
 use crate::policy::operator::{self, Guarded};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Cap, Ranks, Readings, Stance};
@@ -148,7 +149,12 @@ pub fn settle(facts: &mut Facts, context: Option<Context>, counted: Option<Count
         facts.session = super::session::begin(facts, First::Grace);
         facts.unseen = false;
     }
-    let Some(context) = context.filter(|_| facts.session.first != First::Done) else { return };
+    // A window that was assumed for want of a model settles nothing: the next
+    // response names the model.
+    let known = |c: &Context| c.window.source != WindowSource::Assumed || c.model_named;
+    let Some(context) = context.filter(|c| facts.session.first != First::Done && known(c)) else {
+        return;
+    };
     let reading = context.reading;
     let own = (facts.session.first_bytes as f64 / crate::transcript::fill::BYTES_PER_TOKEN) as u64;
     let base = reading.used.saturating_sub(own);
