@@ -210,11 +210,13 @@ impl<'a> Facts<'a> {
         let used = fill.measured + estimated;
         let model = fill.model.as_deref().or(self.session.model.as_deref());
         let window = self.window(model, self.session.reported_window, used);
+        let model_named = model.is_some();
         let mut context =
             self.reading(used, window, Source::Transcript, fill.at.unwrap_or(self.now));
         if estimated > context.reading.limit / 100 {
             context.reading.source = Source::Estimated;
         }
+        context.model_named = model_named;
         Some(context)
     }
 

@@ -1,0 +1,62 @@
+//! What lies on disk, for the checks: the guard's state, its boundary, files.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::client::{Client, broken};
+use super::stage::{Stop, expect};
+use crate::boundary::Token;
+use crate::store::{atomic, boundary, state};
+
+/// The session as the guard remembers it.
+///
+/// # Errors
+/// No state, or none that can be read.
+pub fn session(client: &Client) -> Result<state::Session, Stop> {
+    let session = state::load(&client.world.places, &client.session)
+        .map_err(broken("could not read the state"))?;
+    expect(session.is_some(), "state of the session", || "none")?;
+    Ok(session.unwrap_or_default())
+}
+
+/// The boundary that this session ends in or came from.
+///
+/// # Errors
+/// No such boundary, or none that can be read.
+pub fn token(client: &Client) -> Result<Token, Stop> {
+    let id = session(client)?.token.unwrap_or_default();
+    load_token(client, &id)
+}
+
+/// A boundary by its id.
+///
+/// # Errors
+/// No such boundary, or none that can be read.
+pub fn load_token(client: &Client, id: &str) -> Result<Token, Stop> {
+    let loaded =
+        boundary::load(&client.world.places, id).map_err(broken("could not read the boundary"))?;
+    loaded.ok_or_else(|| Stop::Missed { expected: "a boundary".into(), came: "none".into() })
+}
+
+/// Where the session's compaction file lies.
+///
+/// # Errors
+/// As [`session`].
+pub fn file(client: &Client) -> Result<PathBuf, Stop> {
+    Ok(client.world.places.compaction(&session(client)?.job))
+}
+
+/// A file's text; nothing where there is none.
+///
+/// # Errors
+/// What the system says.
+pub fn text(path: &Path) -> Result<String, Stop> {
+    let text = atomic::read_text(path).map_err(broken("could not read a file"))?;
+    Ok(text.unwrap_or_default())
+}
+
+/// A value's own text, without quotes where it is one.
+pub fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
