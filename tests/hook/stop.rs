@@ -11,7 +11,7 @@ fn blocked(hook: &Hook) -> bool {
     }
     assert_eq!(reply["decision"], "block", "{reply}");
     let reason = reply["reason"].as_str().expect("reason");
-    assert!(reason.contains("is not sealed") && reason.contains("brain-guard seal"), "{reason}");
+    assert!(reason.contains("are not sealed") && reason.contains("brain-guard seal"), "{reason}");
     true
 }
 
