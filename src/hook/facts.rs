@@ -251,11 +251,11 @@ impl<'a> Facts<'a> {
             return None;
         }
         let path = self.places.snapshots().join(format!("{call}.json"));
-        // The client's write is not atomic: a torn file is read again once, then given up.
-        let read = || serde_json::from_slice(&atomic::read(&path).ok()??).ok();
-        let snapshot = read().or_else(|| {
+        let parse = |bytes: Vec<u8>| serde_json::from_slice(&bytes).ok();
+        let snapshot = parse(atomic::read(&path).ok()??).or_else(|| {
+            // The client's write is not atomic: a torn file is read again once, then given up.
             std::thread::sleep(std::time::Duration::from_millis(1));
-            read()
+            parse(atomic::read(&path).ok()??)
         });
         let _ = atomic::remove(&path);
         snapshot
