@@ -3,6 +3,8 @@
 
 pub mod layers;
 mod locate;
+#[cfg(test)]
+mod schema;
 
 use std::collections::BTreeMap;
 

@@ -37,6 +37,7 @@ pub const ASSETS: &[Asset] = assets![
     "templates/reground-cleared.md",
     "templates/reground-compacted.md",
     "templates/reread.md",
+    "templates/settings.schema.json",
     "templates/stop-unsealed.md",
     "templates/user-capped.md",
     "templates/user-stance.md",
