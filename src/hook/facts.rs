@@ -204,15 +204,15 @@ impl<'a> Facts<'a> {
             let context = self.reading(used, window, Source::Mod, self.now);
             return Some(Context { reported, model_named: model.is_some(), ..context });
         }
-        let fill = self.fill()?;
+        let mut fill = self.fill()?.clone();
+        let source = if fill.lags(self.session.reading.as_ref()) { Source::Mod } else { Source::Transcript };
         let new = (new_bytes as f64 / fill.bytes_per_token) as u64;
         let estimated = fill.estimated + new;
         let used = fill.measured + estimated;
         let model = fill.model.as_deref().or(self.session.model.as_deref());
         let window = self.window(model, self.session.reported_window, used);
         let model_named = model.is_some();
-        let mut context =
-            self.reading(used, window, Source::Transcript, fill.at.unwrap_or(self.now));
+        let mut context = self.reading(used, window, source, fill.at.unwrap_or(self.now));
         if estimated > context.reading.limit / 100 {
             context.reading.source = Source::Estimated;
         }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::clock::Time;
+use crate::policy::gauge::{Reading, Source};
 
 /// Tokens that the rows account for.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,6 +24,20 @@ pub struct Fill {
     pub model: Option<String>,
     /// Bytes one token took in this session, for other estimates.
     pub bytes_per_token: f64,
+}
+
+impl Fill {
+    /// Takes over a later reading by the mod: the client writes its rows
+    /// asynchronously, so a response's own may be missing after its tools have run
+    /// (`CLAUDE_CODE.md` b). `true` if the rows were behind it.
+    pub fn lags(&mut self, reading: Option<&Reading>) -> bool {
+        let later = |r: &&Reading| {
+            r.source == Source::Mod && r.used > self.measured && self.at.is_none_or(|at| at < r.at)
+        };
+        let Some(reading) = reading.filter(later) else { return false };
+        (self.measured, self.estimated, self.at) = (reading.used, 0, Some(reading.at));
+        true
+    }
 }
 
 /// Bytes of transcript a token takes where the session itself doesn't tell:
@@ -229,6 +244,21 @@ mod tests {
             r#"{{"type":"user","message":{{"role":"user","content":"{}"}}}}"#,
             "x".repeat(bytes)
         )
+    }
+
+    #[test]
+    fn rows_that_are_not_written_yet_are_behind_the_mod() {
+        let reading = |used, at: &str, source| Some(Reading { used, limit: 967_000, source, at: at.parse().unwrap() });
+        let lags = |reading: Option<Reading>| {
+            let mut fill = gather(&[&assistant("m1", 48_000, 50)]).unwrap();
+            fill.lags(reading.as_ref()).then_some(fill.measured)
+        };
+        let (before, after) = ("2026-11-21T02:16:25Z", "2026-11-21T02:16:26Z");
+        assert_eq!(lags(reading(300_000, after, Source::Mod)), Some(300_000));
+        assert_eq!(lags(reading(300_000, before, Source::Mod)), None);
+        assert_eq!(lags(reading(300_000, after, Source::Transcript)), None);
+        assert_eq!(lags(reading(40_000, after, Source::Mod)), None);
+        assert_eq!(lags(None), None);
     }
 
     #[test]

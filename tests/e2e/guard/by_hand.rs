@@ -1,0 +1,156 @@
+//! Without the module: the transcript measures, the user clears, the hooks
+//! deliver in pieces, and the rewake starts the fresh session's turn.
+
+use serde_json::{Value, json};
+
+use super::story::{
+    alone, all_went, append, end, explain, logged, note, result, said, seal, sealed, status,
+    wait_acknowledged, watched,
+};
+use super::{moves, percent, step, told};
+use crate::mock::{Reply, Request};
+use crate::world::{Builder, World};
+
+/// The pieces of a delivery in the order of their numbers, put together.
+fn put_together(request: &Request) -> String {
+    let mut pieces: Vec<(String, String)> = Vec::new();
+    let texts = request.system_texts();
+    for text in texts.iter().flat_map(|t| t.split("<<<<< compaction file ").skip(1)) {
+        let (head, rest) = text.split_once('\n').expect("a marker ends its line");
+        let (file, _) = rest.split_once("\n>>>>> end of ").expect("an end marker");
+        pieces.push((head.to_owned(), file.to_owned()));
+    }
+    pieces.sort();
+    pieces.into_iter().map(|(_, file)| file).collect()
+}
+
+fn user_clears(world: Builder) {
+    let agent = moves(vec![
+        step(|_| Reply::bash("echo one").tokens(percent(5.0))),
+        step(|_| Reply::bash("echo two").tokens(percent(31.0))),
+        step(|_| Reply::bash("true").tokens(percent(31.1)).and_tool_id(
+            "write",
+            "Write",
+            json!({"file_path": "new.txt", "content": "x"}),
+        )),
+        step(|r| {
+            let (text, error) = result(r, "write");
+            // The row of this very response may be on disk by then, or not.
+            let by_transcript = text.contains("The context is at 31.") && text.contains("transcript");
+            assert!(error && by_transcript, "{text}");
+            append("thread", "the parser fails on <CRLF>").tokens(percent(31.1))
+        }),
+        seal(),
+        end(),
+        step(|r| {
+            assert!(r.last_user_text().contains("Go on with the first item of Forward State"));
+            Reply::bash("echo goes-on").tokens(percent(6.0))
+        }),
+        step(|r| {
+            all_went(r);
+            Reply::text("going on").tokens(percent(6.5))
+        }),
+    ]);
+    let world = world.guard_settings(watched()).agent(agent).start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the parser");
+    world.mock.wait_main(6);
+    tui.wait_screen("what the user is asked for", |screen| screen.contains("Type /clear"));
+    tui.wait_idle();
+    let context = status(&world)["context"].take();
+    assert_eq!((&context["source"], &context["window"]), (&json!("transcript"), &json!(1_000_000)), "{context}");
+    tui.prompt("/clear");
+    let first = world.mock.wait_main(7);
+    assert_ne!(first.session, world.mock.main()[0].session, "a fresh session");
+    let file = sealed(&world).pop().expect("a sealed file");
+    assert!(file.contains("the parser fails on <CRLF>"));
+    assert_eq!(said(&first, &file), 1, "{:?}", first.system_texts());
+    world.mock.wait_main(8);
+    wait_acknowledged(&world);
+    tui.wait_idle();
+    assert_eq!(world.mock.main().len(), 8);
+}
+
+#[test]
+fn the_user_is_asked_to_clear_where_the_module_is_missing() {
+    user_clears(World::build().without_mod());
+}
+
+#[test]
+fn the_user_is_asked_to_clear_in_an_older_client() {
+    user_clears(World::build().client("2.1.250"));
+}
+
+#[test]
+fn nothing_is_blocked_where_nobody_could_clear() {
+    let agent = moves(vec![
+        step(|_| Reply::bash("echo one").tokens(percent(5.0))),
+        step(|_| Reply::bash("echo two").tokens(percent(31.0))),
+        step(|r| {
+            assert_eq!(told(r, "Nothing is blocked, because no carrier"), 1, "{:?}", r.system_texts());
+            Reply::bash("echo three")
+                .tokens(percent(31.1))
+                .and_tool("Write", json!({"file_path": "new.txt", "content": "x"}))
+                .and_tool("Read", json!({"file_path": "README.md"}))
+        }),
+        step(|r| {
+            all_went(r);
+            Reply::text("done").tokens(percent(31.2))
+        }),
+    ]);
+    let world = World::build().without_mod().guard_settings(alone()).agent(agent).start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the parser");
+    world.mock.wait_main(4);
+    tui.wait_idle();
+    let told = tui.screen();
+    assert!(told.contains("nothing is blocked") && told.contains("no carrier"), "{told}");
+    let why = explain(&world);
+    assert_eq!((&why["tier"], &why["stance"]), (&json!("narrow"), &json!("coach")), "{why}");
+    assert_eq!(why["capped"], "no carrier can clear this session now");
+    let carriers = why["carriers"].as_str().expect("a text");
+    assert!(carriers.contains("module is not at work") && carriers.contains("nobody has typed"), "{carriers}");
+    assert_eq!(why["last_denied"], Value::Null);
+}
+
+#[test]
+fn a_file_of_several_pieces_arrives_whole() {
+    // Lines of their own, words as long as paths are: below the block band in words, three pieces in characters.
+    let lines = |from: usize| -> String {
+        let line = |n: usize| {
+            let word = format!("crates/parser/src/grammar/rules/expression_{n:03}.rs");
+            format!("- entry {n}: {word} é {word} <tag> {word}\n")
+        };
+        (from..from + 20).map(line).collect()
+    };
+    let long = move |from| {
+        let command = format!("brain-guard append --kind thread <<'EOF'\n{}EOF", lines(from));
+        step(move |_| Reply::bash(&command).tokens(percent(31.1)))
+    };
+    let agent = moves(vec![
+        step(|_| Reply::bash("echo one").tokens(percent(5.0))),
+        step(|_| Reply::bash("echo two").tokens(percent(31.0))),
+        long(0),
+        long(20),
+        long(40),
+        long(60),
+        long(80),
+        note("the last one"),
+        seal(),
+        end(),
+        step(|_| Reply::text("going on").tokens(percent(6.0))),
+    ]);
+    let world = World::build().without_mod().guard_settings(watched()).agent(agent).start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the parser");
+    world.mock.wait_main(10);
+    tui.wait_screen("what the user is asked for", |screen| screen.contains("Type /clear"));
+    tui.wait_idle();
+    tui.prompt("/clear");
+    let first = world.mock.wait_main(11);
+    let file = sealed(&world).pop().expect("a sealed file");
+    assert!(file.chars().count() > 15_000, "three pieces: {}", file.chars().count());
+    assert_eq!(put_together(&first), file);
+    wait_acknowledged(&world);
+    assert_eq!(logged(&world).iter().filter(|e| e.to_string().contains("\"kind\":\"delivered\"")).count(), 1);
+}

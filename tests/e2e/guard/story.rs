@@ -1,0 +1,115 @@
+//! What the scenarios share: looking into requests, states and files, and the
+//! moves that every crossing is made of.
+
+use serde_json::{Value, json};
+
+use super::{Move, percent, step};
+use crate::mock::{Reply, Request};
+use crate::world::World;
+
+/// Settings of a session that nobody attends, whose steps fail after a second.
+pub fn alone() -> Value {
+    json!({"boundary": {"attended_minutes": 0, "min_interval_seconds": 0, "step_seconds": 1}})
+}
+
+/// Settings of a session whose user is there, without a notice to wait for.
+pub fn watched() -> Value {
+    json!({"boundary": {"attended_notice_seconds": 0, "min_interval_seconds": 0, "step_seconds": 1}})
+}
+
+/// The result of the call with this id: its text, and whether it is an error.
+#[track_caller]
+pub fn result(request: &Request, id: &str) -> (String, bool) {
+    let all = request.tool_results();
+    let found = all.iter().find(|r| r.id == id);
+    let found = found.unwrap_or_else(|| panic!("no result {id} among {all:?}"));
+    (found.text.clone(), found.is_error)
+}
+
+/// Asserts that no result of the request is an error.
+#[track_caller]
+pub fn all_went(request: &Request) {
+    assert!(request.tool_results().iter().all(|t| !t.is_error), "{:?}", request.tool_results());
+}
+
+/// How often a text stands in the conversation, whoever is its author.
+pub fn said(request: &Request, text: &str) -> usize {
+    let told = request.system_texts().into_iter().chain(request.user_texts());
+    told.map(|t| t.matches(text).count()).sum()
+}
+
+/// `status --json` of the world's only live session, as its user would ask in a terminal.
+#[track_caller]
+pub fn status(world: &World) -> Value {
+    ask(world, &["status", "--json"])
+}
+
+/// `explain --json`, likewise.
+#[track_caller]
+pub fn explain(world: &World) -> Value {
+    ask(world, &["explain", "--json"])
+}
+
+#[track_caller]
+fn ask(world: &World, arguments: &[&str]) -> Value {
+    let output = world.guard(arguments);
+    serde_json::from_str(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
+}
+
+/// The sealed versions of all jobs, by path.
+pub fn sealed(world: &World) -> Vec<String> {
+    let jobs = std::fs::read_dir(world.project().join(".brain-guard/jobs"));
+    let folders = jobs.into_iter().flatten().flatten().map(|job| job.path().join("sealed"));
+    let mut found: Vec<_> = folders
+        .filter_map(|folder| std::fs::read_dir(folder).ok())
+        .flat_map(|files| files.flatten().map(|file| file.path()))
+        .filter(|path| path.to_string_lossy().ends_with(".md"))
+        .filter(|path| path.file_stem().is_some_and(|stem| !stem.to_string_lossy().contains('.')))
+        .collect();
+    found.sort();
+    found.iter().map(|path| std::fs::read_to_string(path).expect("own file")).collect()
+}
+
+/// The words of the log's events, oldest first.
+pub fn logged(world: &World) -> Vec<Value> {
+    let states = std::fs::read_dir(world.state().join("brain-guard"));
+    let logs = states.into_iter().flatten().flatten().map(|state| state.path().join("log.jsonl"));
+    let text: String = logs.filter_map(|log| std::fs::read_to_string(log).ok()).collect();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// Waits until the boundary is over and its session is known to work.
+#[track_caller]
+pub fn wait_acknowledged(world: &World) {
+    world.wait("acknowledgement", || {
+        logged(world).iter().any(|event| event.to_string().contains("acknowledged")).then_some(())
+    });
+    assert_eq!(status(world)["boundary"], Value::Null);
+}
+
+/// At 31 % a note is appended; the call that led here was denied.
+pub fn note(text: &'static str) -> Move {
+    step(move |_| append("thread", text).tokens(percent(31.1)))
+}
+
+/// An append of one entry.
+pub fn append(kind: &str, text: &str) -> Reply {
+    Reply::bash(&format!("brain-guard append --kind {kind} <<'EOF'\n- {text}\nEOF"))
+}
+
+/// The seal, with nothing that went wrong before it.
+pub fn seal() -> Move {
+    step(|r| {
+        all_went(r);
+        Reply::bash("brain-guard seal").tokens(percent(31.2))
+    })
+}
+
+/// The turn's end after a seal that asked for a boundary.
+pub fn end() -> Move {
+    step(|r| {
+        let text = &r.tool_results()[0].text;
+        assert!(text.contains("end your turn now"), "{text}");
+        Reply::text("Sealed. I end my turn.").tokens(percent(31.3))
+    })
+}
