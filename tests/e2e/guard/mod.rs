@@ -1,7 +1,12 @@
 //! brain-guard in the real client.
 
 mod bare_seal;
+mod broken_mod;
+mod by_hand;
+mod headless;
 mod main_job;
+mod operator;
+mod story;
 
 use serde_json::{Value, json};
 
