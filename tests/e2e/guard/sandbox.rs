@@ -1,0 +1,38 @@
+//! In the client's sandbox a command may write in the project only: the verbs
+//! get by with that, and the hooks, which are outside, keep the state.
+
+use super::story::{alone, all_went, append, end, said, seal, sealed, wait_acknowledged};
+use super::{moves, percent, step};
+use crate::mock::Reply;
+use crate::world::World;
+
+#[test]
+fn a_sandboxed_session_crosses() {
+    let agent = moves(vec![
+        step(|_| Reply::bash("touch $XDG_STATE_HOME/x || echo refused").tokens(percent(5.0))),
+        step(|r| {
+            assert!(r.tool_results()[0].text.contains("refused"), "{:?}", r.tool_results());
+            append("thread", "the lexer drops the last token").tokens(percent(31.0))
+        }),
+        step(|r| {
+            all_went(r);
+            append("lesson", "read the grammar first").tokens(percent(31.1))
+        }),
+        seal(),
+        end(),
+        step(|_| Reply::bash("echo goes-on").tokens(percent(6.0))),
+        step(|_| Reply::text("going on").tokens(percent(6.5))),
+    ]);
+    let world = World::build().sandbox().guard_settings(alone()).agent(agent).start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the lexer");
+    let first = world.mock.wait_main(6);
+    assert_ne!(first.session, world.mock.main()[0].session);
+    let files = sealed(&world);
+    assert_eq!((files.len(), said(&first, &files[0])), (1, 1));
+    world.mock.wait_main(7);
+    wait_acknowledged(&world);
+    let states = std::fs::read_dir(world.state().join("brain-guard")).expect("the state").flatten();
+    let mirrors: Vec<_> = states.filter(|state| state.path().join("sealed").is_dir()).collect();
+    assert_eq!(mirrors.len(), 1, "the hooks keep a second copy");
+}

@@ -1,0 +1,172 @@
+//! Where the tiers lie: the window by model, environment and observation, a
+//! lowered compaction threshold, and a base that is full from the start.
+
+use serde_json::json;
+
+use super::story::{result, said, status, watched};
+use super::{Move, moves, percent, step};
+use crate::mock::{Reply, Request};
+use crate::world::{Builder, World};
+
+/// A call of each band at `tokens`; the ids end in `round`.
+fn probe(round: usize, tokens: u64) -> Reply {
+    let file = format!("made-{round}.txt");
+    Reply::bash("true")
+        .tokens(tokens)
+        .and_tool_id(&format!("read-{round}"), "Read", json!({"file_path": format!("doc-{round}.txt")}))
+        .and_tool_id(&format!("write-{round}"), "Write", json!({"file_path": file, "content": "x"}))
+}
+
+/// Asserts which bands the probe of this round was denied.
+#[track_caller]
+fn denied(request: &Request, round: usize, read: bool, write: bool) {
+    let (text, error) = result(request, &format!("read-{round}"));
+    assert_eq!(error, read, "read {round}: {text}");
+    let (text, error) = result(request, &format!("write-{round}"));
+    assert_eq!(error, write, "write {round}: {text}");
+}
+
+/// Climbs the three tiers, given in percent of `limit`.
+fn climb(limit: u64, tiers: [f64; 3]) -> Vec<Move> {
+    let at = move |percent: f64| (limit as f64 * percent / 100.0) as u64;
+    let [coach, reads, narrow] = tiers;
+    vec![
+        step(move |_| probe(1, at(coach - 1.0))),
+        step(move |r| {
+            denied(r, 1, false, false);
+            assert_eq!(said(r, "brain-guard"), 0, "silent below the first tier");
+            probe(2, at(coach + 1.0))
+        }),
+        step(move |r| {
+            denied(r, 2, false, false);
+            // Of some models the client puts it into a user message.
+            assert_eq!(said(r, "a plugin your user installed"), 1, "one note");
+            probe(3, at(reads + 1.0))
+        }),
+        step(move |r| {
+            denied(r, 3, true, false);
+            probe(4, at(narrow + 1.0))
+        }),
+        step(move |r| {
+            denied(r, 4, true, true);
+            Reply::text("stopped here").tokens(at(narrow + 1.0))
+        }),
+    ]
+}
+
+/// A first turn at few tokens, then the climb; gives back the world's status at its end.
+fn climbs(world: Builder, arguments: &[&str], limit: u64, tiers: [f64; 3]) -> serde_json::Value {
+    let mut script = vec![step(|_| Reply::bash("echo one").tokens(8_000))];
+    script.extend(climb(limit, tiers));
+    let mut world = world.guard_settings(watched()).agent(moves(script));
+    for n in 1..5 {
+        world = world.file(&format!("doc-{n}.txt"), "text\n");
+    }
+    let world = world.start();
+    let tui = world.tui(arguments);
+    tui.prompt("Build the parser");
+    world.mock.wait_main(6);
+    let status = status(&world);
+    assert_eq!(status["context"]["limit"], json!(limit), "{status}");
+    status
+}
+
+#[test]
+fn a_short_window_by_the_environment() {
+    let world = World::build().env("CLAUDE_CODE_DISABLE_1M_CONTEXT", "1");
+    let status = climbs(world, &[], 167_000, [50.0, 60.0, 70.0]);
+    assert_eq!(status["context"]["window"], 200_000);
+}
+
+#[test]
+fn a_short_window_by_the_model() {
+    let model = ["--model", "claude-sonnet-4-5-20250929"];
+    let status = climbs(World::build(), &model, 167_000, [50.0, 60.0, 70.0]);
+    assert_eq!((&status["context"]["window"], &status["context"]["window_certain"]), (&json!(200_000), &json!(true)));
+}
+
+#[test]
+fn a_lowered_compaction_threshold() {
+    let world = World::build().env("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "400000");
+    climbs(world, &[], 367_000, [50.0, 60.0, 70.0]);
+}
+
+#[test]
+fn an_unknown_model_is_small_until_more_is_seen() {
+    let script = vec![
+        step(|_| probe(1, 8_000)),
+        step(|r| {
+            denied(r, 1, false, false);
+            assert_eq!(said(r, "brain-guard"), 0);
+            probe(2, 118_000)
+        }),
+        step(|r| {
+            denied(r, 2, true, true);
+            assert!(result(r, "write-2").0.contains("of 167,000 tokens"), "{}", result(r, "write-2").0);
+            probe(3, 250_000)
+        }),
+        step(|r| {
+            denied(r, 3, true, false);
+            assert!(result(r, "read-3").0.contains("of 967,000 tokens"), "{}", result(r, "read-3").0);
+            Reply::text("stopped here").tokens(250_000)
+        }),
+    ];
+    let mut world = World::build().guard_settings(watched()).agent(moves(script));
+    for n in 1..4 {
+        world = world.file(&format!("doc-{n}.txt"), "text\n");
+    }
+    let world = world.start();
+    let tui = world.tui(&["--model", "something"]);
+    tui.prompt("Build the parser");
+    world.mock.wait_main(2);
+    let before = status(&world)["context"].take();
+    assert_eq!((&before["window"], &before["window_certain"]), (&json!(200_000), &json!(false)), "{before}");
+    world.mock.wait_main(4);
+    tui.wait_idle();
+    let after = status(&world)["context"].take();
+    assert_eq!((&after["window"], &after["window_source"]), (&json!(1_000_000), &json!("observed")), "{after}");
+}
+
+#[test]
+fn what_is_full_from_the_start_moves_the_tiers_up() {
+    // 40 % at the first reading, 25 % above where a session may begin: all tiers move up by that.
+    let mut script = vec![step(|_| Reply::bash("echo one").tokens(percent(40.0)))];
+    script.extend(climb(967_000, [45.0, 50.0, 55.0]));
+    let mut world = World::build().guard_settings(watched()).agent(moves(script));
+    for n in 1..5 {
+        world = world.file(&format!("doc-{n}.txt"), "text\n");
+    }
+    let world = world.start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the parser");
+    world.mock.wait_main(6);
+}
+
+#[test]
+fn a_huge_first_prompt_is_not_blocked_at_first_sight_and_no_base() {
+    let settings = json!({"headless": "boundary", "boundary": {"min_interval_seconds": 0}});
+    let script = vec![
+        step(|_| probe(1, percent(40.0))),
+        step(|r| {
+            denied(r, 1, false, false);
+            assert_eq!(said(r, "already this full"), 1);
+            probe(2, percent(40.5))
+        }),
+        step(|r| {
+            denied(r, 2, false, false);
+            probe(3, percent(41.5))
+        }),
+        step(|r| {
+            denied(r, 3, true, true);
+            Reply::text("stopped here").tokens(percent(41.6))
+        }),
+    ];
+    let mut world = World::build().guard_settings(settings).agent(moves(script));
+    for n in 1..4 {
+        world = world.file(&format!("doc-{n}.txt"), "text\n");
+    }
+    let world = world.start();
+    let mut run = world.stream(&[]);
+    run.say(&"many words of a log file\n".repeat(42_000));
+    world.mock.wait_main(4);
+}
