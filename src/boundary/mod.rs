@@ -115,6 +115,12 @@ impl Token {
         failed
     }
 
+    /// A person wants to go on here: not in this turn, and the notice begins anew with its end.
+    pub fn cancel(&mut self) {
+        self.cancelled = self.step == Step::Pending;
+        self.notice_until = None;
+    }
+
     /// Whether it still has a way to go.
     pub fn live(&self) -> bool {
         self.step < Step::Acknowledged

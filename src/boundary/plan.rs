@@ -109,10 +109,8 @@ const BACK_OFF: [i64; 6] = [5, 20, 60, 120, 300, 600];
 pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
     match report {
         // A person who pressed Escape wants to speak first: their next turn's end asks again.
-        Report::TurnComplete { is_aborted: true, .. }
-            if token.parent == at.session && !token.cut =>
-        {
-            token.cancelled = token.step == Step::Pending;
+        Report::TurnComplete { is_aborted: true, .. } if token.parent == at.session && !token.cut => {
+            token.cancel();
             Action::None
         }
         Report::TurnComplete { .. } if token.parent == at.session => turn_ended(token, at),
@@ -154,8 +152,8 @@ fn turn_ended(token: &mut Token, at: &Situation) -> Action {
     if token.step != Step::Pending {
         return Action::None;
     }
+    // The notice is one by the clock: turns that nobody began (a monitor's event, an agent's end) don't renew it.
     token.cancelled = false;
-    token.notice_until = None;
     if !at.sealed {
         token.fail("the compaction file was edited after its seal", at.now);
         return Action::None;
@@ -263,7 +261,7 @@ mod tests {
         let now = t.created;
         let action = next(&mut t, &done(true), &at("old", true, now));
         assert!(matches!(action, Action::Wait { ms: 60_000, .. }));
-        t.cancelled = true;
+        t.cancel();
         let later = now + Duration::seconds(61);
         assert_eq!(next(&mut t, &Report::Waited, &at("old", true, later)), Action::None);
         let action = next(&mut t, &done(true), &at("old", true, later));
@@ -273,6 +271,17 @@ mod tests {
             next(&mut t, &Report::Waited, &at("old", true, latest)),
             Action::Clear { .. }
         ));
+    }
+
+    #[test]
+    fn a_turn_that_nobody_began_does_not_renew_the_notice() {
+        let mut t = token(Step::Pending);
+        let now = t.created;
+        assert!(matches!(next(&mut t, &done(true), &at("old", true, now)), Action::Wait { ms: 60_000, .. }));
+        let later = now + Duration::seconds(20);
+        assert!(matches!(next(&mut t, &done(true), &at("old", true, later)), Action::Wait { ms: 40_000, .. }));
+        let latest = now + Duration::seconds(60);
+        assert!(matches!(next(&mut t, &done(true), &at("old", true, latest)), Action::Clear { .. }));
     }
 
     #[test]

@@ -49,9 +49,7 @@ fn person(facts: &Facts, text: &str, token: Option<&Token>) {
         }
     }
     if let Some(token) = token.filter(|t| t.holds(facts.id)) {
-        let cancelled = boundary::update(&facts.places, &token.id, |t| {
-            t.cancelled = t.step == Step::Pending;
-        });
+        let cancelled = boundary::update(&facts.places, &token.id, Token::cancel);
         if let Err(e) = cancelled {
             facts.fault("notice not cancelled", &e);
         }
