@@ -109,7 +109,9 @@ const BACK_OFF: [i64; 6] = [5, 20, 60, 120, 300, 600];
 pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
     match report {
         // A person who pressed Escape wants to speak first: their next turn's end asks again.
-        Report::TurnComplete { is_aborted: true, .. } if token.parent == at.session && !token.cut => {
+        Report::TurnComplete { is_aborted: true, .. }
+            if token.parent == at.session && !token.cut =>
+        {
             token.cancel();
             Action::None
         }
@@ -277,11 +279,20 @@ mod tests {
     fn a_turn_that_nobody_began_does_not_renew_the_notice() {
         let mut t = token(Step::Pending);
         let now = t.created;
-        assert!(matches!(next(&mut t, &done(true), &at("old", true, now)), Action::Wait { ms: 60_000, .. }));
+        assert!(matches!(
+            next(&mut t, &done(true), &at("old", true, now)),
+            Action::Wait { ms: 60_000, .. }
+        ));
         let later = now + Duration::seconds(20);
-        assert!(matches!(next(&mut t, &done(true), &at("old", true, later)), Action::Wait { ms: 40_000, .. }));
+        assert!(matches!(
+            next(&mut t, &done(true), &at("old", true, later)),
+            Action::Wait { ms: 40_000, .. }
+        ));
         let latest = now + Duration::seconds(60);
-        assert!(matches!(next(&mut t, &done(true), &at("old", true, latest)), Action::Clear { .. }));
+        assert!(matches!(
+            next(&mut t, &done(true), &at("old", true, latest)),
+            Action::Clear { .. }
+        ));
     }
 
     #[test]

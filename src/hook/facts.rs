@@ -205,7 +205,8 @@ impl<'a> Facts<'a> {
             return Some(Context { reported, model_named: model.is_some(), ..context });
         }
         let mut fill = self.fill()?.clone();
-        let source = if fill.lags(self.session.reading.as_ref()) { Source::Mod } else { Source::Transcript };
+        let source =
+            if fill.lags(self.session.reading.as_ref()) { Source::Mod } else { Source::Transcript };
         let new = (new_bytes as f64 / fill.bytes_per_token) as u64;
         let estimated = fill.estimated + new;
         let used = fill.measured + estimated;

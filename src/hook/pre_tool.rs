@@ -199,6 +199,7 @@ fn keep(
     let reported = context.and_then(|c| c.reported);
     let moved = s.transcript.as_deref() != event.transcript
         || s.mode != mode
+        || (event.cwd.is_some() && s.cwd.as_deref() != event.cwd)
         || (reported.is_some() && s.reported_window != reported);
     if s.ranks == ranks && !moved && (counted.is_none() || counted == s.counted) {
         return;

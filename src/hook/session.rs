@@ -162,10 +162,10 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     facts.session = write(facts, facts.id, child);
     facts.unseen = false;
     let Some((token, by_hand)) = crossing else {
-        return Reply::note("SessionStart", bearings(facts, &parent, None));
+        return Reply::note("SessionStart", bearings(facts, event, &parent, None));
     };
     facts.update_of(&parent_id, |s| s.token = None);
-    let mut text = bearings(facts, &parent, Some(&token));
+    let mut text = bearings(facts, event, &parent, Some(&token));
     if by_hand && let Some(piece) = deliver::claim_piece(facts, &token, 1) {
         text = format!("{text}\n\n{piece}");
     }
@@ -242,16 +242,18 @@ fn child_of(
 }
 
 /// Where a fresh session stands: what `/clear` kept and what it undid.
-fn bearings(facts: &Facts, parent: &Session, token: Option<&Token>) -> String {
+fn bearings(facts: &Facts, event: &Event, parent: &Session, token: Option<&Token>) -> String {
     let live = facts.places.compaction(&parent.job).display().to_string();
     let mut shells = String::new();
     for shell in &parent.shells {
         let _ = write!(shells, "\nStill running in the background: {shell}");
     }
     let project = facts.places.project.display().to_string();
+    // A worktree that was entered is kept, a `cd` inside is not.
+    let here = event.cwd.unwrap_or(&project);
     let cwd = match &parent.cwd {
-        Some(cwd) if *cwd != project => {
-            format!("\nThe shell stood in {cwd}; the clear put it back where the session started.")
+        Some(cwd) if cwd != here => {
+            format!("\nThe shell stood in {cwd}; the clear put it back to {here}.")
         }
         _ => String::new(),
     };

@@ -248,7 +248,9 @@ mod tests {
 
     #[test]
     fn rows_that_are_not_written_yet_are_behind_the_mod() {
-        let reading = |used, at: &str, source| Some(Reading { used, limit: 967_000, source, at: at.parse().unwrap() });
+        let reading = |used, at: &str, source| {
+            Some(Reading { used, limit: 967_000, source, at: at.parse().unwrap() })
+        };
         let lags = |reading: Option<Reading>| {
             let mut fill = gather(&[&assistant("m1", 48_000, 50)]).unwrap();
             fill.lags(reading.as_ref()).then_some(fill.measured)

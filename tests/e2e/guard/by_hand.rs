@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::story::{
-    alone, all_went, append, end, explain, logged, note, result, said, seal, sealed, status,
+    all_went, alone, append, end, explain, logged, note, result, said, seal, sealed, status,
     wait_acknowledged, watched,
 };
 use super::{moves, percent, step, told};
@@ -28,15 +28,18 @@ fn user_clears(world: Builder) {
     let agent = moves(vec![
         step(|_| Reply::bash("echo one").tokens(percent(5.0))),
         step(|_| Reply::bash("echo two").tokens(percent(31.0))),
-        step(|_| Reply::bash("true").tokens(percent(31.1)).and_tool_id(
-            "write",
-            "Write",
-            json!({"file_path": "new.txt", "content": "x"}),
-        )),
+        step(|_| {
+            Reply::bash("true").tokens(percent(31.1)).and_tool_id(
+                "write",
+                "Write",
+                json!({"file_path": "new.txt", "content": "x"}),
+            )
+        }),
         step(|r| {
             let (text, error) = result(r, "write");
             // The row of this very response may be on disk by then, or not.
-            let by_transcript = text.contains("The context is at 31.") && text.contains("transcript");
+            let by_transcript =
+                text.contains("The context is at 31.") && text.contains("transcript");
             assert!(error && by_transcript, "{text}");
             append("thread", "the parser fails on <CRLF>").tokens(percent(31.1))
         }),
@@ -58,7 +61,11 @@ fn user_clears(world: Builder) {
     tui.wait_screen("what the user is asked for", |screen| screen.contains("Type /clear"));
     tui.wait_idle();
     let context = status(&world)["context"].take();
-    assert_eq!((&context["source"], &context["window"]), (&json!("transcript"), &json!(1_000_000)), "{context}");
+    assert_eq!(
+        (&context["source"], &context["window"]),
+        (&json!("transcript"), &json!(1_000_000)),
+        "{context}"
+    );
     tui.prompt("/clear");
     let first = world.mock.wait_main(7);
     assert_ne!(first.session, world.mock.main()[0].session, "a fresh session");
@@ -109,7 +116,10 @@ fn nothing_is_blocked_where_nobody_could_clear() {
     assert_eq!((&why["tier"], &why["stance"]), (&json!("narrow"), &json!("coach")), "{why}");
     assert_eq!(why["capped"], "no carrier can clear this session now");
     let carriers = why["carriers"].as_str().expect("a text");
-    assert!(carriers.contains("module is not at work") && carriers.contains("nobody has typed"), "{carriers}");
+    assert!(
+        carriers.contains("module is not at work") && carriers.contains("nobody has typed"),
+        "{carriers}"
+    );
     assert_eq!(why["last_denied"], Value::Null);
 }
 
@@ -152,5 +162,8 @@ fn a_file_of_several_pieces_arrives_whole() {
     assert!(file.chars().count() > 15_000, "three pieces: {}", file.chars().count());
     assert_eq!(put_together(&first), file);
     wait_acknowledged(&world);
-    assert_eq!(logged(&world).iter().filter(|e| e.to_string().contains("\"kind\":\"delivered\"")).count(), 1);
+    assert_eq!(
+        logged(&world).iter().filter(|e| e.to_string().contains("\"kind\":\"delivered\"")).count(),
+        1
+    );
 }

@@ -46,7 +46,11 @@ fn unharmed(format: &str, settings: Value, answer: impl Fn(&str) -> String) {
     let requests = world.mock.main();
     assert_eq!(requests.len(), 4, "one turn");
     assert!(requests.iter().all(|r| r.session == requests[0].session), "never cleared");
-    assert!(logged(&world).iter().all(|e| e["kind"] != "deny" && e["kind"] != "fault"), "{:?}", logged(&world));
+    assert!(
+        logged(&world).iter().all(|e| e["kind"] != "deny" && e["kind"] != "fault"),
+        "{:?}",
+        logged(&world)
+    );
 }
 
 #[test]
@@ -102,7 +106,9 @@ fn a_host_that_holds_the_input_open_may_ask_for_boundaries() {
     let mut run = world.stream(&[]);
     run.say("Build the parser");
     run.wait_json("clear", |l| l["type"] == "conversation_reset" && l["trigger"] == "clear");
-    run.wait_json("result", |l| l["type"] == "result" && l["result"] == "the fresh session goes on");
+    run.wait_json("result", |l| {
+        l["type"] == "result" && l["result"] == "the fresh session goes on"
+    });
     assert!(run.finish().status.success());
     let first = world.mock.wait_main(6);
     assert_ne!(first.session, world.mock.main()[0].session);

@@ -43,7 +43,8 @@ fn blocked(id: &'static str, last: &'static str) -> Vec<Move> {
 
 #[test]
 fn the_operator_lifts_the_blocks_and_sets_them_again() {
-    let mut script = vec![step(|_| Reply::bash("echo one").tokens(percent(5.0))), writes("w1", 31.0)];
+    let mut script =
+        vec![step(|_| Reply::bash("echo one").tokens(percent(5.0))), writes("w1", 31.0)];
     script.extend(blocked("w1", "first-turn"));
     script.extend([writes("w2", 31.1), went("w2", "second-turn"), writes("w3", 31.1)]);
     script.extend(blocked("w3", "third-turn"));
@@ -55,14 +56,26 @@ fn the_operator_lifts_the_blocks_and_sets_them_again() {
     tui.wait_screen("the first turn's end", |s| s.contains("first-turn"));
     tui.wait_idle();
     let before = status(&world);
-    assert_eq!((&before["stance"], &before["capped"]), (&json!("narrow"), &Value::Null), "{before}");
+    assert_eq!(
+        (&before["stance"], &before["capped"]),
+        (&json!("narrow"), &Value::Null),
+        "{before}"
+    );
     assert_eq!(before["blocked"], json!(["read", "write", "shell", "dispatch"]));
-    assert_eq!((&before["carrier"], &before["attended"]), (&json!("mod"), &json!(true)), "{before}");
+    assert_eq!(
+        (&before["carrier"], &before["attended"]),
+        (&json!("mod"), &json!(true)),
+        "{before}"
+    );
 
     let taken = world.guard(&["override", "--for", "5m"]);
     assert!(taken.status.success() && taken.stdout.contains("nothing is blocked"), "{taken:?}");
     let during = status(&world);
-    assert_eq!((&during["tier"], &during["stance"]), (&json!("narrow"), &json!("coach")), "{during}");
+    assert_eq!(
+        (&during["tier"], &during["stance"]),
+        (&json!("narrow"), &json!("coach")),
+        "{during}"
+    );
     assert_eq!(during["capped"], "the operator's override stands");
     tui.prompt("Go on");
     world.mock.wait_main(7);
@@ -83,7 +96,11 @@ fn the_operator_lifts_the_blocks_and_sets_them_again() {
     assert_eq!(world.mock.main().len(), 11, "no call of the API");
     tui.prompt("Once more");
     let last = world.mock.wait_main(13);
-    assert_eq!(said(&last, "override"), said(&world.mock.main()[10], "override"), "nothing of it stays");
+    assert_eq!(
+        said(&last, "override"),
+        said(&world.mock.main()[10], "override"),
+        "nothing of it stays"
+    );
     assert_eq!(said(&last, "--for 5m"), 0);
 }
 
@@ -94,10 +111,16 @@ fn the_agent_can_not_take_it() {
         step(move |_| {
             let id = |name: &str| format!("{name}-{round}");
             let bash = |command: &str| json!({"command": command, "description": "d"});
-            let settings = json!({"file_path": ".brain-guard/settings.json", "content": "{\"mode\":\"off\"}"});
-            Reply::bash("true").tokens(percent(at))
+            let settings =
+                json!({"file_path": ".brain-guard/settings.json", "content": "{\"mode\":\"off\"}"});
+            Reply::bash("true")
+                .tokens(percent(at))
                 .and_tool_id(&id("verb"), "Bash", bash("brain-guard override --for 30m"))
-                .and_tool_id(&id("env"), "Bash", bash("env -u CLAUDECODE brain-guard override --for 30m"))
+                .and_tool_id(
+                    &id("env"),
+                    "Bash",
+                    bash("env -u CLAUDECODE brain-guard override --for 30m"),
+                )
                 .and_tool_id(&id("write"), "Write", settings)
                 .and_tool_id(&id("echo"), "Bash", bash("echo '{}' > .brain-guard/settings.json"))
         })
