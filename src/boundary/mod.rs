@@ -26,6 +26,10 @@ pub enum Step {
     Failed,
 }
 
+/// Why a boundary whose file lost its seal ends. The way out stays open: seal
+/// again; so nothing is lifted for it, and the turn's end says so.
+pub const EDITED: &str = "the compaction file was edited after its seal";
+
 /// What executes a boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

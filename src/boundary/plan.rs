@@ -4,7 +4,7 @@
 use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
-use super::{Step, Token};
+use super::{EDITED, Step, Token};
 use crate::clock::Time;
 use crate::settings::BoundarySettings;
 
@@ -157,7 +157,7 @@ fn turn_ended(token: &mut Token, at: &Situation) -> Action {
     // The notice is one by the clock: turns that nobody began (a monitor's event, an agent's end) don't renew it.
     token.cancelled = false;
     if !at.sealed {
-        token.fail("the compaction file was edited after its seal", at.now);
+        token.fail(EDITED, at.now);
         return Action::None;
     }
     waited(token, at)

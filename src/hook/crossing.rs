@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::facts::Facts;
 use super::reply::Reply;
-use crate::boundary::{Step, Token, budget};
+use crate::boundary::{EDITED, Step, Token, budget};
 use crate::log;
 use crate::settings::Mode;
 use crate::store::jobs::Request;
@@ -216,6 +216,10 @@ pub fn lift(facts: &Facts, why: &str) {
 /// Ends what is over: a failed boundary lifts the blocks, an answered one is forgotten.
 pub fn tidy(facts: &mut Facts, answered: bool) {
     let Some(token) = facts.token() else { return };
+    if token.step == Step::Failed && token.why.as_deref() == Some(EDITED) {
+        // Kept for `explain`; the next seal puts a new one in its place.
+        return;
+    }
     if token.step == Step::Failed {
         let why = format!(
             "the last boundary failed: {}",

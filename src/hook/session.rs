@@ -9,7 +9,7 @@ use super::deliver;
 use super::event::{Event, Source};
 use super::facts::Facts;
 use super::reply::Reply;
-use crate::boundary::{Carrier, Step, Token};
+use crate::boundary::{Carrier, EDITED, Step, Token};
 use crate::compaction;
 use crate::log;
 use crate::policy::coach::Told;
@@ -182,7 +182,7 @@ fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
             return None;
         }
         if fresh != Some(token.version) {
-            token.fail("the compaction file was edited after its seal", facts.now);
+            token.fail(EDITED, facts.now);
             return None;
         }
         let by_hand = token.step == Step::Pending;

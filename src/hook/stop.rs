@@ -1,14 +1,17 @@
 //! `Stop`: a turn's end, the only place a boundary may begin.
 
+use serde_json::json;
+
 use super::crossing;
 use super::event::Event;
 use super::facts::Facts;
 use super::pre_tool::settle;
 use super::reply::Reply;
 use super::say::Say;
-use crate::boundary::{Carrier, Step};
+use crate::boundary::{Carrier, EDITED, Step, Token};
 use crate::carrier::waiter;
-use crate::store::{boundary, state};
+use crate::log;
+use crate::store::{boundary, sealing, state};
 use crate::texts::{Text, say};
 
 /// Turn ends we refuse before we act without the agent.
@@ -26,10 +29,28 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
         facts.update(|s| (s.agents, s.shells) = (agents, shells));
         facts.session.agents = agents;
     }
-    if facts.token().is_some_and(|t| t.holds_or_cancelled(facts.id)) {
-        return hand_over(facts);
+    match facts.token() {
+        Some(token) if token.holds_or_cancelled(facts.id) && !broken(facts, &token) => hand_over(facts),
+        _ => unsealed(facts),
     }
-    unsealed(facts)
+}
+
+/// Whether the file was edited after the seal that the token is about; such a
+/// token ends here, and the file counts as not sealed.
+fn broken(facts: &Facts, token: &Token) -> bool {
+    if sealing::fresh_version(&facts.places, &token.job, &facts.settings) == Some(token.version) {
+        return false;
+    }
+    let failed = boundary::update(&facts.places, &token.id, |t| t.fail(EDITED, facts.now));
+    match failed {
+        Ok(Some(true)) => {
+            let details = json!({"token": token.id, "step": Step::Failed, "why": EDITED, "by": "hook"});
+            log::write(&facts.places.log(), facts.now, "boundary-step", &details);
+        }
+        Ok(_) => {}
+        Err(e) => facts.fault("token not moved", &e),
+    }
+    true
 }
 
 /// A seal waits: the carrier acts from here on, and one process watches it.
