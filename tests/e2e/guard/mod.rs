@@ -1,5 +1,6 @@
 //! brain-guard in the real client.
 
+mod after_seal;
 mod bare_seal;
 mod broken_mod;
 mod by_hand;
@@ -7,6 +8,8 @@ mod headless;
 mod main_job;
 mod operator;
 mod story;
+mod default_mode;
+mod stop;
 
 use serde_json::{Value, json};
 
@@ -68,6 +71,14 @@ pub fn only_result(request: &Request) -> (String, bool) {
     assert_eq!(all.len(), 1, "{all:?}");
     let only = all.remove(0);
     (only.text, only.is_error)
+}
+
+/// The sealed version that the last move's seal names.
+pub fn sealed_path(request: &Request) -> String {
+    let (text, error) = only_result(request);
+    let path = text.lines().find_map(|line| line.strip_prefix("sealed version: "));
+    assert!(!error, "{text}");
+    path.unwrap_or_else(|| panic!("no seal: {text}")).to_owned()
 }
 
 /// How often a text stands in what the model is told by the client and the hooks.
