@@ -180,6 +180,9 @@ pub struct BoundarySettings {
     pub agents_wait_seconds: u64,
     /// Seconds each step of a boundary may take before it counts as failed.
     pub step_seconds: u64,
+    /// Seconds to back off, try by try, before a new session whose first request got no answer is asked to go
+    /// on; past the last try it is left to the user.
+    pub retry_seconds: Vec<u64>,
 }
 
 impl Default for BoundarySettings {
@@ -192,6 +195,7 @@ impl Default for BoundarySettings {
             max_per_hour: 12,
             agents_wait_seconds: 600,
             step_seconds: 20,
+            retry_seconds: vec![5, 20, 60, 120, 300, 600],
         }
     }
 }

@@ -102,9 +102,6 @@ pub struct Situation<'a> {
     pub settings: &'a BoundarySettings,
 }
 
-/// Seconds to back off after turns that ended without an answer; then we stop asking.
-const BACK_OFF: [i64; 6] = [5, 20, 60, 120, 300, 600];
-
 /// Takes a report, moves the token forward, says what to do next.
 pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
     match report {
@@ -195,11 +192,12 @@ fn answer(token: &mut Token, answered: bool, is_aborted: bool, at: &Situation) -
         token.advance(Step::Acknowledged, at.now);
         return Action::None;
     }
-    let Some(back_off) = BACK_OFF.get(token.unanswered as usize) else { return Action::None };
+    let Some(back_off) = at.settings.retry_seconds.get(token.unanswered as usize) else { return Action::None };
+    let back_off = seconds(*back_off);
     token.unanswered += 1;
-    token.retry_at = Some(at.now + Duration::seconds(*back_off));
-    let status = format!("delivered, but no answer came; asking again in {back_off} s");
-    Action::Wait { ms: (*back_off * 1000) as u64, status: Some(status) }
+    token.retry_at = Some(at.now + back_off);
+    let status = format!("delivered, but no answer came; asking again in {} s", back_off.num_seconds());
+    Action::Wait { ms: millis(back_off), status: Some(status) }
 }
 
 fn continue_now(token: &mut Token, at: &Situation) -> Action {
@@ -310,7 +308,7 @@ mod tests {
         let mut t = token(Step::Delivered);
         t.child = Some("new".into());
         let mut now = t.created;
-        for back_off in BACK_OFF {
+        for back_off in [5, 20, 60, 120, 300, 600] {
             let action = next(&mut t, &done(false), &at("new", false, now));
             assert_eq!(
                 action,
