@@ -1,6 +1,7 @@
 //! brain-guard in the real client.
 
 mod after_seal;
+mod attended;
 mod bare_seal;
 mod broken_mod;
 mod by_hand;
@@ -10,6 +11,7 @@ mod operator;
 mod story;
 mod default_mode;
 mod stop;
+mod unanswered;
 
 use serde_json::{Value, json};
 

@@ -1,0 +1,57 @@
+//! A delivery that the API does not answer: it stays in the conversation, and is
+//! asked about again, not delivered again.
+
+use serde_json::json;
+
+use super::{asked, climb_and_seal, deliveries, moves, percent, step};
+use crate::mock::Reply;
+use crate::world::World;
+
+const CONTINUE: &str = "brain-guard: the last request got no answer.";
+
+/// Every request of the new session fails with `status` until one brings the
+/// `rounds`-th continue. The client itself asks again only once.
+fn unanswered(status: u16, rounds: usize) {
+    let mut agent = climb_and_seal();
+    agent.push(step(|_| Reply::text("I end my turn.").tokens(percent(31.2))));
+    let mut before = moves(agent);
+    let script = move |r: &crate::mock::Request| {
+        if r.n <= 4 {
+            return before(r);
+        }
+        assert_eq!(deliveries(r), 1, "the file is there once: {r}");
+        let continues = r.user_texts().iter().filter(|t| t.contains(CONTINUE)).count();
+        if continues < rounds { Reply::error(status) } else { Reply::text("here again").tokens(percent(6.0)) }
+    };
+    let settings = json!({"boundary": {
+        "attended_notice_seconds": 0, "min_interval_seconds": 0, "retry_seconds": [1, 1],
+    }});
+    let world = World::build().guard_settings(settings).env("CLAUDE_CODE_MAX_RETRIES", "1").agent(script).start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the parser");
+    let last = world.mock.wait_request("answered continue", |r| {
+        r.user_texts().iter().filter(|t| t.contains(CONTINUE)).count() == rounds
+    });
+    let all = world.mock.main();
+    let first = &all[4];
+    assert!(!first.said(CONTINUE) && first.session == last.session && first.session != all[3].session);
+    assert!((last.at - first.at).as_secs() >= rounds as u64, "after the back-off");
+    tui.wait_screen("the answer", |screen| screen.contains("here again"));
+    tui.wait_idle();
+    world.wait("end of the boundary", || asked(&world, "status")["boundary"].is_null().then_some(()));
+}
+
+#[test]
+fn an_overloaded_api_is_asked_again() {
+    unanswered(529, 1);
+}
+
+#[test]
+fn a_refused_request_is_asked_again() {
+    unanswered(400, 2);
+}
+
+#[test]
+fn a_broken_api_is_asked_again() {
+    unanswered(500, 1);
+}
