@@ -6,11 +6,15 @@ mod bare_seal;
 mod broken_mod;
 mod by_hand;
 mod headless;
+mod default_mode;
+mod file_ramp;
 mod main_job;
 mod operator;
 mod story;
 mod default_mode;
 mod stop;
+mod subagents;
+mod two_sessions;
 mod unanswered;
 
 use serde_json::{Value, json};
