@@ -30,6 +30,10 @@ pub enum Step {
 /// again; so nothing is lifted for it, and the turn's end says so.
 pub const EDITED: &str = "the compaction file was edited after its seal";
 
+/// Why a clear that did not come ends a boundary. The client runs what its user
+/// queued before it clears, so it may come all the same.
+pub const LATE: &str = "the session was not cleared in time";
+
 /// What executes a boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -125,6 +129,21 @@ impl Token {
         self.notice_until = None;
     }
 
+    /// A clear that came after its time is still the clear: what was given up goes
+    /// on, so that no memory is lost to it. `false` for any other failure.
+    pub fn revive(&mut self, now: Time) -> bool {
+        let late = self.given_up_on_clear();
+        if late {
+            (self.step, self.since, self.why) = (Step::Cleared, now, None);
+        }
+        late
+    }
+
+    /// Whether it failed only because the clear did not come in time.
+    pub fn given_up_on_clear(&self) -> bool {
+        self.step == Step::Failed && self.why.as_deref() == Some(LATE)
+    }
+
     /// Whether it still has a way to go.
     pub fn live(&self) -> bool {
         self.step < Step::Acknowledged
@@ -174,6 +193,16 @@ pub(crate) mod tests {
         let mut t = token(Step::Delivered);
         assert!(!t.fail("x", t.created));
         assert_eq!((t.step, t.why), (Step::Delivered, None));
+    }
+
+    #[test]
+    fn only_a_late_clear_revives() {
+        let mut t = token(Step::Clearing);
+        assert!(!t.revive(t.created));
+        assert!(t.fail(LATE, t.created) && t.revive(t.created));
+        assert_eq!((t.step, t.why.as_deref()), (Step::Cleared, None));
+        let mut t = token(Step::Clearing);
+        assert!(t.fail("the client ended", t.created) && !t.revive(t.created));
     }
 
     proptest! {

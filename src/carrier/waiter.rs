@@ -6,7 +6,7 @@ use std::io;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::boundary::{Carrier, Step, Token};
+use crate::boundary::{Carrier, LATE, Step, Token};
 use crate::clock::{self, Time};
 use crate::env::Env;
 use crate::settings::BoundarySettings;
@@ -80,7 +80,7 @@ fn stuck(
         {
             Some("the plugin's module did not act")
         }
-        Step::Clearing if spent > step => Some("the session was not cleared in time"),
+        Step::Clearing if spent > step => Some(LATE),
         Step::Cleared if spent > step * 3 => Some("the file was not delivered in time"),
         _ => None,
     }

@@ -205,11 +205,17 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
 
 /// Blocks are lifted for a while, since no way out exists.
 pub fn lift(facts: &Facts, why: &str) {
+    facts.update(|s| s.token = None);
+    raise(facts, why);
+}
+
+fn failed(token: &Token) -> String {
+    format!("the last boundary failed: {}", token.why.as_deref().unwrap_or("no reason given"))
+}
+
+fn raise(facts: &Facts, why: &str) {
     let until = facts.now + chrono::Duration::minutes(LIFTED_MINUTES);
-    facts.update(|s| {
-        s.lifted = Some((until, why.to_owned()));
-        s.token = None;
-    });
+    facts.update(|s| s.lifted = Some((until, why.to_owned())));
     log::write(&facts.places.log(), facts.now, "lifted", &json!({"session": facts.id, "why": why}));
 }
 
@@ -220,11 +226,16 @@ pub fn tidy(facts: &mut Facts, answered: bool) {
         // Kept for `explain`; the next seal puts a new one in its place.
         return;
     }
+    if token.given_up_on_clear() {
+        // Kept: the clear may still come.
+        if facts.session.lifted.is_none() {
+            raise(facts, &failed(&token));
+            reload(facts);
+        }
+        return;
+    }
     if token.step == Step::Failed {
-        let why = format!(
-            "the last boundary failed: {}",
-            token.why.as_deref().unwrap_or("no reason given")
-        );
+        let why = failed(&token);
         if token.why.as_deref() == Some("sealed anew") {
             facts.update(|s| s.token = None);
         } else {

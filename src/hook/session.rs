@@ -178,7 +178,7 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
 fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
     let moved = boundary::update(&facts.places, id, |token| {
         let fresh = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
-        if token.step >= Step::Cleared {
+        if token.step >= Step::Cleared && !token.given_up_on_clear() {
             return None;
         }
         if fresh != Some(token.version) {
@@ -190,7 +190,7 @@ fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
             token.carrier = Carrier::Manual;
         }
         token.child = Some(facts.id.to_owned());
-        token.advance(Step::Cleared, facts.now);
+        let _ = token.revive(facts.now) || token.advance(Step::Cleared, facts.now);
         Some((token.clone(), by_hand))
     });
     let crossing = moved.unwrap_or_else(|e| {
