@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{climb_and_seal, deliveries, moves, only_result, percent, step, unattended};
+use super::{asked, climb_and_seal, deliveries, moves, only_result, percent, step, unattended};
 use crate::mock::{Gate, Reply};
 use crate::world::World;
 
@@ -94,4 +94,34 @@ fn a_prompt_within_the_notice_cancels_it_for_its_turn() {
     assert_ne!(last.session, all[0].session);
     let waited = last.at.saturating_sub(all[5].at);
     assert!(waited.as_secs_f64() >= 3.0, "the next end gives notice anew: {waited:?}");
+}
+
+#[test]
+fn a_queued_turn_longer_than_the_clear_may_take_costs_no_memory() {
+    let (last, queued) = (Gate::default(), Gate::default());
+    let (held, queue_held) = (last.clone(), queued.clone());
+    let mut agent = climb_and_seal();
+    agent.push(step(move |_| Reply::text("begun\n\nI end my turn.\n").hang(&held).tokens(percent(31.2))));
+    agent.push(step(move |_| Reply::text("looking\n\nlooked\n").hang(&queue_held).tokens(percent(31.3))));
+    agent.push(step(|r| {
+        assert_eq!(deliveries(r), 1);
+        Reply::text("going on").tokens(percent(6.0))
+    }));
+    let mut settings = unattended();
+    settings["boundary"]["step_seconds"] = json!(1);
+    let world = World::build().guard_settings(settings).agent(moves(agent)).start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the parser");
+    world.mock.wait_main(4);
+    tui.prompt("and look at the tests");
+    tui.wait_screen("the queue", |screen| screen.contains("ueued"));
+    last.open();
+    world.mock.wait_main(5);
+    world.wait("end of the clear's time", || (asked(&world, "status")["boundary"]["step"] == "failed").then_some(()));
+    queued.open();
+    let next = world.mock.wait_main(6);
+    assert_ne!(next.session, world.mock.main()[4].session);
+    tui.wait_screen("the answer", |screen| screen.contains("going on"));
+    tui.wait_idle();
+    assert_eq!(asked(&world, "status")["boundary"], json!(null));
 }
