@@ -192,11 +192,14 @@ fn answer(token: &mut Token, answered: bool, is_aborted: bool, at: &Situation) -
         token.advance(Step::Acknowledged, at.now);
         return Action::None;
     }
-    let Some(back_off) = at.settings.retry_seconds.get(token.unanswered as usize) else { return Action::None };
+    let Some(back_off) = at.settings.retry_seconds.get(token.unanswered as usize) else {
+        return Action::None;
+    };
     let back_off = seconds(*back_off);
     token.unanswered += 1;
     token.retry_at = Some(at.now + back_off);
-    let status = format!("delivered, but no answer came; asking again in {} s", back_off.num_seconds());
+    let status =
+        format!("delivered, but no answer came; asking again in {} s", back_off.num_seconds());
     Action::Wait { ms: millis(back_off), status: Some(status) }
 }
 

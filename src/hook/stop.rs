@@ -30,7 +30,9 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
         facts.session.agents = agents;
     }
     match facts.token() {
-        Some(token) if token.holds_or_cancelled(facts.id) && !broken(facts, &token) => hand_over(facts),
+        Some(token) if token.holds_or_cancelled(facts.id) && !broken(facts, &token) => {
+            hand_over(facts)
+        }
         _ => unsealed(facts),
     }
 }
@@ -44,7 +46,8 @@ fn broken(facts: &Facts, token: &Token) -> bool {
     let failed = boundary::update(&facts.places, &token.id, |t| t.fail(EDITED, facts.now));
     match failed {
         Ok(Some(true)) => {
-            let details = json!({"token": token.id, "step": Step::Failed, "why": EDITED, "by": "hook"});
+            let details =
+                json!({"token": token.id, "step": Step::Failed, "why": EDITED, "by": "hook"});
             log::write(&facts.places.log(), facts.now, "boundary-step", &details);
         }
         Ok(_) => {}

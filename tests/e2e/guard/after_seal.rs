@@ -4,7 +4,10 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{append, asked, climb_and_seal, deliveries, moves, only_result, percent, result, sealed_path, step, unattended};
+use super::{
+    append, asked, climb_and_seal, deliveries, moves, only_result, percent, result, sealed_path,
+    step, unattended,
+};
 use crate::mock::Reply;
 use crate::world::World;
 
@@ -12,7 +15,11 @@ use crate::world::World;
 fn carried(needle: &'static str) -> super::Move {
     step(move |r| {
         assert_eq!(deliveries(r), 1);
-        assert!(r.user_texts().iter().any(|t| t.contains(needle)), "{needle:?}: {:?}", r.user_texts());
+        assert!(
+            r.user_texts().iter().any(|t| t.contains(needle)),
+            "{needle:?}: {:?}",
+            r.user_texts()
+        );
         Reply::text("going on").tokens(percent(6.0))
     })
 }
@@ -34,7 +41,10 @@ fn an_append_behind_the_seal_seals_again_by_itself() {
     tui.prompt("Build the parser");
     let last = world.mock.wait_main(6);
     assert_ne!(last.session, world.mock.main()[4].session);
-    assert!(last.user_texts().iter().any(|t| t.contains("(version 2, also in ")), "the later version crosses");
+    assert!(
+        last.user_texts().iter().any(|t| t.contains("(version 2, also in ")),
+        "the later version crosses"
+    );
 }
 
 #[test]
@@ -94,7 +104,9 @@ fn a_shell_call_behind_the_seal_is_told_to_end_the_turn() {
     agent.truncate(2);
     agent.push(step(|_| {
         let parallel = json!({"command": "ls", "description": "look"});
-        Reply::bash("brain-guard seal").and_tool_id("beside", "Bash", parallel).tokens(percent(31.1))
+        Reply::bash("brain-guard seal")
+            .and_tool_id("beside", "Bash", parallel)
+            .tokens(percent(31.1))
     }));
     agent.push(step(|r| {
         assert!(result(r, "beside").1, "blocked at this tier anyway");
@@ -102,7 +114,10 @@ fn a_shell_call_behind_the_seal_is_told_to_end_the_turn() {
     }));
     agent.push(step(|r| {
         let (text, error) = only_result(r);
-        assert!(error && text.contains("is sealed") && text.contains("End your turn now"), "{text}");
+        assert!(
+            error && text.contains("is sealed") && text.contains("End your turn now"),
+            "{text}"
+        );
         Reply::text("I end my turn.").tokens(percent(31.3))
     }));
     agent.push(carried("write the lexer next"));

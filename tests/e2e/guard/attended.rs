@@ -16,7 +16,9 @@ fn a_half_typed_draft_outlives_the_boundary() {
     let gate = Gate::default();
     let held = gate.clone();
     let mut agent = climb_and_seal();
-    agent.push(step(move |_| Reply::text("begun\n\nI end my turn.\n").hang(&held).tokens(percent(31.2))));
+    agent.push(step(move |_| {
+        Reply::text("begun\n\nI end my turn.\n").hang(&held).tokens(percent(31.2))
+    }));
     agent.push(step(|r| {
         assert_eq!(deliveries(r), 1);
         Reply::text("going on").tokens(percent(6.0))
@@ -41,14 +43,19 @@ fn a_queued_prompt_runs_first_in_the_old_session() {
     let gate = Gate::default();
     let held = gate.clone();
     let mut agent = climb_and_seal();
-    agent.push(step(move |_| Reply::text("begun\n\nI end my turn.\n").hang(&held).tokens(percent(31.2))));
+    agent.push(step(move |_| {
+        Reply::text("begun\n\nI end my turn.\n").hang(&held).tokens(percent(31.2))
+    }));
     agent.push(step(|r| {
         assert_eq!(r.prompt(), "and look at the tests");
         Reply::text("looked").tokens(percent(31.3))
     }));
     agent.push(step(|r| {
         assert_eq!(deliveries(r), 1);
-        assert!(r.user_texts().iter().any(|t| t.contains("> and look at the tests")), "the last prompt is quoted");
+        assert!(
+            r.user_texts().iter().any(|t| t.contains("> and look at the tests")),
+            "the last prompt is quoted"
+        );
         Reply::text("going on").tokens(percent(6.0))
     }));
     let world = World::build().guard_settings(unattended()).agent(moves(agent)).start();
@@ -56,7 +63,9 @@ fn a_queued_prompt_runs_first_in_the_old_session() {
     tui.prompt("Build the parser");
     world.mock.wait_main(4);
     tui.prompt("and look at the tests");
-    tui.wait_screen("the queue", |screen| tui.prompt_box().as_deref() == Some("") || screen.contains("ueued"));
+    tui.wait_screen("the queue", |screen| {
+        tui.prompt_box().as_deref() == Some("") || screen.contains("ueued")
+    });
     gate.open();
     world.mock.wait_main(6);
     let all = world.mock.main();
@@ -74,7 +83,10 @@ fn a_prompt_within_the_notice_cancels_it_for_its_turn() {
     }));
     agent.push(step(|r| {
         let (text, error) = only_result(r);
-        assert!(error && text.contains("Bash is blocked") && !text.contains("is sealed"), "by the tier alone: {text}");
+        assert!(
+            error && text.contains("Bash is blocked") && !text.contains("is sealed"),
+            "by the tier alone: {text}"
+        );
         Reply::text("I can't.").tokens(percent(31.4))
     }));
     agent.push(step(|r| {
@@ -85,12 +97,17 @@ fn a_prompt_within_the_notice_cancels_it_for_its_turn() {
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
     world.mock.wait_main(4);
-    tui.wait_screen("the notice", |screen| screen.contains("this session clears in 3 s; any prompt cancels"));
+    tui.wait_screen("the notice", |screen| {
+        screen.contains("this session clears in 3 s; any prompt cancels")
+    });
     tui.prompt("wait, list the files first");
     world.mock.wait_main(6);
     let last = world.mock.wait_main(7);
     let all = world.mock.main();
-    assert!(all[..6].iter().all(|r| r.session == all[0].session), "the cancelled turn runs in the old session");
+    assert!(
+        all[..6].iter().all(|r| r.session == all[0].session),
+        "the cancelled turn runs in the old session"
+    );
     assert_ne!(last.session, all[0].session);
     let waited = last.at.saturating_sub(all[5].at);
     assert!(waited.as_secs_f64() >= 3.0, "the next end gives notice anew: {waited:?}");
@@ -101,8 +118,12 @@ fn a_queued_turn_longer_than_the_clear_may_take_costs_no_memory() {
     let (last, queued) = (Gate::default(), Gate::default());
     let (held, queue_held) = (last.clone(), queued.clone());
     let mut agent = climb_and_seal();
-    agent.push(step(move |_| Reply::text("begun\n\nI end my turn.\n").hang(&held).tokens(percent(31.2))));
-    agent.push(step(move |_| Reply::text("looking\n\nlooked\n").hang(&queue_held).tokens(percent(31.3))));
+    agent.push(step(move |_| {
+        Reply::text("begun\n\nI end my turn.\n").hang(&held).tokens(percent(31.2))
+    }));
+    agent.push(step(move |_| {
+        Reply::text("looking\n\nlooked\n").hang(&queue_held).tokens(percent(31.3))
+    }));
     agent.push(step(|r| {
         assert_eq!(deliveries(r), 1);
         Reply::text("going on").tokens(percent(6.0))
@@ -117,7 +138,9 @@ fn a_queued_turn_longer_than_the_clear_may_take_costs_no_memory() {
     tui.wait_screen("the queue", |screen| screen.contains("ueued"));
     last.open();
     world.mock.wait_main(5);
-    world.wait("end of the clear's time", || (asked(&world, "status")["boundary"]["step"] == "failed").then_some(()));
+    world.wait("end of the clear's time", || {
+        (asked(&world, "status")["boundary"]["step"] == "failed").then_some(())
+    });
     queued.open();
     let next = world.mock.wait_main(6);
     assert_ne!(next.session, world.mock.main()[4].session);

@@ -14,7 +14,8 @@ fn the_three_moves_are_made_without_a_question() {
         step(|r| {
             let (text, error) = only_result(r);
             assert!(!error, "{text}");
-            let file = text.rsplit_once('(').and_then(|(_, path)| path.trim_end().strip_suffix(')'));
+            let file =
+                text.rsplit_once('(').and_then(|(_, path)| path.trim_end().strip_suffix(')'));
             let edit = json!({
                 "file_path": file.expect("the append names the file"),
                 "old_string": "## Forward State", "new_string": "## Forward State\n\n- write the lexer next",

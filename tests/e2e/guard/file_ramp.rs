@@ -25,7 +25,8 @@ fn insights(name: &str, entries: u32) -> Reply {
 /// The words that the last move's append says the file has.
 fn words(request: &Request) -> u64 {
     let (text, error) = only_result(request);
-    let figure = text.split(": ").nth(1).and_then(|t| t.split(' ').next()).and_then(|t| t.parse().ok());
+    let figure =
+        text.split(": ").nth(1).and_then(|t| t.split(' ').next()).and_then(|t| t.parse().ok());
     assert!(!error, "{text}");
     figure.unwrap_or_else(|| panic!("no figure: {text}"))
 }
@@ -57,7 +58,10 @@ fn a_full_file_leads_to_a_boundary_and_the_next_session_is_no_shorter() {
         }),
         step(|r| {
             let (text, error) = only_result(r);
-            assert!(error && text.contains("Bash is blocked. The compaction file is at 105.0 %"), "{text}");
+            assert!(
+                error && text.contains("Bash is blocked. The compaction file is at 105.0 %"),
+                "{text}"
+            );
             Reply::bash("brain-guard seal").tokens(percent(17.3))
         }),
         step(|r| {
@@ -114,7 +118,8 @@ fn a_full_file_leads_to_a_boundary_and_the_next_session_is_no_shorter() {
         "boundary": {"attended_notice_seconds": 0, "min_interval_seconds": 0},
     });
     let world = World::build().guard_settings(settings);
-    let world = world.file("other.txt", "other\n").file("third.txt", "third\n").agent(agent).start();
+    let world =
+        world.file("other.txt", "other\n").file("third.txt", "third\n").agent(agent).start();
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
     world.mock.wait_main(14);

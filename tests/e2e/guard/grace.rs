@@ -39,8 +39,15 @@ fn plan_mode_is_only_coached() {
     tui.wait_idle();
     assert_eq!(world.mock.main().len(), 4, "the turn may end unsealed");
     let status = explain(&world);
-    assert_eq!((&status["tier"], &status["stance"]), (&json!("narrow"), &json!("coach")), "{status}");
-    assert_eq!((&status["capped"], &status["last_denied"]), (&json!("the session is in plan mode"), &Value::Null));
+    assert_eq!(
+        (&status["tier"], &status["stance"]),
+        (&json!("narrow"), &json!("coach")),
+        "{status}"
+    );
+    assert_eq!(
+        (&status["capped"], &status["last_denied"]),
+        (&json!("the session is in plan mode"), &Value::Null)
+    );
 }
 
 /// A session at 60 % that ran without the plugin, resumed with it.

@@ -21,7 +21,8 @@ fn the_file_outlives_the_clients_own_compaction() {
             assert!(r.said("side answer"), "the client's summary");
             assert_eq!(told(r, "the client compacted this conversation"), 1);
             assert_eq!(said(r, ENTRY), 1, "the file, once");
-            Reply::bash("echo three").tokens(12_000)
+            Reply::bash("echo three")
+                .tokens(12_000)
                 .and_tool("Read", json!({"file_path": "README.md"}))
         }),
         step(|r| {
@@ -41,7 +42,11 @@ fn the_file_outlives_the_clients_own_compaction() {
     tui.wait_idle();
     assert_eq!(world.mock.main().len(), 5, "the turn may end");
     let status = status(&world);
-    assert_eq!((&status["stance"], &status["boundary"]), (&json!("free"), &json!(null)), "{status}");
+    assert_eq!(
+        (&status["stance"], &status["boundary"]),
+        (&json!("free"), &json!(null)),
+        "{status}"
+    );
     assert_eq!(status["context"]["used"], 13_050);
     let live = status["file"]["path"].as_str().expect("a path");
     let folder = std::path::Path::new(live).with_file_name("sealed");

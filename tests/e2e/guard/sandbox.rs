@@ -1,7 +1,7 @@
 //! In the client's sandbox a command may write in the project only: the verbs
 //! get by with that, and the hooks, which are outside, keep the state.
 
-use super::story::{alone, all_went, append, end, said, seal, sealed, wait_acknowledged};
+use super::story::{all_went, alone, append, end, said, seal, sealed, wait_acknowledged};
 use super::{moves, percent, step};
 use crate::mock::Reply;
 use crate::world::World;

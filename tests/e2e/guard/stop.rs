@@ -11,7 +11,10 @@ fn stubborn(first: fn() -> Reply) -> Builder {
     let refused = |n: u32| {
         step(move |r| {
             let told = r.last_user_text();
-            assert!(told.contains("Stop hook feedback") && told.contains("is not sealed"), "{n}: {told}");
+            assert!(
+                told.contains("Stop hook feedback") && told.contains("is not sealed"),
+                "{n}: {told}"
+            );
             Reply::text("I am done.").tokens(percent(31.2))
         })
     };
@@ -36,7 +39,9 @@ fn nobody_there() -> serde_json::Value {
 
 #[test]
 fn unattended_the_guard_seals_the_third_time() {
-    let world = stubborn(|| append("directive", "write the lexer next")).guard_settings(nobody_there()).start();
+    let world = stubborn(|| append("directive", "write the lexer next"))
+        .guard_settings(nobody_there())
+        .start();
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
     let last = world.mock.wait_main(6);
@@ -61,7 +66,9 @@ fn what_nobody_wrote_crosses_nothing() {
 
 #[test]
 fn attended_the_third_end_waits_for_the_human() {
-    let world = stubborn(|| append("directive", "write the lexer next")).guard_settings(unattended()).start();
+    let world = stubborn(|| append("directive", "write the lexer next"))
+        .guard_settings(unattended())
+        .start();
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
     world.mock.wait_main(5);

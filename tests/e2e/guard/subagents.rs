@@ -23,7 +23,9 @@ fn world(doors: &Doors, agents_wait_seconds: u64) -> World {
     let (at, main) = (Duration::from_secs(20), doors.clone());
     let agent = moves(vec![
         step(move |_| Reply::tool("Agent", agent_call()).tokens(percent(5.0))),
-        step(move |_| Reply::bash("ls").and_tool_id("dispatch", "Agent", agent_call()).tokens(percent(31.0))),
+        step(move |_| {
+            Reply::bash("ls").and_tool_id("dispatch", "Agent", agent_call()).tokens(percent(31.0))
+        }),
         step(move |r| {
             let (text, error) = result(r, "dispatch");
             assert!(error && text.contains("Agent is blocked"), "{text}");
@@ -43,7 +45,11 @@ fn world(doors: &Doors, agents_wait_seconds: u64) -> World {
     let subagent = moves(vec![
         step(move |_| {
             assert!(sub.narrowed.wait(at), "the main loop is narrowed");
-            Reply::tool("Read", json!({"file_path": "other.txt"})).and_tool_id("second", "Read", json!({"file_path": "README.md"}))
+            Reply::tool("Read", json!({"file_path": "other.txt"})).and_tool_id(
+                "second",
+                "Read",
+                json!({"file_path": "README.md"}),
+            )
         }),
         step({
             let sub = doors.clone();
@@ -58,7 +64,12 @@ fn world(doors: &Doors, agents_wait_seconds: u64) -> World {
     let settings = json!({"boundary": {
         "attended_notice_seconds": 0, "min_interval_seconds": 0, "agents_wait_seconds": agents_wait_seconds,
     }});
-    World::build().guard_settings(settings).file("other.txt", "other\n").agent(agent).subagent(subagent).start()
+    World::build()
+        .guard_settings(settings)
+        .file("other.txt", "other\n")
+        .agent(agent)
+        .subagent(subagent)
+        .start()
 }
 
 #[test]
@@ -72,11 +83,17 @@ fn the_boundary_waits_for_a_subagent_but_not_for_ever() {
     let next = world.mock.wait_main(6);
     assert_ne!(next.session, end.session);
     assert_eq!(deliveries(&next), 1);
-    assert!(next.at.saturating_sub(end.at) >= Duration::from_millis(1_500), "{:?} {:?}", end.at, next.at);
+    assert!(
+        next.at.saturating_sub(end.at) >= Duration::from_millis(1_500),
+        "{:?} {:?}",
+        end.at,
+        next.at
+    );
     assert_eq!(world.mock.with_log(|log| log.of(Kind::Subagent).count()), 2, "it still runs");
     tui.wait_screen("the answer", |screen| screen.contains("going on"));
     doors.end.open();
-    let told = world.mock.wait_request("the subagent's report", |r| r.said("read it all.") && r.n > 6);
+    let told =
+        world.mock.wait_request("the subagent's report", |r| r.said("read it all.") && r.n > 6);
     assert_eq!(told.session, next.session, "its report belongs to the new session");
     assert_eq!(deliveries(&told), 1);
 }

@@ -13,7 +13,11 @@ fn probe(round: usize, tokens: u64) -> Reply {
     let file = format!("made-{round}.txt");
     Reply::bash("true")
         .tokens(tokens)
-        .and_tool_id(&format!("read-{round}"), "Read", json!({"file_path": format!("doc-{round}.txt")}))
+        .and_tool_id(
+            &format!("read-{round}"),
+            "Read",
+            json!({"file_path": format!("doc-{round}.txt")}),
+        )
         .and_tool_id(&format!("write-{round}"), "Write", json!({"file_path": file, "content": "x"}))
 }
 
@@ -82,7 +86,10 @@ fn a_short_window_by_the_environment() {
 fn a_short_window_by_the_model() {
     let model = ["--model", "claude-sonnet-4-5-20250929"];
     let status = climbs(World::build(), &model, 167_000, [50.0, 60.0, 70.0]);
-    assert_eq!((&status["context"]["window"], &status["context"]["window_certain"]), (&json!(200_000), &json!(true)));
+    assert_eq!(
+        (&status["context"]["window"], &status["context"]["window_certain"]),
+        (&json!(200_000), &json!(true))
+    );
 }
 
 #[test]
@@ -102,12 +109,20 @@ fn an_unknown_model_is_small_until_more_is_seen() {
         }),
         step(|r| {
             denied(r, 2, true, true);
-            assert!(result(r, "write-2").0.contains("of 167,000 tokens"), "{}", result(r, "write-2").0);
+            assert!(
+                result(r, "write-2").0.contains("of 167,000 tokens"),
+                "{}",
+                result(r, "write-2").0
+            );
             probe(3, 250_000)
         }),
         step(|r| {
             denied(r, 3, true, false);
-            assert!(result(r, "read-3").0.contains("of 967,000 tokens"), "{}", result(r, "read-3").0);
+            assert!(
+                result(r, "read-3").0.contains("of 967,000 tokens"),
+                "{}",
+                result(r, "read-3").0
+            );
             Reply::text("stopped here").tokens(250_000)
         }),
     ];
@@ -120,11 +135,19 @@ fn an_unknown_model_is_small_until_more_is_seen() {
     tui.prompt("Build the parser");
     world.mock.wait_main(2);
     let before = status(&world)["context"].take();
-    assert_eq!((&before["window"], &before["window_certain"]), (&json!(200_000), &json!(false)), "{before}");
+    assert_eq!(
+        (&before["window"], &before["window_certain"]),
+        (&json!(200_000), &json!(false)),
+        "{before}"
+    );
     world.mock.wait_main(4);
     tui.wait_idle();
     let after = status(&world)["context"].take();
-    assert_eq!((&after["window"], &after["window_source"]), (&json!(1_000_000), &json!("observed")), "{after}");
+    assert_eq!(
+        (&after["window"], &after["window_source"]),
+        (&json!(1_000_000), &json!("observed")),
+        "{after}"
+    );
 }
 
 #[test]

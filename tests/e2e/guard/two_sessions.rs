@@ -29,8 +29,13 @@ fn one_crosses_and_the_other_hears_nothing() {
         }),
         step(|r| {
             let (text, _) = only_result(r);
-            let status: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
-            assert_eq!((&status["stance"], &status["file"]["words"]), (&json!("free"), &json!(0)), "{status}");
+            let status: Value =
+                serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
+            assert_eq!(
+                (&status["stance"], &status["file"]["words"]),
+                (&json!("free"), &json!(0)),
+                "{status}"
+            );
             assert_eq!(status["session_id"].as_str(), r.session.as_deref());
             assert_eq!((deliveries(r), super::told(r, "brain-guard")), (0, 0));
             Reply::text("beta is done").tokens(percent(8.5))
@@ -62,7 +67,8 @@ fn one_crosses_and_the_other_hears_nothing() {
     assert_ne!(first["job"], second["job"]);
     assert_eq!((&first["stance"], &second["stance"]), (&json!("free"), &json!("free")));
     assert_eq!((&first["boundary"], &second["boundary"]), (&json!(null), &json!(null)));
-    let text = |status: &Value| std::fs::read_to_string(status["file"]["path"].as_str().expect("a path"));
+    let text =
+        |status: &Value| std::fs::read_to_string(status["file"]["path"].as_str().expect("a path"));
     assert!(text(&first).is_ok_and(|t| t.contains("write the lexer next")));
     assert!(text(&second).is_err(), "the other has written nothing");
 }

@@ -21,12 +21,20 @@ fn unanswered(status: u16, rounds: usize) {
         }
         assert_eq!(deliveries(r), 1, "the file is there once: {r}");
         let continues = r.user_texts().iter().filter(|t| t.contains(CONTINUE)).count();
-        if continues < rounds { Reply::error(status) } else { Reply::text("here again").tokens(percent(6.0)) }
+        if continues < rounds {
+            Reply::error(status)
+        } else {
+            Reply::text("here again").tokens(percent(6.0))
+        }
     };
     let settings = json!({"boundary": {
         "attended_notice_seconds": 0, "min_interval_seconds": 0, "retry_seconds": [1, 1],
     }});
-    let world = World::build().guard_settings(settings).env("CLAUDE_CODE_MAX_RETRIES", "1").agent(script).start();
+    let world = World::build()
+        .guard_settings(settings)
+        .env("CLAUDE_CODE_MAX_RETRIES", "1")
+        .agent(script)
+        .start();
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
     let last = world.mock.wait_request("answered continue", |r| {
@@ -34,11 +42,15 @@ fn unanswered(status: u16, rounds: usize) {
     });
     let all = world.mock.main();
     let first = &all[4];
-    assert!(!first.said(CONTINUE) && first.session == last.session && first.session != all[3].session);
+    assert!(
+        !first.said(CONTINUE) && first.session == last.session && first.session != all[3].session
+    );
     assert!((last.at - first.at).as_secs() >= rounds as u64, "after the back-off");
     tui.wait_screen("the answer", |screen| screen.contains("here again"));
     tui.wait_idle();
-    world.wait("end of the boundary", || asked(&world, "status")["boundary"].is_null().then_some(()));
+    world.wait("end of the boundary", || {
+        asked(&world, "status")["boundary"].is_null().then_some(())
+    });
 }
 
 #[test]
