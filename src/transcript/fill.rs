@@ -44,6 +44,10 @@ impl Fill {
 /// low, since a figure that is too high only coaches early.
 pub const BYTES_PER_TOKEN: f64 = 3.5;
 
+/// How far behind the last response its predecessor is looked for, in bytes: it
+/// only betters the estimate, and every call would pay for the search.
+const LOOK_BEHIND: u64 = 256 * 1024;
+
 /// What an image costs, whatever its bytes.
 const IMAGE_TOKENS: u64 = 1_600;
 
@@ -116,6 +120,8 @@ pub struct Gatherer {
     /// The response before the last and the bytes between them: the session's own rate.
     between: u64,
     rate: Option<f64>,
+    /// Bytes of rows behind the last response.
+    behind: u64,
 }
 
 #[derive(Debug)]
@@ -128,6 +134,12 @@ struct Last {
 impl Gatherer {
     /// Takes the next row towards the start.
     pub fn feed(&mut self, line: &[u8]) -> ControlFlow<()> {
+        if self.last.is_some() {
+            self.behind += line.len() as u64;
+            if self.behind > LOOK_BEHIND {
+                return ControlFlow::Break(());
+            }
+        }
         let Ok(row) = serde_json::from_slice::<Row>(line) else { return ControlFlow::Continue(()) };
         if row.sidechain == Some(true) {
             return ControlFlow::Continue(());
@@ -279,6 +291,16 @@ mod tests {
         let fill = gather(&rows.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
         assert!((fill.bytes_per_token - 2.0).abs() < 0.01, "{}", fill.bytes_per_token);
         assert_eq!((fill.measured, fill.estimated), (11_500, 1_000));
+    }
+
+    #[test]
+    fn one_response_alone_is_not_paid_for_with_the_whole_file() {
+        let mut gatherer = Gatherer::default();
+        assert!(gatherer.feed(assistant("a", 1_000, 0).as_bytes()).is_continue());
+        let row = user(1_000);
+        let fed = (0..10_000).take_while(|_| gatherer.feed(row.as_bytes()).is_continue()).count();
+        assert!(fed < 300, "{fed}");
+        assert_eq!(gatherer.finish().unwrap().measured, 1_000);
     }
 
     #[test]
