@@ -52,7 +52,10 @@ fn args() -> Result<Args, String> {
         }
     }
     if !args.binary.is_file() {
-        return Err(format!("no program at {:?}; run ./bench, which builds it", args.binary));
+        return Err(format!(
+            "no program at {}; run ./bench, which builds it",
+            args.binary.display()
+        ));
     }
     if args.rounds == 0 {
         args.rounds = if args.quick { 150 } else { 400 };

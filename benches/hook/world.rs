@@ -152,7 +152,7 @@ fn response(n: usize) -> Vec<Value> {
     }
     for call in 0..=n % 3 {
         let length = [120, 900, 2_400, 7_000, 30_000][(n * 7 + call) % 5];
-        let content = if (n + call) % 97 == 0 {
+        let content = if (n + call).is_multiple_of(97) {
             json!([{"type": "image", "source": {"type": "base64", "data": "A".repeat(200_000)}}])
         } else {
             json!("line of output\n".repeat(length / 15))
@@ -164,7 +164,7 @@ fn response(n: usize) -> Vec<Value> {
             "toolUseResult": {"stdout": "z".repeat(length)},
         }));
     }
-    if n % 9 == 0 {
+    if n.is_multiple_of(9) {
         rows.push(json!({"type": "file-history-snapshot", "snapshot": {"files": "f".repeat(600)}}));
         rows.push(json!({"type": "system", "subtype": "turn_duration", "content": ""}));
     }

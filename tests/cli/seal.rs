@@ -1,6 +1,7 @@
 //! `seal`: eight steps on a file of 3,000 words that nobody tidied.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -155,7 +156,7 @@ fn a_file_that_stays_too_big_is_refused_and_left_alone() {
     let mut text = "# big\n\n## Forward State\n\n- go on\n\n## Open Threads\n\n".to_owned();
     for n in 0..60 {
         let words: Vec<String> = (0..30 + n).map(|w| format!("w{n}x{w}")).collect();
-        text.push_str(&format!("- thread {n} {}\n", words.join(" ")));
+        let _ = writeln!(text, "- thread {n} {}", words.join(" "));
     }
     let (hook, folder) = job(&text);
     let before = tree(&folder);

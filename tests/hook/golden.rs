@@ -75,7 +75,8 @@ fn ageless(text: &str) -> String {
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let rest = part.split_once(')').map_or("", |(_, rest)| rest);
-        out.push_str(&format!(", transcript, {{age}}){rest}"));
+        out += ", transcript, {age})";
+        out += rest;
     }
     out
 }

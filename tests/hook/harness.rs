@@ -281,7 +281,8 @@ impl Hook {
         ];
         let mut text = fs::read_to_string(&self.transcript).unwrap_or_default();
         for row in rows {
-            text.push_str(&format!("{row}\n"));
+            text += &row.to_string();
+            text.push('\n');
         }
         fs::write(&self.transcript, text).expect("transcript");
     }

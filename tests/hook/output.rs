@@ -1,5 +1,6 @@
 //! What a call may bring into the context where reads are blocked.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use serde_json::{Value, json};
@@ -8,7 +9,10 @@ use crate::harness::{Answer, Hook};
 
 /// 60 KB of lines with characters of more than one byte, no newline at the end.
 fn long() -> String {
-    let text: String = (0..2_000).map(|n| format!("line {n:05} of output, größer ✓\n")).collect();
+    let mut text = String::new();
+    for n in 0..2_000 {
+        let _ = writeln!(text, "line {n:05} of output, größer ✓");
+    }
     text.trim_end().to_owned()
 }
 
