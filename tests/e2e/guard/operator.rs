@@ -29,7 +29,7 @@ fn went(id: &'static str, last: &'static str) -> Move {
 fn blocked(id: &'static str, last: &'static str) -> Vec<Move> {
     let refused = move |text: &'static str| {
         step(move |r| {
-            assert!(r.last_user_text().contains("is not sealed"), "{}", r.last_user_text());
+            assert!(r.last_user_text().contains("are not sealed"), "{}", r.last_user_text());
             Reply::text(text).tokens(percent(31.1))
         })
     };

@@ -12,7 +12,7 @@ fn stubborn(first: fn() -> Reply) -> Builder {
         step(move |r| {
             let told = r.last_user_text();
             assert!(
-                told.contains("Stop hook feedback") && told.contains("is not sealed"),
+                told.contains("Stop hook feedback") && told.contains("are not sealed"),
                 "{n}: {told}"
             );
             Reply::text("I am done.").tokens(percent(31.2))
