@@ -3,6 +3,7 @@
 use super::deliver;
 use super::event::{Event, by_a_person};
 use super::facts::Facts;
+use super::pre_tool::settle;
 use super::reply::Reply;
 use crate::boundary::{Step, Token};
 use crate::cmd;
@@ -24,6 +25,11 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
     }
     if facts.unseen {
         facts.session = super::session::begin(facts, First::Grace);
+    }
+    if facts.session.first != First::Done {
+        // A turn without tools leaves its first reading to us: its row may not be there at its Stop.
+        let (context, counted) = (facts.context(None, 0), facts.file().map(|f| f.1));
+        settle(facts, context, counted);
     }
     let continued = token.as_ref().is_some_and(|t| t.step == Step::Delivered && t.unanswered > 0)
         && text.starts_with("brain-guard:");
