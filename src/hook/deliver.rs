@@ -10,8 +10,11 @@ use crate::log;
 use crate::store::{atomic, boundary, prompts};
 use crate::texts::{Text, say};
 
-/// Characters of the file in one piece; its frame and the bearings come on top.
+/// Characters of the file in one piece; its frame, the bearings and the prompts come on top.
 pub const PIECE_CHARS: usize = 7_500;
+
+/// Characters of one hook's context: above 10,000 the client shows 2,000 of them.
+const CONTEXT_CHARS: usize = 9_900;
 
 /// Pieces that are registered in `hooks.json`; what is left over is named by path.
 pub const MAX_PIECES: usize = 3;
@@ -37,7 +40,7 @@ fn sealed_text(facts: &Facts, token: &Token) -> Option<String> {
 
 fn frame(facts: &Facts, token: &Token, text: Text, file: &str, more: &[(&str, &str)]) -> String {
     let version = token.version.to_string();
-    let prompts = quoted_prompts(facts, token);
+    let prompts = quoted_prompts(facts, token, PROMPT_CHARS);
     let mut values = vec![
         ("job", token.job.as_str()),
         ("version", version.as_str()),
@@ -50,14 +53,10 @@ fn frame(facts: &Facts, token: &Token, text: Text, file: &str, more: &[(&str, &s
     say(&facts.places, text, &values)
 }
 
-/// The first and the last of the user's prompts, and where all are.
-fn quoted_prompts(facts: &Facts, token: &Token) -> String {
+/// The first and the last of the user's prompts, `chars` of each, and where all are.
+fn quoted_prompts(facts: &Facts, token: &Token, chars: usize) -> String {
     let all = prompts::all(&facts.places, &token.job, &token.parent);
-    let quote = |text: &str| {
-        let cut: String = text.chars().take(PROMPT_CHARS).collect();
-        let more = if cut.len() < text.len() { " […]" } else { "" };
-        format!("> {}{more}", cut.replace('\n', "\n> "))
-    };
+    let quote = |text: &str| format!("> {}", cut(text, chars).replace('\n', "\n> "));
     let Some(first) = all.first() else { return String::new() };
     let mut out = format!("The user's first prompt in this job:\n{}", quote(&first.text));
     if let Some(last) = all.last().filter(|last| *last != first) {
@@ -67,26 +66,33 @@ fn quoted_prompts(facts: &Facts, token: &Token) -> String {
     format!("{out}\nAll of them: {}", path.display())
 }
 
-/// Splits at line ends, so that the pieces put together are the text.
+/// Splits at line ends, and within a line where that would leave half a piece
+/// empty; the pieces put together are the text.
 fn split(text: &str, chars: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
-    let (mut start, mut count) = (0, 0);
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let length = line.chars().count();
-        if count > 0 && count + length > chars {
-            pieces.push(&text[start..at]);
-            (start, count) = (at, 0);
-        }
-        (at, count) = (at + line.len(), count + length);
+    let mut rest = text;
+    while let Some((end, _)) = rest.char_indices().nth(chars) {
+        let line_end = rest[..end].rfind('\n').map(|newline| newline + 1);
+        let at = line_end.filter(|at| *at > end / 2).unwrap_or(end);
+        let (piece, behind) = rest.split_at(at);
+        pieces.push(piece);
+        rest = behind;
     }
-    pieces.push(&text[start..]);
+    pieces.push(rest);
     pieces
 }
 
-/// The `number`-th piece of a delivery by the hooks, once; `None` where there is
-/// none or another hook has it.
-pub fn claim_piece(facts: &Facts, token: &Token, number: usize) -> Option<String> {
+/// At most `max` characters of `text`; what is left out is marked.
+pub fn cut(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => format!("{} […]", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The `number`-th piece of a delivery by the hooks, once, behind the text `ahead`;
+/// `None` where there is none or another hook has it.
+pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> Option<String> {
     let file = sealed_text(facts, token)?;
     let pieces = split(&file, PIECE_CHARS);
     let piece = pieces.get(number - 1).filter(|_| number <= MAX_PIECES)?;
@@ -103,17 +109,20 @@ pub fn claim_piece(facts: &Facts, token: &Token, number: usize) -> Option<String
         let details = json!({"token": token.id, "pieces": pieces.len(), "by": "hook"});
         log::write(&facts.places.log(), facts.now, "delivered", &details);
     }
-    if pieces.len() == 1 {
-        return Some(frame(facts, token, Text::Kickoff, piece, &[]));
-    }
     let last = number == MAX_PIECES && pieces.len() > MAX_PIECES;
     let rest = format!("{piece}\n[the rest is in {}]", token.sealed);
+    let file = if last { rest.as_str() } else { piece };
     let (part, parts) = (number.to_string(), pieces.len().min(MAX_PIECES).to_string());
-    let mut more = vec![("part", part.as_str()), ("parts", parts.as_str())];
-    if number > 1 {
-        more.push(("prompts", ""));
-    }
-    Some(frame(facts, token, Text::Piece, if last { &rest } else { piece }, &more))
+    let kind = if pieces.len() == 1 { Text::Kickoff } else { Text::Piece };
+    let with_prompts = |chars: usize| {
+        let prompts = if number > 1 { String::new() } else { quoted_prompts(facts, token, chars) };
+        let more = [("part", part.as_str()), ("parts", parts.as_str()), ("prompts", prompts.as_str())];
+        format!("{ahead}{}", frame(facts, token, kind, file, &more))
+    };
+    // The file comes first: what of the prompts doesn't fit beside it stays on disk.
+    let sizes = [PROMPT_CHARS, 500, 200, 50];
+    let fitting = sizes.into_iter().map(with_prompts).find(|text| text.chars().count() <= CONTEXT_CHARS);
+    Some(fitting.unwrap_or_else(|| with_prompts(0)))
 }
 
 /// Whether a prompt is the delivery of this token: it holds the opening marker.
@@ -139,10 +148,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_put_together_are_the_text(text in "([a-zé]{0,30}\n){0,40}[a-z]{0,10}", chars in 10usize..200) {
+        fn pieces_put_together_are_the_text(text in "([a-zé]{0,60}\n){0,40}[a-z]{0,10}", chars in 10usize..200) {
             let pieces = split(&text, chars);
             prop_assert_eq!(pieces.concat(), text.as_str());
-            prop_assert!(pieces.iter().all(|p| p.chars().count() <= chars.max(31)));
+            prop_assert!(pieces.iter().all(|p| p.chars().count() <= chars));
         }
     }
 }

@@ -136,7 +136,7 @@ fn piece(facts: &mut Facts, event: &Event, number: usize) -> Reply {
     let Some(token) = facts.token() else { return Reply::default() };
     match &event.kind {
         Kind::SessionStart { source: Source::Clear, .. } if token.carrier == Carrier::Manual => {
-            deliver::claim_piece(facts, &token, number)
+            deliver::claim_piece(facts, &token, number, "")
                 .map_or_else(Reply::default, |text| Reply::note("SessionStart", text))
         }
         Kind::Prompt(text) if !deliver::is_delivery(text, &token) => {

@@ -68,7 +68,7 @@ pub fn attach(facts: &Facts, token: Option<&Token>, piece: usize) -> Reply {
         t.child.as_deref() == Some(facts.id)
             && (t.step == Step::Cleared || (piece > 1 && t.step == Step::Delivered))
     });
-    ours.and_then(|t| deliver::claim_piece(facts, t, piece))
+    ours.and_then(|t| deliver::claim_piece(facts, t, piece, ""))
         .map_or_else(Reply::default, |text| Reply::note("UserPromptSubmit", text))
 }
 

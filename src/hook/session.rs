@@ -165,11 +165,9 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
         return Reply::note("SessionStart", bearings(facts, event, &parent, None));
     };
     facts.update_of(&parent_id, |s| s.token = None);
-    let mut text = bearings(facts, event, &parent, Some(&token));
-    if by_hand && let Some(piece) = deliver::claim_piece(facts, &token, 1) {
-        text = format!("{text}\n\n{piece}");
-    }
-    Reply::note("SessionStart", text)
+    let bearings = format!("{}\n\n", bearings(facts, event, &parent, Some(&token)));
+    let whole = by_hand.then(|| deliver::claim_piece(facts, &token, 1, &bearings)).flatten();
+    Reply::note("SessionStart", whole.unwrap_or_else(|| bearings.trim_end().to_owned()))
 }
 
 /// Moves a token whose session was cleared; `None` if it is past that or its
@@ -241,12 +239,19 @@ fn child_of(
     }
 }
 
+/// Background shells that are named to a fresh session, and how much of each.
+const SHELLS: usize = 4;
+const SHELL_CHARS: usize = 120;
+
 /// Where a fresh session stands: what `/clear` kept and what it undid.
 fn bearings(facts: &Facts, event: &Event, parent: &Session, token: Option<&Token>) -> String {
     let live = facts.places.compaction(&parent.job).display().to_string();
     let mut shells = String::new();
-    for shell in &parent.shells {
-        let _ = write!(shells, "\nStill running in the background: {shell}");
+    for shell in parent.shells.iter().take(SHELLS) {
+        let _ = write!(shells, "\nStill running in the background: {}", deliver::cut(shell, SHELL_CHARS));
+    }
+    if let Some(more) = parent.shells.len().checked_sub(SHELLS + 1) {
+        let _ = write!(shells, "\nAnd {} more.", more + 1);
     }
     let project = facts.places.project.display().to_string();
     // A worktree that was entered is kept, a `cd` inside is not.
