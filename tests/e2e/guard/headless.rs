@@ -117,3 +117,15 @@ fn a_host_that_holds_the_input_open_may_ask_for_boundaries() {
     let acknowledged = |e: &Value| e.to_string().contains("acknowledged");
     assert!(logged(&world).iter().any(acknowledged), "{:?}", logged(&world));
 }
+
+#[test]
+fn a_host_that_has_closed_its_input_is_only_coached() {
+    let world = World::build().guard_settings(boundary()).agent(moves(coached())).start();
+    let mut run = world.stream(&[]);
+    run.say("What is the answer?");
+    run.close_stdin();
+    let output = run.finish();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(only_result(&output.stdout), ANSWER);
+    assert_eq!(world.mock.main().len(), 4, "never cleared");
+}

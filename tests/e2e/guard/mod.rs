@@ -10,6 +10,8 @@ mod file_ramp;
 mod grace;
 mod headless;
 mod main_job;
+mod model_switch;
+mod notifications;
 mod operator;
 mod own_compaction;
 mod sandbox;
@@ -20,6 +22,7 @@ mod tiers;
 mod two_sessions;
 mod typed_clear;
 mod unanswered;
+mod reground;
 
 use serde_json::{Value, json};
 

@@ -32,10 +32,13 @@ pub fn all_went(request: &Request) {
     assert!(request.tool_results().iter().all(|t| !t.is_error), "{:?}", request.tool_results());
 }
 
-/// How often a text stands in the conversation, whoever is its author.
+/// How often a text stands in the conversation, whoever is its author. For models
+/// that know no `system` messages the client puts what hooks say into tool results.
 pub fn said(request: &Request, text: &str) -> usize {
     let told = request.system_texts().into_iter().chain(request.user_texts());
-    told.map(|t| t.matches(text).count()).sum()
+    let results = request.tool_results();
+    let results = results.iter().map(|r| r.text.as_str());
+    told.chain(results).map(|t| t.matches(text).count()).sum()
 }
 
 /// `status --json` of the world's only live session, as its user would ask in a terminal.
