@@ -153,6 +153,8 @@ fn turn_ended(token: &mut Token, at: &Situation) -> Action {
     }
     // The notice is one by the clock: turns that nobody began (a monitor's event, an agent's end) don't renew it.
     token.cancelled = false;
+    // The carrier's time runs from here, not from the seal: turns may lie between.
+    token.since = at.now;
     if !at.sealed {
         token.fail(EDITED, at.now);
         return Action::None;
@@ -269,6 +271,7 @@ mod tests {
         assert_eq!(next(&mut t, &Report::Waited, &at("old", true, later)), Action::None);
         let action = next(&mut t, &done(true), &at("old", true, later));
         assert!(matches!(action, Action::Wait { ms: 60_000, .. }));
+        assert_eq!(t.since, later, "the carrier's time begins anew");
         let latest = later + Duration::seconds(60);
         assert!(matches!(
             next(&mut t, &Report::Waited, &at("old", true, latest)),

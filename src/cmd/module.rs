@@ -153,7 +153,8 @@ fn step(facts: &mut Facts, text: &str) -> Value {
         let details = json!({"token": token.id, "step": token.step, "why": token.why, "by": "mod"});
         log::write(&facts.places.log(), facts.now, "boundary-step", &details);
     }
-    if token.step == Step::Pending
+    // No Stop comes where the turn was cut, so that the watch begins here.
+    if token.live()
         && let Err(e) = waiter::start(facts.env, &facts.places, &token.id)
     {
         facts.fault("waiter not started", &e);

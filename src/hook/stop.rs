@@ -63,7 +63,7 @@ fn hand_over(facts: &Facts) -> Reply {
     let moved = boundary::update(&facts.places, &token.id, |t| {
         t.cancelled = false;
         if t.step == Step::Pending {
-            t.carrier = chosen;
+            (t.carrier, t.since) = (chosen, facts.now);
         }
     });
     if let Err(e) = moved {
