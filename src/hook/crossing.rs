@@ -23,10 +23,8 @@ pub fn after_verbs(facts: &mut Facts, command: &str) -> Reply {
         facts.fault("prompts not moved", &e);
     }
     let taken = take_request(facts);
-    if !taken
-        && command.contains(" append ")
-        && facts.token().is_some_and(|t| t.step == Step::Pending)
-    {
+    let writes = [" append ", " close "].iter().any(|verb| command.contains(verb));
+    if !taken && writes && facts.token().is_some_and(|t| t.step == Step::Pending) {
         reseal(facts);
     }
     Reply::default()

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use brain_guard::compaction::{Shape, parse};
 use serde_json::json;
 
 use super::{
@@ -25,7 +26,7 @@ fn carried(needle: &'static str) -> super::Move {
 }
 
 #[test]
-fn an_append_behind_the_seal_seals_again_by_itself() {
+fn what_our_verbs_write_behind_the_seal_is_sealed_again_by_itself() {
     let mut agent = climb_and_seal();
     agent.push(step(|r| {
         assert!(sealed_path(r).ends_with("v0001.md"));
@@ -33,18 +34,25 @@ fn an_append_behind_the_seal_seals_again_by_itself() {
     }));
     agent.push(step(|r| {
         assert!(!only_result(r).1, "{r}");
-        Reply::text("That is all.").tokens(percent(31.3))
+        let (text, _) = only_result(r);
+        let file = text.rsplit_once('(').and_then(|(_, path)| path.trim_end().strip_suffix(')'));
+        let text = std::fs::read_to_string(file.expect("the append names the file")).expect("the file");
+        let shape = Shape::default();
+        let document = parse(&text, &shape);
+        let id = document.entries().find(|e| e.text.contains("write the lexer next")).expect("the entry").id;
+        Reply::bash(&format!("brain-guard close {id}")).tokens(percent(31.3))
+    }));
+    agent.push(step(|r| {
+        assert!(!only_result(r).1, "{r}");
+        Reply::text("That is all.").tokens(percent(31.4))
     }));
     agent.push(carried("found later: the lexer drops CRLF"));
     let world = World::build().guard_settings(unattended()).agent(moves(agent)).start();
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
-    let last = world.mock.wait_main(6);
-    assert_ne!(last.session, world.mock.main()[4].session);
-    assert!(
-        last.user_texts().iter().any(|t| t.contains("(version 2, also in ")),
-        "the later version crosses"
-    );
+    let last = world.mock.wait_main(7);
+    assert_ne!(last.session, world.mock.main()[5].session);
+    assert!(last.user_texts().iter().any(|t| t.contains("(version 3, also in ")), "the latest version crosses");
 }
 
 #[test]
