@@ -36,10 +36,15 @@ fn what_our_verbs_write_behind_the_seal_is_sealed_again_by_itself() {
         assert!(!only_result(r).1, "{r}");
         let (text, _) = only_result(r);
         let file = text.rsplit_once('(').and_then(|(_, path)| path.trim_end().strip_suffix(')'));
-        let text = std::fs::read_to_string(file.expect("the append names the file")).expect("the file");
+        let text =
+            std::fs::read_to_string(file.expect("the append names the file")).expect("the file");
         let shape = Shape::default();
         let document = parse(&text, &shape);
-        let id = document.entries().find(|e| e.text.contains("write the lexer next")).expect("the entry").id;
+        let id = document
+            .entries()
+            .find(|e| e.text.contains("write the lexer next"))
+            .expect("the entry")
+            .id;
         Reply::bash(&format!("brain-guard close {id}")).tokens(percent(31.3))
     }));
     agent.push(step(|r| {
@@ -52,7 +57,10 @@ fn what_our_verbs_write_behind_the_seal_is_sealed_again_by_itself() {
     tui.prompt("Build the parser");
     let last = world.mock.wait_main(7);
     assert_ne!(last.session, world.mock.main()[5].session);
-    assert!(last.user_texts().iter().any(|t| t.contains("(version 3, also in ")), "the latest version crosses");
+    assert!(
+        last.user_texts().iter().any(|t| t.contains("(version 3, also in ")),
+        "the latest version crosses"
+    );
 }
 
 #[test]

@@ -1,17 +1,13 @@
 //! Two sessions in one project at the same time.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use super::{climb_and_seal, deliveries, moves, only_result, percent, step, unattended};
-use crate::mock::{Gate, Reply, Request};
+use crate::mock::{Reply, Request};
 use crate::world::World;
 
 #[test]
 fn one_crosses_and_the_other_hears_nothing() {
-    let crossed = Gate::default();
-    let wait = crossed.clone();
     let mut alpha = climb_and_seal();
     alpha.push(step(|_| Reply::text("I end my turn.").tokens(percent(31.2))));
     alpha.push(step(|r| {
@@ -19,10 +15,8 @@ fn one_crosses_and_the_other_hears_nothing() {
         Reply::text("alpha goes on").tokens(percent(6.0))
     }));
     let beta = vec![
-        step(move |_| {
-            assert!(wait.wait(Duration::from_secs(20)), "the other crosses meanwhile");
-            Reply::tool("Read", json!({"file_path": "README.md"})).tokens(percent(7.0))
-        }),
+        step(|_| Reply::text("beta has begun").tokens(percent(6.0))),
+        step(|_| Reply::tool("Read", json!({"file_path": "README.md"})).tokens(percent(7.0))),
         step(|r| {
             assert!(!only_result(r).1, "{r}");
             Reply::bash("brain-guard status --json").tokens(percent(8.0))
@@ -41,17 +35,17 @@ fn one_crosses_and_the_other_hears_nothing() {
             Reply::text("beta is done").tokens(percent(8.5))
         }),
     ];
-    // A held answer of one must not hold the other, so each has its own thread of moves behind one lock:
-    // beta asks for the first time only when alpha is through.
     let (mut alpha, mut beta) = (moves(alpha), moves(beta));
     let agent = move |r: &Request| if r.said("the beta work") { beta(r) } else { alpha(r) };
     let world = World::build().guard_settings(unattended()).agent(agent).start();
     let (one, two) = (world.tui(&[]), world.tui(&[]));
-    one.prompt("Do the alpha work");
-    let last = world.mock.wait_main(5);
-    crossed.open();
     two.prompt("Do the beta work");
-    let asked = world.mock.wait_main(8);
+    two.wait_screen("beta's beginning", |screen| screen.contains("beta has begun"));
+    two.wait_idle();
+    one.prompt("Do the alpha work");
+    let last = world.mock.wait_main(6);
+    two.prompt("Go on");
+    let asked = world.mock.wait_main(9);
     assert!(asked.said("the beta work"));
     one.wait_screen("alpha's answer", |screen| screen.contains("alpha goes on"));
     two.wait_screen("beta's answer", |screen| screen.contains("beta is done"));
