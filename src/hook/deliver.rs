@@ -116,12 +116,14 @@ pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> 
     let kind = if pieces.len() == 1 { Text::Kickoff } else { Text::Piece };
     let with_prompts = |chars: usize| {
         let prompts = if number > 1 { String::new() } else { quoted_prompts(facts, token, chars) };
-        let more = [("part", part.as_str()), ("parts", parts.as_str()), ("prompts", prompts.as_str())];
+        let more =
+            [("part", part.as_str()), ("parts", parts.as_str()), ("prompts", prompts.as_str())];
         format!("{ahead}{}", frame(facts, token, kind, file, &more))
     };
     // The file comes first: what of the prompts doesn't fit beside it stays on disk.
     let sizes = [PROMPT_CHARS, 500, 200, 50];
-    let fitting = sizes.into_iter().map(with_prompts).find(|text| text.chars().count() <= CONTEXT_CHARS);
+    let fitting =
+        sizes.into_iter().map(with_prompts).find(|text| text.chars().count() <= CONTEXT_CHARS);
     Some(fitting.unwrap_or_else(|| with_prompts(0)))
 }
 

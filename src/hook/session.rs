@@ -248,7 +248,11 @@ fn bearings(facts: &Facts, event: &Event, parent: &Session, token: Option<&Token
     let live = facts.places.compaction(&parent.job).display().to_string();
     let mut shells = String::new();
     for shell in parent.shells.iter().take(SHELLS) {
-        let _ = write!(shells, "\nStill running in the background: {}", deliver::cut(shell, SHELL_CHARS));
+        let _ = write!(
+            shells,
+            "\nStill running in the background: {}",
+            deliver::cut(shell, SHELL_CHARS)
+        );
     }
     if let Some(more) = parent.shells.len().checked_sub(SHELLS + 1) {
         let _ = write!(shells, "\nAnd {} more.", more + 1);

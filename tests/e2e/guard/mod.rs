@@ -14,6 +14,7 @@ mod model_switch;
 mod notifications;
 mod operator;
 mod own_compaction;
+mod reground;
 mod sandbox;
 mod stop;
 mod story;
@@ -22,7 +23,6 @@ mod tiers;
 mod two_sessions;
 mod typed_clear;
 mod unanswered;
-mod reground;
 
 use serde_json::{Value, json};
 
