@@ -20,10 +20,17 @@ pub(super) struct RawBlock {
 
 #[derive(Debug, PartialEq)]
 pub(super) enum RawKind {
-    Heading { level: u8, setext: bool, title: String },
+    Heading {
+        level: u8,
+        setext: bool,
+        title: String,
+    },
     Item,
     Comment,
     Rule,
+    Paragraph,
+    /// What Markdown takes out of the text: link definitions.
+    Definition,
     Other,
 }
 
@@ -66,6 +73,7 @@ fn scan(text: &str, at: usize, shape: &Shape, found: &mut Vec<RawBlock>) -> Opti
                             RawKind::Other
                         })
                     }
+                    (0, Tag::Paragraph) => Some(RawKind::Paragraph),
                     (0, _) => Some(RawKind::Other),
                     (1, Tag::Item) => Some(RawKind::Item),
                     _ => None,
@@ -164,10 +172,12 @@ fn is_known_heading(line: &str, shape: &Shape) -> bool {
 
 /// A heading written without the space after its `#`s: a paragraph to Markdown, not to a person.
 pub(super) fn heading_without_space(raw: &str) -> Option<(u8, &str)> {
-    let raw = raw.trim();
-    let title = raw.trim_start_matches('#');
-    let hashes = raw.len() - title.len();
-    let plain = (1..=6).contains(&hashes) && !raw.contains(['\n', '\r']);
+    let raw = raw.trim_end();
+    let line = raw.trim_start_matches(' ');
+    let title = line.trim_start_matches('#');
+    let hashes = line.len() - title.len();
+    let plain =
+        raw.len() - line.len() < 4 && (1..=6).contains(&hashes) && !raw.contains(['\n', '\r']);
     plain.then_some((hashes as u8, title))
 }
 
@@ -180,6 +190,12 @@ fn without_open_comments(source: &str, shape: &Shape) -> Option<String> {
     while let Some(found) = source[at..].find("<!--") {
         let start = at + found;
         let inner = start + 4;
+        // Within a line or an item a comment ends with that.
+        let line = source[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        if !source[line..start].bytes().all(|byte| byte == b' ') {
+            at = inner;
+            continue;
+        }
         let end = source[inner..].find("-->").map(|end| inner + end);
         let swallows = end.is_none_or(|end| {
             let inside = &source[inner..end];
@@ -218,6 +234,15 @@ fn cover(source: &str, start: usize, found: Vec<RawBlock>) -> Vec<RawBlock> {
         }
         block.range.start = block.range.start.max(end);
         leftover(source, end..block.range.start, &mut covered);
+        // A link definition and the line right below it are one paragraph to a person.
+        let joins = |last: &mut RawBlock| {
+            last.kind == RawKind::Definition
+                && block.kind == RawKind::Paragraph
+                && source[last.range.end..block.range.start].lines().count() < 2
+        };
+        if let Some(definition) = covered.pop_if(joins) {
+            block.range.start = definition.range.start;
+        }
         end = block.range.end;
         covered.push(block);
     }
@@ -235,12 +260,12 @@ fn leftover(source: &str, range: Range<usize>, covered: &mut Vec<RawBlock>) {
     let in_line = !text.starts_with(['\n', '\r']) && !line_over(&source[..range.start]);
     match covered.last_mut() {
         Some(last) if in_line || last.kind == RawKind::Item && text.starts_with([' ', '\t']) => {
-            last.range.end = end
+            last.range.end = end;
         }
         _ => {
             let blank = text.len() - text.trim_start().len();
             let first = range.start + text[..blank].rfind(['\n', '\r']).map_or(0, |at| at + 1);
-            covered.push(RawBlock { range: first..end, kind: RawKind::Other });
+            covered.push(RawBlock { range: first..end, kind: RawKind::Definition });
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Edits of a file that leave every other byte as it stands.
 
+use super::flags;
 use super::insert::{self, Insertion};
 use super::item::{self, Marker};
-use super::{Block, BlockKind, Document, Entry, Shape, parse};
+use super::{Block, BlockKind, Document, Entry, Shape, parse, says_nothing};
 
 /// Why an edit was not made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +34,14 @@ pub enum EditError {
         id: String,
         /// Those entries, ready to print.
         entries: String,
+    },
+    /// An entry can't be marked without changing what the lines next to it mean.
+    #[error(
+        "line {line} runs into the lines next to it: put a blank line before and after the entry and try again"
+    )]
+    Joined {
+        /// Where, counted from 1.
+        line: usize,
     },
     /// Something in the file is left open and would take the new text in.
     #[error(
@@ -97,7 +106,7 @@ pub fn close(text: &str, shape: &Shape, id: &str) -> Result<String, EditError> {
         let before = parse(&out, shape);
         let ways = closings(&out, entry);
         let closed = ways.into_iter().find(|new| closes_only(&before, new, entry));
-        out = closed.ok_or_else(|| EditError::Open { line: line_of(text, entry.range.start) })?;
+        out = closed.ok_or_else(|| EditError::Joined { line: line_of(text, entry.range.start) })?;
     }
     Ok(out)
 }
@@ -130,7 +139,8 @@ fn closings(text: &str, entry: &Entry) -> Vec<String> {
         let closed_block = [&text[..start + blank], "closed: ", &text[start + blank..end]].concat();
         ways.push([&closed_block, &text[end..]].concat());
         ways.push([&closed_block, newline, &text[end..]].concat());
-        ways.push(own_item(&closed, ""));
+        // In front of a fence or the like a word would make a paragraph of it.
+        ways.insert(if is_markup(&entry.text) { 0 } else { 2 }, own_item(&closed, ""));
     } else {
         let digits = raw[blank..].bytes().take_while(u8::is_ascii_digit).count();
         let marker = start + blank + digits + 1;
@@ -141,7 +151,7 @@ fn closings(text: &str, entry: &Entry) -> Vec<String> {
         }
         if body.starts_with(['\n', '\r']) {
             ways.push(put(marker, " [x]"));
-        } else if body.starts_with(['`', '~', '>', '|', '<', '#']) && gap > 0 {
+        } else if is_markup(body) && gap > 0 {
             let pad = " ".repeat(blank + digits + 1 + gap);
             ways.push(put(marker + gap, &format!("[x]{newline}{pad}")));
         }
@@ -154,10 +164,15 @@ fn closings(text: &str, entry: &Entry) -> Vec<String> {
     ways
 }
 
+/// Whether a text starts with a block that only stands at the start of a line.
+fn is_markup(text: &str) -> bool {
+    ["```", "~~~", ">", "|", "<", "#", "    "].iter().any(|start| text.starts_with(start))
+}
+
 /// Whether `new` reads as the document does, but for this entry being closed.
 fn closes_only(document: &Document, new: &str, closed: &Entry) -> bool {
     let new = parse(new, document.shape());
-    let same = |(a, b): (&Entry, &Entry)| {
+    let same = |(a, b): (&&Entry, &&Entry)| {
         let touched = a.range == closed.range;
         let flags = a.pinned == b.pinned && b.closed == (a.closed || touched);
         flags
@@ -165,13 +180,18 @@ fn closes_only(document: &Document, new: &str, closed: &Entry) -> bool {
             && a.under == b.under
             && (a.text == b.text || touched && says(a) == says(b))
     };
-    document.entries().count() == new.entries().count()
-        && document.entries().zip(new.entries()).all(same)
+    let (before, after) = (telling(document), telling(&new));
+    before.len() == after.len() && before.iter().zip(&after).all(same)
+}
+
+/// The entries that are more than punctuation.
+fn telling<'a>(document: &'a Document) -> Vec<&'a Entry> {
+    document.entries().filter(|entry| !says_nothing(&entry.text)).collect()
 }
 
 /// What an entry says, without what wraps it.
 fn says(entry: &Entry) -> String {
-    let bare = item::flags(&entry.text).bare;
+    let bare = flags::flags(&entry.text).bare;
     bare.split_whitespace().collect::<String>().trim_matches('`').to_owned()
 }
 
@@ -271,5 +291,5 @@ fn near(document: &Document, wanted: &str) -> String {
 }
 
 fn named(entry: &Entry) -> String {
-    format!("{} ({})", entry.id, item::head(item::flags(&entry.text).bare, 40))
+    format!("{} ({})", entry.id, item::head(flags::flags(&entry.text).bare, 40))
 }

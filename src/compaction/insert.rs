@@ -41,7 +41,7 @@ pub(super) fn ways(document: &Document, section: usize, new: &[(&Marker, &str)])
     ways.into_iter().flatten().collect()
 }
 
-fn appended(document: &Document, opening: usize, list: &str, tight: bool) -> Vec<Insertion> {
+fn appended(document: &Document, opening: usize, items: &str, tight: bool) -> Vec<Insertion> {
     let source = document.source();
     let newline = newline(source);
     let root: Vec<&Block> = document.blocks()[opening + 1..]
@@ -56,20 +56,20 @@ fn appended(document: &Document, opening: usize, list: &str, tight: bool) -> Vec
     let entry = last.and_then(|block| entry_of(document, block));
     let tight = tight && entry.is_some_and(|entry| entry.marker == Marker::Bullet);
     let gap = if tight { newline.to_owned() } else { newline.repeat(2) };
-    let mut ways = vec![Insertion { at: end, text: format!("{gap}{list}{}", after(source, end)) }];
+    let mut ways = vec![Insertion { at: end, text: format!("{gap}{items}{}", after(source, end)) }];
     if let Some(fence) = entry.and_then(|entry| blocks::closing_fence(&source[entry.range.clone()]))
     {
-        let text = format!("{newline}{fence}{newline}{newline}{list}{}", after(source, end));
+        let text = format!("{newline}{fence}{newline}{newline}{items}{}", after(source, end));
         ways.push(Insertion { at: end, text });
     }
     let prompt = root.first().filter(|block| block.kind == BlockKind::Comment);
     let start = line_end(source, prompt.unwrap_or(&heading));
     // A blank line after, lest a paragraph that follows is taken for the item's.
-    let text = format!("{newline}{newline}{list}{newline}{}", after(source, start));
+    let text = format!("{newline}{newline}{items}{newline}{}", after(source, start));
     ways.push(Insertion { at: start, text });
     // A comment ends the list, which would take in an indented block.
     let text =
-        format!("{newline}{newline}{list}{newline}{LIST_END}{newline}{}", after(source, start));
+        format!("{newline}{newline}{items}{newline}{LIST_END}{newline}{}", after(source, start));
     ways.push(Insertion { at: start, text });
     ways
 }

@@ -1,6 +1,8 @@
-//! One entry's text: out of its list item, into a list item, and what its first words mean.
+//! One entry's text: out of its list item, and into one.
 
 use serde::{Deserialize, Serialize};
+
+use super::flags::flags;
 
 /// How an entry is marked in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,79 +13,6 @@ pub enum Marker {
     Ordered(String),
     /// None: a paragraph, a fence, a table, a quote.
     Block,
-}
-
-/// What stands in front of an entry's words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Flags<'a> {
-    pub pinned: bool,
-    pub closed: bool,
-    pub none: bool,
-    /// A word with a colon, if there is one.
-    pub word: Option<String>,
-    /// The text without flags, with that word.
-    pub bare: &'a str,
-}
-
-/// Reads the flags in front of a text, in any order: checkbox, pin, `closed:`, and the strike around it.
-pub(crate) fn flags(text: &str) -> Flags<'_> {
-    let (mut pinned, mut closed) = (false, false);
-    let mut rest = text.trim();
-    loop {
-        if let Some((checked, after)) = checkbox(rest) {
-            closed |= checked;
-            rest = after;
-        } else if let Some(after) = pin(rest) {
-            pinned = true;
-            rest = after;
-        } else if let Some(inner) = struck(rest) {
-            closed = true;
-            rest = inner;
-        } else if let Some((_, after)) = lead(rest).filter(|(word, _)| word == "closed") {
-            closed = true;
-            rest = after;
-        } else {
-            break;
-        }
-    }
-    let lead = lead(rest);
-    let says = |after: &str| after.chars().any(char::is_alphanumeric);
-    let none = lead.as_ref().is_some_and(|(word, after)| word == "none" && says(after));
-    Flags { pinned, closed, none, word: lead.map(|(word, _)| word), bare: rest }
-}
-
-/// Whether a text starts with a checkbox, whether that is ticked, and what follows.
-pub(crate) fn checkbox(text: &str) -> Option<(bool, &str)> {
-    let (checked, after) = match text.get(..3)? {
-        "[ ]" => (false, &text[3..]),
-        "[x]" | "[X]" => (true, &text[3..]),
-        _ => return None,
-    };
-    (after.is_empty() || after.starts_with(char::is_whitespace))
-        .then(|| (checked, after.trim_start()))
-}
-
-fn pin(text: &str) -> Option<&str> {
-    let after = text.strip_prefix('!')?.trim_start_matches('!');
-    // An image and an inequality are no pins.
-    (!after.starts_with(['[', '='])).then(|| after.trim_start())
-}
-
-fn struck(text: &str) -> Option<&str> {
-    let inner = text.strip_prefix("~~")?.strip_suffix("~~")?;
-    (!inner.trim().is_empty() && !inner.contains("~~")).then(|| inner.trim())
-}
-
-/// A first word with a colon, lower case, emphasis around it ignored; and what follows.
-/// `std::fs` and `https://` are none.
-fn lead(text: &str) -> Option<(String, &str)> {
-    let emphasis = ['*', '_', '`'];
-    let start = text.trim_start_matches(emphasis);
-    let end = start.find(|letter: char| !letter.is_alphabetic() && letter != '-')?;
-    let (word, after) = start.split_at(end);
-    let after = after.trim_start_matches(emphasis).strip_prefix([':', '：'])?;
-    let usable = !word.is_empty() && word.len() <= 40 && !after.starts_with([':', '/']);
-    usable.then(|| (word.to_lowercase(), after.trim_start_matches(emphasis).trim_start()))
 }
 
 /// The lines of a text, whatever ends them, without the ends.
@@ -266,47 +195,6 @@ pub(crate) fn head(text: &str, letters: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn flags_are_read_in_any_order() {
-        for (text, pinned, closed, bare) in [
-            ("plain", false, false, "plain"),
-            ("! keep", true, false, "keep"),
-            ("!keep", true, false, "keep"),
-            ("[ ] to do", false, false, "to do"),
-            ("[x] ! done", true, true, "done"),
-            ("! [X] done", true, true, "done"),
-            ("~~gone~~", false, true, "gone"),
-            ("~~! gone~~", true, true, "gone"),
-            ("~~gone~~ not whole ~~gone~~", false, false, "~~gone~~ not whole ~~gone~~"),
-            ("Closed: it works", false, true, "it works"),
-            ("**closed:** it works", false, true, "it works"),
-            ("[x](a link)", false, false, "[x](a link)"),
-            ("![an image](x)", false, false, "![an image](x)"),
-            ("!= is wrong", false, false, "!= is wrong"),
-        ] {
-            let flags = flags(text);
-            assert_eq!((flags.pinned, flags.closed, flags.bare), (pinned, closed, bare), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_first_word_with_a_colon_is_a_kind() {
-        for (text, word) in [
-            ("Risk: x", Some("risk")),
-            ("**risk**: x", Some("risk")),
-            ("`risk:` x", Some("risk")),
-            ("[ ] ! risk:x", Some("risk")),
-            ("std::fs is used", None),
-            ("https://example.org", None),
-            ("two words: x", None),
-            ("", None),
-        ] {
-            assert_eq!(flags(text).word.as_deref(), word, "{text}");
-        }
-        assert!(flags("none: nothing was assumed").none);
-        assert!(!flags("none:").none && !flags("none of it").none);
-    }
 
     #[test]
     fn items_lose_their_indentation_and_get_it_back() {

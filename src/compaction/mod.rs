@@ -5,7 +5,9 @@
 //! Nothing here touches a file, a clock or the environment.
 
 mod blocks;
+mod defaults;
 mod edit;
+pub(crate) mod flags;
 mod front;
 mod insert;
 pub(crate) mod item;
@@ -25,10 +27,12 @@ pub use model::{Block, BlockKind, Document, Entry, EntryId, EntryIdError};
 pub use parse::parse;
 pub(crate) use parse::says_nothing;
 pub use render::render;
-pub(crate) use render::{CanonicalSection, canonical, sound};
+pub(crate) use render::{CanonicalSection, canonical, prompt, sound};
 pub use shape::{Role, Section, Shape, ShapeError};
 pub use stamp::{Stamp, StampState, digest};
 pub use template::{DEFAULT_TEMPLATE, template};
 
 #[cfg(test)]
 pub(crate) mod laws;
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! From text to [`Document`]. Never fails, never loses a byte.
 
 use super::blocks::{self, RawBlock, RawKind};
+use super::flags;
 use super::item::{self, Marker};
 use super::shape::heading_key;
 use super::{Block, BlockKind, Document, Entry, EntryId, FrontMatter, Shape, count_words};
@@ -58,17 +59,17 @@ impl Reader<'_> {
         let raw = &self.document.source[block.range.clone()];
         match &block.kind {
             RawKind::Heading { level, setext, title } => {
-                self.heading(block, *level, *setext, title)
+                self.heading(block, *level, *setext, title);
             }
             RawKind::Rule => self.push(start, BlockKind::Gap),
             // White space that is none to Markdown.
-            RawKind::Other if raw.trim().is_empty() => self.push(start, BlockKind::Gap),
+            _ if raw.trim().is_empty() => self.push(start, BlockKind::Gap),
             RawKind::Comment => self.push(start, BlockKind::Comment),
             RawKind::Item => {
                 let (marker, text) = item::of_item(raw);
                 self.entry(block, marker, text);
             }
-            RawKind::Other => {
+            RawKind::Paragraph | RawKind::Definition | RawKind::Other => {
                 let known = blocks::heading_without_space(raw)
                     .filter(|(_, title)| self.document.shape.find_heading(title).is_some());
                 if let Some((level, title)) = known {
@@ -108,7 +109,7 @@ impl Reader<'_> {
         } else if setext && level == 2 {
             // Far more often a rule below a paragraph than a heading.
             let text = item::of_block(&self.document.source[block.range.clone()]);
-            let text = text.rsplit_once('\n').map_or(text.as_str(), |(text, _)| text);
+            let text = text.rsplit_once('\n').map_or(text.as_str(), |(text, _)| text.trim_end());
             self.entry(block, Marker::Block, text.to_owned());
         } else if says_nothing(&self.document.source[block.range.clone()]) {
             self.push(start, BlockKind::Gap);
@@ -124,7 +125,7 @@ impl Reader<'_> {
     }
 
     fn entry(&mut self, block: &RawBlock, marker: Marker, text: String) {
-        let flags = item::flags(&text);
+        let flags = flags::flags(&text);
         let kind = flags.word.filter(|word| self.document.shape.routes.contains_key(word));
         let (pinned, closed, none) = (flags.pinned, flags.closed, flags.none);
         let id = EntryId::of(flags.bare);

@@ -11,7 +11,7 @@ pub fn render(document: &Document) -> String {
 /// What the canonical form of one section holds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CanonicalSection<'a> {
-    /// Comments with their marks; where there is none, the section's prompt.
+    /// Comments with their marks, the section's prompt among them.
     pub comments: Vec<&'a str>,
     /// Marker and text of each entry.
     pub items: Vec<(&'a Marker, &'a str)>,
@@ -32,11 +32,7 @@ pub(crate) fn canonical(
     out.push('\n');
     for (section, content) in shape.sections.iter().zip(sections) {
         out.push('\n');
-        if content.comments.is_empty() {
-            heading(section, "\n", &mut out);
-        } else {
-            heading_line(section, "\n", &mut out);
-        }
+        heading_line(section, "\n", &mut out);
         for comment in &content.comments {
             out.push_str(comment);
             out.push('\n');
@@ -74,13 +70,16 @@ fn heading_line(section: &Section, newline: &str, out: &mut String) {
 /// A section's heading and, as a comment, its prompt.
 pub(super) fn heading(section: &Section, newline: &str, out: &mut String) {
     heading_line(section, newline, out);
-    let prompt = one_line(&section.prompt).replace("--", "—");
-    if !prompt.is_empty() {
-        out.push_str("<!-- ");
+    if let Some(prompt) = prompt(section) {
         out.push_str(&prompt);
-        out.push_str(" -->");
         out.push_str(newline);
     }
+}
+
+/// A section's prompt as a comment.
+pub(crate) fn prompt(section: &Section) -> Option<String> {
+    let prompt = one_line(&section.prompt).replace("--", "—");
+    (!prompt.is_empty()).then(|| format!("<!-- {prompt} -->"))
 }
 
 /// A text on one line.

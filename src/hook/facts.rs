@@ -153,10 +153,17 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// A transcript that can't be read is said once a session: it may just be late.
+    /// A transcript that can't be read is said once a session; one that is not
+    /// there is no fault, since the client writes the first rows late.
     fn transcript_fault(&self, path: &Path, error: &std::io::Error) {
         let said = self.places.session(self.id, "no-transcript");
-        if atomic::claim(&said).unwrap_or(true) {
+        if !atomic::claim(&said).unwrap_or(true) {
+            return;
+        }
+        if error.kind() == std::io::ErrorKind::NotFound {
+            let details = json!({"session": self.id, "path": path});
+            log::write(&self.places.log(), self.now, "no-transcript", &details);
+        } else {
             self.fault(&format!("transcript {} not read", path.display()), error);
         }
     }

@@ -1,6 +1,7 @@
 //! The file while the steps work on it: entries with where they stand and where they belong.
 
-use crate::compaction::item::{flags, head};
+use crate::compaction::flags::flags;
+use crate::compaction::item::head;
 use crate::compaction::{Document, EntryId, FrontMatter, Marker, Role, Shape, count_words, sound};
 
 use super::report::{Heavy, Moved, Reason, Refused, Removed, Report, StepReport, Taken};
@@ -133,12 +134,11 @@ impl<'a> Draft<'a> {
         let mut front = document.front().clone();
         let job = front.job.get_or_insert_with(|| input.job.to_owned());
         let title = document.title().unwrap_or(job).to_owned();
-        let comments = vec![Vec::new(); input.shape.sections.len()];
         Self {
             input,
             front,
             title,
-            comments,
+            comments: Vec::new(),
             items: Vec::new(),
             git: Vec::new(),
             removed: Vec::new(),

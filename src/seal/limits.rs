@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Limits {
-    /// The ceiling of the compaction file in words, θ_lc.
+    /// The ceiling of the compaction file in words.
     pub theta_words: usize,
     /// The share of it the seal shrinks a file to.
     pub target: f64,

@@ -31,6 +31,8 @@ pub use report::{
 use crate::compaction::{Document, EntryId, Shape, Stamp, StampState, measure, parse};
 use draft::Draft;
 
+type Run = fn(&mut Draft, &Document, &mut StepReport);
+
 /// What a seal works on.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
@@ -86,9 +88,11 @@ pub fn seal(input: &Input) -> Result<Sealed, Box<Refused>> {
         let (removed, removed_markdown) = (Vec::new(), String::new());
         return Ok(Sealed { text: input.source.to_owned(), removed, removed_markdown, report });
     }
+    let even = even_lines(input.source);
+    let document = even.as_deref().map_or(document, |even| parse(even, input.shape));
     let mut draft = Draft::new(input, &document);
     let mut report = Report::new(words, version + 1, Verdict::Sealed);
-    let steps: [(Step, fn(&mut Draft, &Document, &mut StepReport)); 6] = [
+    let steps: [(Step, Run); 6] = [
         (Step::Normalize, normalize::run),
         (Step::Dedup, |draft, _, log| dedup::run(draft, log)),
         (Step::Fold, |draft, _, log| fold::run(draft, log)),
@@ -116,6 +120,11 @@ pub fn seal(input: &Input) -> Result<Sealed, Box<Refused>> {
     }
     let removed_markdown = report::removed_markdown(&draft.title, report.version, &draft.removed);
     Ok(Sealed { text, removed: draft.removed, removed_markdown, report })
+}
+
+/// The source with lines ended by `\n`, where they are not.
+fn even_lines(source: &str) -> Option<String> {
+    source.contains('\r').then(|| source.replace("\r\n", "\n").replace('\r', "\n"))
 }
 
 /// Whether there is nothing to do: the stamp holds, and nothing new came with the call.

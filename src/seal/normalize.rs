@@ -1,8 +1,11 @@
 //! Step 1: every entry a list item, every section once; entries below a heading of the
 //! agent's own become one entry with it.
 
-use crate::compaction::item::{flags, written};
-use crate::compaction::{BlockKind, Document, Entry, Marker, Role, Shape, says_nothing};
+use std::collections::BTreeSet;
+
+use crate::compaction::flags::flags;
+use crate::compaction::item::written;
+use crate::compaction::{BlockKind, Document, Entry, Marker, Role, Shape, prompt, says_nothing};
 
 use super::draft::{Draft, Item};
 use super::report::StepReport;
@@ -19,17 +22,15 @@ struct Group {
 pub(super) fn run(draft: &mut Draft, document: &Document, log: &mut StepReport) {
     let shape = draft.shape();
     let entries: Vec<&Entry> = document.entries().collect();
-    let mut group = None;
+    let mut comments = vec![Vec::new(); shape.sections.len()];
+    let (mut stray, mut group) = (Vec::new(), None);
     for block in document.blocks() {
         match &block.kind {
             BlockKind::Comment => {
-                let raw = document.source()[block.range.clone()]
-                    .trim()
-                    .replace("\r\n", "\n")
-                    .replace('\r', "\n");
-                let comments = &mut draft.comments[block.section.unwrap_or_else(|| shape.home())];
-                if !comments.contains(&raw) {
-                    comments.push(raw);
+                let raw = document.source()[block.range.clone()].trim().to_owned();
+                match block.section {
+                    Some(section) => comments[section].push(raw),
+                    None => stray.push(raw),
                 }
             }
             BlockKind::Heading { title } => {
@@ -43,6 +44,18 @@ pub(super) fn run(draft: &mut Draft, document: &Document, log: &mut StepReport) 
         }
     }
     close(draft, group, log);
+    // A prompt that was edited by hand stays; one that is missing comes back.
+    for (comments, section) in comments.iter_mut().zip(&shape.sections) {
+        if comments.is_empty() {
+            comments.extend(prompt(section));
+        }
+    }
+    comments[shape.home()].append(&mut stray);
+    for comments in &mut comments {
+        let mut seen = BTreeSet::new();
+        comments.retain(|comment| seen.insert(comment.clone()));
+    }
+    draft.comments = comments;
     for item in &mut draft.items {
         item.inherited = draft.input.inherited.contains(&item.id);
     }

@@ -1,6 +1,6 @@
 //! What a seal did, step by step, for people and programs.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use serde::Serialize;
 
@@ -126,15 +126,22 @@ impl Report {
     }
 }
 
+/// How many entries of a kind the text names a step: it is read by an agent whose context is full.
+const SHOWN: usize = 5;
+
+fn or_none(section: &str) -> &str {
+    if section.is_empty() { "no section" } else { section }
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let (before, after) = (self.words_before, self.words_after);
         match self.verdict {
             Verdict::Sealed => {
-                write!(f, "sealed as version {}: {before} words, now {after}", self.version)?
+                write!(f, "sealed as version {}: {before} words, now {after}", self.version)?;
             }
             Verdict::AlreadySealed => {
-                write!(f, "already sealed as version {}: {before} words", self.version)?
+                write!(f, "already sealed as version {}: {before} words", self.version)?;
             }
             Verdict::Refused => write!(f, "not sealed: {before} words, {after} after every step")?,
         }
@@ -144,17 +151,17 @@ impl fmt::Display for Report {
         for step in self.steps.iter().filter(busy) {
             write!(f, "\n  {:<9}  {:>5} -> {:<5}", step.step, step.before, step.after)?;
             write!(f, "  {} moved, {} removed", step.moved.len(), step.removed.len())?;
-            for Moved { id, from, to, head } in &step.moved {
-                let from = if from.is_empty() { "no section" } else { from };
-                write!(f, "\n    {id}  {from} -> {to}: {head}")?;
+            for Moved { id, from, to, head } in step.moved.iter().take(SHOWN) {
+                write!(f, "\n    {id}  {} -> {to}: {head}", or_none(from))?;
             }
-            for Taken { id, section, into, head } in &step.removed {
-                let section = if section.is_empty() { "no section" } else { section };
-                write!(f, "\n    {id}  out of {section}")?;
-                if let Some(into) = into {
-                    write!(f, ", {into} says it")?;
-                }
-                write!(f, ": {head}")?;
+            for Taken { id, section, into, head } in step.removed.iter().take(SHOWN) {
+                let into = into.map_or_else(String::new, |into| format!(", {into} says it"));
+                write!(f, "\n    {id}  out of {}{into}: {head}", or_none(section))?;
+            }
+            let more =
+                step.moved.len().saturating_sub(SHOWN) + step.removed.len().saturating_sub(SHOWN);
+            if more > 0 {
+                write!(f, "\n    … and {more} more")?;
             }
         }
         Ok(())
@@ -183,8 +190,8 @@ pub(super) fn removed_markdown(title: &str, version: u64, removed: &[Removed]) -
     let mut last = None;
     for entry in removed {
         if last != Some((entry.step, &entry.section)) {
-            let section = if entry.section.is_empty() { "no section" } else { &entry.section };
-            out.push_str(&format!("\n## {}: {section}\n\n", entry.step));
+            let section = or_none(&entry.section);
+            let _ = write!(out, "\n## {}: {section}\n\n", entry.step);
             last = Some((entry.step, &entry.section));
         }
         out.push_str(&written(&Marker::Bullet, &entry.text));

@@ -15,14 +15,22 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
         organize::sort(draft);
         return;
     };
+    let mut folds = Vec::with_capacity(draft.items.len());
     for index in 0..draft.items.len() {
         let item = &draft.items[index];
         let ages = matches!(shape.role(item.home), Role::Risks | Role::Insight);
-        let folds = item.closed || item.inherited && ages;
-        if folds && item.home != summary && !item.pinned && !item.none {
+        let old = item.closed || item.inherited && ages;
+        folds.push(old && item.home != summary && !item.pinned && !item.none);
+        if folds[index] {
             draft.shift(index, summary, log);
         }
     }
+    // What folds in is newer than what stands there.
+    let mut folded = folds.iter();
+    let (newer, older) =
+        std::mem::take(&mut draft.items).into_iter().partition(|_| folded.next() == Some(&true));
+    draft.items = older;
+    draft.items.extend::<Vec<Item>>(newer);
     let new = new_items(draft.input, summary);
     // A text that is in the summary already is not new, but it is the newest again.
     draft.items.retain(|item| item.home != summary || !new.iter().any(|new| new.text == item.text));
