@@ -40,14 +40,15 @@ mod tests {
     #[test]
     fn an_open_input_is_told_from_a_closed_one() {
         let mut child = Command::new("sh")
-            .args(["-c", "exec sleep 20", "sh", "--input-format", "stream-json"])
+            .args(["-c", "while :; do sleep 1; done", "sh", "--input-format", "stream-json"])
             .stdin(Stdio::piped())
             .spawn()
             .unwrap();
-        assert!(!takes_prompts(child.id()), "sleep's arguments are not the client's");
+        assert!(takes_prompts(child.id()));
+        assert!(!takes_prompts(std::process::id()), "these arguments are not the client's");
         assert!(!hung_up(child.id()));
         drop(child.stdin.take());
-        assert!(hung_up(child.id()));
+        assert!(hung_up(child.id()) && !takes_prompts(child.id()));
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(hung_up(child.id()));

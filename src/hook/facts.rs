@@ -58,6 +58,8 @@ pub struct Facts<'a> {
 pub struct Context {
     /// The reading.
     pub reading: Reading,
+    /// What the response before it used, where the transcript tells.
+    pub before: Option<u64>,
     /// The window.
     pub window: Window,
     /// Some source named the model, known to us or not.
@@ -153,18 +155,15 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// A transcript that can't be read is said once a session; one that is not
-    /// there is no fault, since the client writes the first rows late.
+    /// A transcript that can't be read is said once a session. One that is not
+    /// there before the first reading is no fault: the client writes its rows late.
     fn transcript_fault(&self, path: &Path, error: &std::io::Error) {
-        let said = self.places.session(self.id, "no-transcript");
-        if !atomic::claim(&said).unwrap_or(true) {
-            return;
-        }
-        if error.kind() == std::io::ErrorKind::NotFound {
-            let details = json!({"session": self.id, "path": path});
-            log::write(&self.places.log(), self.now, "no-transcript", &details);
-        } else {
-            self.fault(&format!("transcript {} not read", path.display()), error);
+        let early = error.kind() == std::io::ErrorKind::NotFound && self.session.reading.is_none();
+        let kind = if early { "no-transcript-yet" } else { "fault" };
+        if atomic::claim(&self.places.session(self.id, kind)).unwrap_or(true) {
+            let what = format!("transcript {} not read", path.display());
+            let details = json!({"session": self.id, "what": what, "error": error.to_string()});
+            log::write(&self.places.log(), self.now, kind, &details);
         }
     }
 
@@ -221,6 +220,7 @@ impl<'a> Facts<'a> {
         let window = self.window(model, self.session.reported_window, used);
         let model_named = model.is_some();
         let mut context = self.reading(used, window, source, fill.at.unwrap_or(self.now));
+        context.before = fill.before;
         if estimated > context.reading.limit / 100 {
             context.reading.source = Source::Estimated;
         }
@@ -232,6 +232,7 @@ impl<'a> Facts<'a> {
         let limit = gauge::limit(window.tokens, &self.seen.auto_compact);
         Context {
             reading: Reading { used, limit, source, at },
+            before: None,
             window,
             model_named: true,
             reported: None,

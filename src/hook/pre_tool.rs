@@ -157,7 +157,9 @@ pub fn settle(facts: &mut Facts, context: Option<Context>, counted: Option<Count
     };
     let reading = context.reading;
     let own = (facts.session.first_bytes as f64 / crate::transcript::fill::BYTES_PER_TOKEN) as u64;
-    let base = reading.used.saturating_sub(own);
+    // Rows are written late: the first reading may be the second response's already.
+    let used = context.before.map_or(reading.used, |before| before.min(reading.used));
+    let base = used.saturating_sub(own);
     let calls = state::calls(&facts.places, facts.id);
     let (settings, first) = (facts.settings.ramp(reading.limit), facts.session.first);
     let result = state::update(&facts.places, facts.id, |s| {

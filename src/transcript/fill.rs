@@ -16,6 +16,8 @@ pub struct Fill {
     /// Tokens of the last main-loop response with usage (input, cache and output),
     /// or what a compaction after it left.
     pub measured: u64,
+    /// Tokens of the response before it, if there was one.
+    pub before: Option<u64>,
     /// Tokens that rows after it are estimated to bring.
     pub estimated: u64,
     /// When the measured row was written.
@@ -165,7 +167,7 @@ impl Gatherer {
             return ControlFlow::Continue(());
         }
         let output = usage.output_tokens.unwrap_or(0);
-        match &self.last {
+        match &mut self.last {
             None => {
                 let fill = Fill {
                     measured: total,
@@ -184,6 +186,7 @@ impl Gatherer {
                 ControlFlow::Continue(())
             }
             Some(last) => {
+                last.fill.before = Some(total);
                 let grown = (last.fill.measured - last.output.min(last.fill.measured))
                     .saturating_sub(total);
                 if grown > 500 && self.between > 2_000 {
@@ -256,6 +259,16 @@ mod tests {
             r#"{{"type":"user","message":{{"role":"user","content":"{}"}}}}"#,
             "x".repeat(bytes)
         )
+    }
+
+    #[test]
+    fn the_response_before_the_last_is_kept() {
+        let before = |rows: &[&str]| gather(rows).unwrap().before;
+        assert_eq!(before(&[&assistant("m1", 48_000, 50)]), None);
+        assert_eq!(
+            before(&[&assistant("m1", 48_000, 50), &user(9), &assistant("m2", 300_000, 50)]),
+            Some(48_050)
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::harness::{Answer, Hook, fixtures};
 
 fn messy() -> String {
-    fs::read_to_string(fixtures().join("compaction/messy-3000-words.md")).expect("fixture")
+    fs::read_to_string(fixtures().join("compaction/hand-made-3000-words.md")).expect("fixture")
 }
 
 /// A session whose job's file is this text, and the job's folder.
