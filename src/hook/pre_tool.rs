@@ -13,6 +13,7 @@ use crate::log;
 use crate::policy::bands::{Band, band};
 use crate::policy::carve_outs::{self, Caller};
 use crate::policy::coach::Told;
+use crate::policy::gauge::Reading;
 use crate::policy::decide::{Call, Decision, Denial, Target, decide};
 use crate::policy::gauge::WindowSource;
 use crate::policy::operator::{self, Guarded};
@@ -158,7 +159,8 @@ pub fn settle(facts: &mut Facts, context: Option<Context>, counted: Option<Count
     let reading = context.reading;
     let own = (facts.session.first_bytes as f64 / crate::transcript::fill::BYTES_PER_TOKEN) as u64;
     // Rows are written late: the first reading may be the second response's already.
-    let used = context.before.map_or(reading.used, |before| before.min(reading.used));
+    let began = context.before.filter(|_| facts.session.first == First::Base);
+    let used = began.map_or(reading.used, |before| before.min(reading.used));
     let base = used.saturating_sub(own);
     let calls = state::calls(&facts.places, facts.id);
     let (settings, first) = (facts.settings.ramp(reading.limit), facts.session.first);
@@ -170,7 +172,8 @@ pub fn settle(facts: &mut Facts, context: Option<Context>, counted: Option<Count
             s.base_tokens = base;
         }
         let ramp = settings.shifted(s.base_percent(reading.limit));
-        if ramp.context_rank(reading.percent(), 0) >= ramp.first_blocking() {
+        let at_first = Reading { used, ..reading }.percent();
+        if ramp.context_rank(at_first, 0) >= ramp.first_blocking() {
             s.grace = Some(Grace { percent: reading.percent() + 1.0, calls: calls + 25 });
         }
         s.first = First::Done;
