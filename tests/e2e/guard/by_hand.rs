@@ -171,8 +171,9 @@ fn a_file_of_several_pieces_arrives_whole() {
 
 #[test]
 fn long_prompts_do_not_push_the_file_out() {
-    let entry: String = (0..108).map(|n| format!("- entry {n}: {}\n", "x".repeat(45))).collect();
-    let command = format!("brain-guard append --kind thread <<'EOF'\n{entry}EOF");
+    let entries: Vec<_> = (0..108).map(|n| format!("- entry {n}: {}", "x".repeat(45))).collect();
+    let entries = entries.join("\n");
+    let command = format!("brain-guard append --kind thread <<'EOF'\n{entries}\nEOF");
     let agent = moves(vec![
         step(|_| Reply::text("first-turn").tokens(percent(5.0))),
         step(|_| Reply::bash("echo two").tokens(percent(31.0))),
