@@ -69,9 +69,10 @@ fn a_dry_run_reports_every_step_and_changes_nothing() {
         (&report["verdict"], &report["dry_run"], &report["path"]),
         (&"sealed".into(), &true.into(), &Value::Null)
     );
+    // 800 is the target; the newest entry of each section is spared on the way there.
     let words = |key: &str| report[key].as_u64().expect("words");
     assert!(
-        (2_900..3_200).contains(&words("words_before")) && words("words_after") <= 800,
+        (2_900..3_200).contains(&words("words_before")) && words("words_after") <= 900,
         "{report}"
     );
 }
