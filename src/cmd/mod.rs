@@ -1,5 +1,5 @@
 //! The verbs, one a file. Each returns how it ended; what it prints goes through
-//! [`Out`].
+//! `out` and `err`.
 #![allow(clippy::disallowed_methods, reason = "commands are an edge")]
 
 pub mod append;

@@ -127,7 +127,7 @@ pub(crate) fn write(marker: &Marker, text: &str, out: &mut String) {
     write_padded(marker, text, 0, out);
 }
 
-/// As [`write`], the text indented by at least `least` columns: from four on, no heading
+/// As [`write()`], the text indented by at least `least` columns: from four on, no heading
 /// that follows can be taken for a part of the item, indented as it may be.
 pub(super) fn write_padded(marker: &Marker, text: &str, least: usize, out: &mut String) {
     let start = out.len();
@@ -154,7 +154,7 @@ pub(super) fn write_padded(marker: &Marker, text: &str, least: usize, out: &mut 
     }
 }
 
-/// As [`write`], by itself.
+/// As [`write()`], by itself.
 pub(crate) fn written(marker: &Marker, text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     write(marker, text, &mut out);

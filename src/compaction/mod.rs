@@ -1,7 +1,7 @@
 //! The compaction file: what it is made of, how it is read, measured and edited.
 //!
 //! The file is Markdown that an agent writes by hand, so reading never fails and
-//! never loses a byte: [`parse`] tiles the source, [`render`] puts the tiles back.
+//! never loses a byte: [`parse()`] tiles the source, [`render()`] puts the tiles back.
 //! Nothing here touches a file, a clock or the environment.
 
 mod blocks;

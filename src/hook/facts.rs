@@ -127,8 +127,8 @@ impl<'a> Facts<'a> {
 
     /// A headless run that is only coached.
     pub fn headless_only_coached(&self) -> bool {
-        !self.seen.interactive
-            && !(self.settings.headless == Headless::Boundary && self.input_open())
+        let crosses = || self.settings.headless == Headless::Boundary && self.input_open();
+        !self.seen.interactive && !crosses()
     }
 
     /// Whether a headless client still takes prompts: only a stream-json host that
@@ -210,9 +210,12 @@ impl<'a> Facts<'a> {
             let context = self.reading(used, window, Source::Mod, self.now);
             return Some(Context { reported, model_named: model.is_some(), ..context });
         }
-        let mut fill = self.fill()?.clone();
+        let mut fill = self.fill().cloned().unwrap_or_default();
         let source =
             if fill.lags(self.session.reading.as_ref()) { Source::Mod } else { Source::Transcript };
+        if fill.measured == 0 {
+            return None;
+        }
         let new = (new_bytes as f64 / fill.bytes_per_token) as u64;
         let estimated = fill.estimated + new;
         let used = fill.measured + estimated;

@@ -121,9 +121,9 @@ mod tests {
     use crate::policy::gauge::Source;
     use crate::settings::Settings;
 
-    fn reading(used: u64, limit: u64) -> Option<Reading> {
+    fn reading(used: u64, limit: u64) -> Reading {
         let at = "2026-01-01T00:00:00Z".parse().unwrap();
-        Some(Reading { used, limit, source: Source::Transcript, at })
+        Reading { used, limit, source: Source::Transcript, at }
     }
 
     #[test]
@@ -133,11 +133,11 @@ mod tests {
             let readings = Readings { context, file, written };
             stance(&ramp, &readings, Ranks::default(), MIN_WRITTEN, |_| None)
         };
-        let s = at(reading(21, 100), reading(1900, 2000), 20.0);
+        let s = at(Some(reading(21, 100)), Some(reading(1900, 2000)), 20.0);
         assert_eq!((s.rank, s.gauge), (2, Gauge::File));
-        let s = at(reading(21, 100), reading(2400, 2000), 14.0);
+        let s = at(Some(reading(21, 100)), Some(reading(2400, 2000)), 14.0);
         assert_eq!((s.rank, s.file_rank), (1, 1));
-        let s = at(reading(31, 100), None, 0.0);
+        let s = at(Some(reading(31, 100)), None, 0.0);
         assert_eq!((s.rank, s.gauge), (3, Gauge::Context));
         assert_eq!(at(None, None, 0.0).rank, 0);
     }
@@ -145,10 +145,10 @@ mod tests {
     #[test]
     fn a_cap_leaves_coaching() {
         let ramp = Settings::default().ramp(967_000);
-        let readings = Readings { context: reading(31, 100), ..Readings::default() };
+        let readings = Readings { context: Some(reading(31, 100)), ..Readings::default() };
         let s = stance(&ramp, &readings, Ranks::default(), MIN_WRITTEN, |_| Some(Cap::NoCarrier));
         assert_eq!((s.rank, s.effective(&ramp)), (3, 1));
-        let calm = Readings { context: reading(21, 100), ..Readings::default() };
+        let calm = Readings { context: Some(reading(21, 100)), ..Readings::default() };
         let s = stance(&ramp, &calm, Ranks::default(), MIN_WRITTEN, |_| panic!("not asked"));
         assert_eq!(s.effective(&ramp), 1);
     }

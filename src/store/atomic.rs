@@ -66,11 +66,11 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(path, bytes, true)
 }
 
-/// [`write`] without waiting for the disk: for state that may be lost with the
+/// [`write()`] without waiting for the disk: for state that may be lost with the
 /// machine but must never be torn. Saves the hook path an `fsync`.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(path, bytes, false)
 }

@@ -11,7 +11,7 @@ use crate::clock::Time;
 use crate::policy::gauge::{Reading, Source};
 
 /// Tokens that the rows account for.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Fill {
     /// Tokens of the last main-loop response with usage (input, cache and output),
     /// or what a compaction after it left.
@@ -26,6 +26,20 @@ pub struct Fill {
     pub model: Option<String>,
     /// Bytes one token took in this session, for other estimates.
     pub bytes_per_token: f64,
+}
+
+impl Default for Fill {
+    /// No row: nothing is accounted for.
+    fn default() -> Self {
+        Self {
+            measured: 0,
+            estimated: 0,
+            before: None,
+            at: None,
+            model: None,
+            bytes_per_token: BYTES_PER_TOKEN,
+        }
+    }
 }
 
 impl Fill {
@@ -92,6 +106,7 @@ struct Content<'a> {
 }
 
 #[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names are the API's")]
 struct Usage {
     input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,

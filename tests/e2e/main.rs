@@ -6,6 +6,7 @@
     clippy::disallowed_methods,
     reason = "tests are an edge: they start processes, read files and wait"
 )]
+#![allow(clippy::too_many_lines, reason = "a scenario is one story")]
 
 mod client;
 mod evidence;
