@@ -1,12 +1,8 @@
 //! The command line: types and help only; what a verb does is in `cmd`.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-
-use crate::cmd;
-use crate::env::Env;
 
 /// Keeps long runs of AI coding agents sane.
 #[derive(Debug, Parser)]
@@ -210,16 +206,4 @@ pub enum SettingsVerb {
         #[command(flatten)]
         whose: Whose,
     },
-}
-
-/// Parses and runs; usage errors end with code 2.
-pub fn run(env: &Env) -> ExitCode {
-    match Cli::try_parse() {
-        Ok(cli) => cmd::run(cli.verb, env),
-        Err(e) => {
-            // Nothing better can be done about a closed terminal.
-            let _ = e.print();
-            ExitCode::from(if e.use_stderr() { 2 } else { 0 })
-        }
-    }
 }

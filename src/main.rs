@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use brain_guard::env::Env;
-use brain_guard::{cli, clock, hook};
+use brain_guard::{clock, cmd, hook};
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
@@ -13,7 +13,7 @@ fn main() -> ExitCode {
         let rest: Vec<_> = args.map(|a| a.to_string_lossy().into_owned()).collect();
         return run_hook(&rest);
     }
-    cli::run(&Env::Process)
+    cmd::main(&Env::Process)
 }
 
 fn run_hook(args: &[String]) -> ExitCode {

@@ -21,7 +21,9 @@ use std::fmt::Display;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
-use crate::cli::{CarrierVerb, SettingsVerb, Verb};
+use clap::Parser;
+
+use crate::cli::{CarrierVerb, Cli, SettingsVerb, Verb};
 use crate::clock;
 use crate::env::Env;
 use crate::store::paths::Places;
@@ -76,8 +78,19 @@ pub fn stdin_text() -> anyhow::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Runs a verb.
-pub fn run(verb: Verb, env: &Env) -> ExitCode {
+/// Parses the command line and runs it; usage errors end with code 2.
+pub fn main(env: &Env) -> ExitCode {
+    match Cli::try_parse() {
+        Ok(cli) => run(cli.verb, env),
+        Err(e) => {
+            // Nothing better can be done about a closed terminal.
+            let _ = e.print();
+            ExitCode::from(if e.use_stderr() { 2 } else { 0 })
+        }
+    }
+}
+
+fn run(verb: Verb, env: &Env) -> ExitCode {
     let now = clock::now();
     let result = match verb {
         Verb::Install { no_demo } => setup::install(env, !no_demo),

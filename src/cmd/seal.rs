@@ -18,7 +18,6 @@ use crate::seal::{self, Input, Refused, Sealed};
 use crate::store::jobs::{self, Request};
 use crate::store::sealing::{self, Authored, Outcome};
 use crate::store::{atomic, boundary};
-use crate::texts::{Text, template};
 
 /// What is asked of the seal.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +50,10 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
     let facts = whose::facts(env, now, &found)?;
     let job = whose::job(&facts);
     if !ask.dry_run {
-        make_file(&facts, &job, now)?;
+        // A denied agent's first reflex is to seal: it gets the file it is to write.
+        facts.ensure_file(&job).with_context(|| {
+            format!("could not make {}", facts.places.compaction(&job).display())
+        })?;
     }
     let source = jobs::read(&facts.places, &job)?.unwrap_or_default();
     let authored = sealing::authored(&source, &facts.session, &facts.settings);
@@ -87,21 +89,6 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
             report(&facts, ask, &sealed, &path.display().to_string(), &authored)
         }
     }
-}
-
-/// A denied agent's first reflex is to seal: it gets the file it is to write, and
-/// hears which sections are empty.
-fn make_file(facts: &Facts, job: &str, now: Time) -> anyhow::Result<()> {
-    let path = facts.places.compaction(job);
-    if path.exists() {
-        return Ok(());
-    }
-    let _held = jobs::lock(&facts.places, job)
-        .with_context(|| format!("could not lock {}", path.display()))?;
-    let template = template(&facts.places, Text::Compaction);
-    jobs::read_or_create(&facts.places, job, &facts.settings, &template, now)
-        .with_context(|| format!("could not make {}", path.display()))?;
-    Ok(())
 }
 
 /// What happens next, as the agent needs to know it.

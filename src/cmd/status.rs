@@ -11,7 +11,7 @@ use crate::cli::Whose;
 use crate::clock::Time;
 use crate::env::Env;
 use crate::hook::facts::{Context, Facts};
-use crate::hook::pre_tool::bands;
+use crate::policy::bands::listed;
 use crate::policy::coach::{figure, grouped};
 use crate::policy::gauge::Reading;
 use crate::policy::ramp::Ramp;
@@ -163,7 +163,7 @@ fn tiers(ramp: &Ramp) -> String {
         let blocks = if t.blocks.is_empty() {
             String::new()
         } else {
-            format!(" ({})", bands(t.blocks.iter().copied()))
+            format!(" ({})", listed(t.blocks.iter().copied()))
         };
         format!("{} {:.0} %/{:.0} %{blocks}", t.name, t.context, t.file)
     };

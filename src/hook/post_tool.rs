@@ -13,7 +13,7 @@ use super::wire::ToolInput;
 use crate::policy::bands::{Band, band};
 use crate::policy::coach::note_due;
 use crate::policy::stance::{Cap, Ranks};
-use crate::store::{atomic, jobs, state};
+use crate::store::{atomic, state};
 use crate::texts::{self, Text};
 
 /// `PostToolUse` and, without an output, `PostToolUseFailure`.
@@ -149,7 +149,7 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
         }
     };
     if due {
-        make_file(facts);
+        facts.make_file();
     }
     let mut reply = if due { Reply::note("PostToolBatch", say.note()) } else { Reply::default() };
     reply.user = tell_user.then(|| say.user());
@@ -163,20 +163,5 @@ fn learn_model(facts: &mut Facts) {
     if facts.session.model.as_deref().is_none_or(|m| !m.starts_with(&seen)) {
         super::session::switch_model(facts, &seen);
         facts.session.model = Some(seen);
-    }
-}
-
-/// The file is there when the agent is first told of it.
-fn make_file(facts: &Facts) {
-    let job = &facts.session.job;
-    if facts.places.compaction(job).exists() {
-        return;
-    }
-    let template = texts::template(&facts.places, Text::Compaction);
-    let made = jobs::lock(&facts.places, job).and_then(|_held| {
-        jobs::read_or_create(&facts.places, job, &facts.settings, &template, facts.now)
-    });
-    if let Err(e) = made {
-        facts.fault("compaction file not made", &e);
     }
 }

@@ -10,7 +10,7 @@ use super::reply::{Agent, Reply};
 use super::say::Say;
 use super::wire::ToolInput;
 use crate::log;
-use crate::policy::bands::{Band, band};
+use crate::policy::bands::band;
 use crate::policy::carve_outs::{self, Caller};
 use crate::policy::coach::Told;
 use crate::policy::decide::{Call, Decision, Denial, Target, decide};
@@ -19,7 +19,6 @@ use crate::policy::gauge::WindowSource;
 use crate::policy::operator::{self, Guarded};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Cap, Ranks, Readings, Stance};
-use crate::store::jobs;
 use crate::store::paths::same_file;
 use crate::store::state::{self, Counted, Denied, First, Grace};
 
@@ -242,7 +241,7 @@ fn answer(
         Decision::Pass => Reply::default(),
         Decision::Allow(command) => {
             if call.target == Target::CompactionFile && call.tool != "Read" {
-                make_file(facts);
+                facts.make_file();
             }
             let input = command.map(|c| json!({ "command": c }));
             Reply { agent: Some(Agent::Allow(input, None)), ..Reply::default() }
@@ -258,25 +257,6 @@ fn answer(
             Reply { agent: Some(Agent::Allow(Some(value), Some(say.reread()))), ..Reply::default() }
         }
         Decision::Deny(denial) => deny(facts, call, at, denial, say),
-    }
-}
-
-fn make_file(facts: &Facts) {
-    if facts.places.compaction(&facts.session.job).exists() {
-        return;
-    }
-    let made = jobs::lock(&facts.places, &facts.session.job).and_then(|_held| {
-        let template = crate::texts::template(&facts.places, crate::texts::Text::Compaction);
-        jobs::read_or_create(
-            &facts.places,
-            &facts.session.job,
-            &facts.settings,
-            &template,
-            facts.now,
-        )
-    });
-    if let Err(e) = made {
-        facts.fault("compaction file not made", &e);
     }
 }
 
@@ -297,7 +277,7 @@ fn deny(
         Denial::Sealed => say.deny_sealed(),
         Denial::Tier => {
             let Some((ramp, stance)) = at else { return Reply::default() };
-            make_file(facts);
+            facts.make_file();
             let told = say.told(stance);
             // One of twenty parallel denials tells of a tier that was jumped over.
             let first = state::update(&facts.places, facts.id, |s| {
@@ -332,9 +312,4 @@ fn deny(
     });
     log::write(&facts.places.log(), facts.now, "deny", &details);
     Reply { agent: Some(Agent::Deny(reason)), user, wake: None }
-}
-
-/// The bands a rank blocks, as words.
-pub fn bands(blocked: impl IntoIterator<Item = Band>) -> String {
-    blocked.into_iter().map(Band::name).collect::<Vec<_>>().join(", ")
 }

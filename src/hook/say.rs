@@ -1,8 +1,7 @@
 //! The texts of one moment: templates filled with its figures.
 
 use super::facts::Facts;
-use super::pre_tool::bands;
-use crate::policy::bands::Band;
+use crate::policy::bands::{Band, listed};
 use crate::policy::coach::{Told, figure, grouped};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Gauge, Readings, Stance};
@@ -38,7 +37,7 @@ impl<'a> Say<'a> {
             })
         };
         let file = self.readings.file;
-        let blocked = tier.map_or_else(String::new, |t| bands(t.blocks.iter().copied()));
+        let blocked = tier.map_or_else(String::new, |t| listed(t.blocks.iter().copied()));
         let form = crate::texts::template(&facts.places, Text::Form);
         let path = facts.places.compaction(&facts.session.job).display().to_string();
         let words = grouped(file.map_or(0, |f| f.used));
@@ -141,7 +140,7 @@ impl<'a> Say<'a> {
         if self.stance.cap.is_some() {
             return self.fill(Text::UserCapped, &[]);
         }
-        let blocked = self.ramp.tier(self.stance.rank).map(|t| bands(t.blocks.iter().copied()));
+        let blocked = self.ramp.tier(self.stance.rank).map(|t| listed(t.blocks.iter().copied()));
         let effect = match blocked {
             Some(b) if !b.is_empty() => format!("{b} blocked"),
             _ => "the agent is asked to write its notes; nothing is blocked".to_owned(),
@@ -155,7 +154,7 @@ impl<'a> Say<'a> {
         let free = [Band::Read, Band::Write, Band::Shell, Band::Dispatch]
             .into_iter()
             .filter(|b| tier.is_some_and(|t| !t.blocks.contains(b)));
-        let mut allowed = bands(free);
+        let mut allowed = listed(free);
         if !allowed.is_empty() {
             allowed.push_str(", ");
         }

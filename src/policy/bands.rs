@@ -35,6 +35,11 @@ impl Band {
     }
 }
 
+/// Several bands as words.
+pub fn listed(bands: impl IntoIterator<Item = Band>) -> String {
+    bands.into_iter().map(Band::name).collect::<Vec<_>>().join(", ")
+}
+
 /// The band of a tool: the settings' table first (whole names, or a prefix that
 /// ends in `*`), then the built-in one; tools nobody knows bring text in: read.
 pub fn band(tool: &str, overrides: &BTreeMap<String, Band>) -> Band {
