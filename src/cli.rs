@@ -89,14 +89,14 @@ pub enum Verb {
         /// The entry; read from stdin if absent or `-`
         text: Vec<String>,
     },
-    /// Close an entry of the compaction file by its id
-    #[command(after_help = "Example:\n  brain-guard close 3fa9c1")]
+    /// Close an entry of the compaction file by its id; without one, list the entries
+    #[command(after_help = "Examples:\n  brain-guard close\n  brain-guard close 3fa9c1")]
     Close {
         /// Which session
         #[command(flatten)]
         whose: Whose,
-        /// The entry's id, or its first digits; `brain-guard status` lists them
-        id: String,
+        /// The entry's id, or its first digits
+        id: Option<String>,
     },
     /// Check, tidy and seal the compaction file
     #[command(

@@ -6,7 +6,7 @@ use super::whose;
 use super::{Exit, err, out};
 use crate::cli::Whose;
 use crate::clock::Time;
-use crate::compaction;
+use crate::compaction::{self, Shape};
 use crate::env::Env;
 use crate::store::{atomic, jobs};
 
@@ -14,7 +14,7 @@ use crate::store::{atomic, jobs};
 ///
 /// # Errors
 /// No session, or what the system says of the file.
-pub fn run(env: &Env, now: Time, whose: &Whose, id: &str) -> anyhow::Result<Exit> {
+pub fn run(env: &Env, now: Time, whose: &Whose, id: Option<&str>) -> anyhow::Result<Exit> {
     let found = whose::find(env, whose)?;
     let facts = whose::facts(env, now, &found)?;
     let job = whose::job(&facts);
@@ -25,6 +25,10 @@ pub fn run(env: &Env, now: Time, whose: &Whose, id: &str) -> anyhow::Result<Exit
         ));
         return Ok(Exit::Refused);
     }
+    let Some(id) = id else {
+        list(&jobs::read(&facts.places, &job)?.unwrap_or_default(), &facts.settings.file.shape);
+        return Ok(Exit::Done);
+    };
     let _held = jobs::lock(&facts.places, &job)?;
     let before = jobs::read(&facts.places, &job)?.unwrap_or_default();
     match compaction::close(&before, &facts.settings.file.shape, id) {
@@ -38,5 +42,18 @@ pub fn run(env: &Env, now: Time, whose: &Whose, id: &str) -> anyhow::Result<Exit
             err(format_args!("{}: {e}", path.display()));
             Ok(Exit::Refused)
         }
+    }
+}
+
+/// One line an entry: its id, whether it is closed, its section, its first words.
+fn list(text: &str, shape: &Shape) {
+    let document = compaction::parse(text, shape);
+    for entry in document.entries().filter(|e| !e.none) {
+        let section =
+            entry.section.map_or("elsewhere", |index| shape.sections[index].name.as_str());
+        let closed = if entry.closed { "closed" } else { "" };
+        let head: String = entry.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let head: String = head.chars().take(70).collect();
+        out(format_args!("{}  {closed:<6}  {section:<20}  {head}", entry.id));
     }
 }

@@ -100,7 +100,7 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
         Verb::Explain { whose, json } => explain::run(env, now, &whose, json),
         Verb::Override { whose, how } => override_::run(env, now, &whose, &how),
         Verb::Append { whose, kind, text } => append::run(env, now, &whose, &kind, &text),
-        Verb::Close { whose, id } => close::run(env, now, &whose, &id),
+        Verb::Close { whose, id } => close::run(env, now, &whose, id.as_deref()),
         Verb::Seal { whose, summary, clear, no_clear, dry_run, json, file } => {
             let ask = seal::Ask {
                 summary,

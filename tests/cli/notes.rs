@@ -93,6 +93,9 @@ fn an_entry_is_closed_by_its_id() {
     let document = parse(&source, &shape);
     let index = shape.route("thread").expect("route");
     let id = document.section(index).next().expect("entry").id.to_string();
+    let listed = hook.raw(&["close"], b"");
+    let line = listed.stdout.lines().find(|l| l.contains("the parser fails")).expect("listed");
+    assert!(line.starts_with(&id) && line.contains("Open Threads"), "{line}");
     let answer = hook.raw(&["close", &id], b"");
     assert_eq!(answer.code, Some(0), "{answer:?}");
     let expected = source.replace("- the parser fails", "- [x] the parser fails");
