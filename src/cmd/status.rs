@@ -13,7 +13,7 @@ use crate::env::Env;
 use crate::hook::facts::{Context, Facts};
 use crate::policy::bands::listed;
 use crate::policy::coach::{figure, grouped};
-use crate::policy::gauge::Reading;
+use crate::policy::gauge::{Reading, WindowSource};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Cap, Stance};
 use crate::store::state::{self, Override};
@@ -102,9 +102,9 @@ pub fn text(facts: &Facts, view: &View) -> String {
             line(
                 "window",
                 &format!(
-                    "{} tokens (by {}{sure})",
+                    "{} tokens ({}{sure})",
                     grouped(c.window.tokens),
-                    kebab(c.window.source)
+                    told_by(c.window.source)
                 ),
             );
         }
@@ -149,6 +149,18 @@ pub fn text(facts: &Facts, view: &View) -> String {
         line("settings", &d.message);
     }
     out.trim_end().to_owned()
+}
+
+fn told_by(source: WindowSource) -> &'static str {
+    match source {
+        WindowSource::Settings => "from the settings",
+        WindowSource::Environment => "from the environment",
+        WindowSource::Agreed => "by the model's name and the client's word",
+        WindowSource::Client => "by the client's word",
+        WindowSource::Model => "by the model's name",
+        WindowSource::Observed => "more was used than the smaller one holds",
+        WindowSource::Assumed => "assumed",
+    }
 }
 
 fn kebab(source: impl serde::Serialize) -> String {
