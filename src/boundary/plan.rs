@@ -128,10 +128,6 @@ pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
             token.advance(Step::Delivered, at.now);
             Action::None
         }
-        Report::Submitted { dropped: Some(why) } => {
-            token.fail(format!("the client dropped the delivery: {why}"), at.now);
-            Action::None
-        }
         Report::Failed { what, why } => {
             // A failed submit leaves the token cleared: the hooks wake the session instead.
             if token.step <= Step::Clearing {
@@ -139,7 +135,12 @@ pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
             }
             Action::None
         }
-        Report::TurnComplete { .. } | Report::Waited | Report::Noticed => Action::None,
+        // After a dropped delivery the token is still cleared: the hooks wake the
+        // session, or its next prompt gets the file.
+        Report::TurnComplete { .. }
+        | Report::Waited
+        | Report::Noticed
+        | Report::Submitted { dropped: Some(_) } => Action::None,
     }
 }
 

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{Exit, out, stdin_text};
@@ -13,10 +14,10 @@ use crate::carrier::waiter;
 use crate::clock::Time;
 use crate::env::{self, Env};
 use crate::hook::facts::Facts;
-use crate::hook::{crossing, deliver};
+use crate::hook::{crossing, deliver, pre_tool};
 use crate::log;
 use crate::store::paths::{Places, project_root, safe_name};
-use crate::store::{boundary, sealing};
+use crate::store::{boundary, sealing, state};
 use crate::texts::{Text, say};
 
 #[derive(Debug, Default, Deserialize)]
@@ -25,6 +26,7 @@ struct Ask {
     version: Option<String>,
     session_id: Option<String>,
     tool_name: Option<String>,
+    tool_input: Option<Box<RawValue>>,
     event: Option<String>,
 }
 
@@ -44,7 +46,7 @@ pub fn run(env: &Env, now: Time, ask: &str) -> anyhow::Result<Exit> {
     let answer = match (ask, session) {
         ("start", _) => start(env, asked.version.as_deref()),
         ("poll", Some(id)) => facts(env, now, id).map(|f| json!({"sealed": sealed(&f)})),
-        ("gate", Some(id)) => facts(env, now, id).map(|f| gate(&f, asked.tool_name.as_deref())),
+        ("gate", Some(id)) => facts(env, now, id).map(|f| gate(&f, &asked)),
         ("step", Some(id)) => {
             if asked.event.as_deref() == Some("cleared") {
                 wait_for_session(env, id);
@@ -98,11 +100,10 @@ fn sealed(facts: &Facts) -> bool {
     facts.token().is_some_and(|t| t.holds(facts.id) && t.carrier == Carrier::Mod)
 }
 
-/// After the seal the turn is over: its next call ends it.
-fn gate(facts: &Facts, tool: Option<&str>) -> Value {
-    let ours = matches!(tool, Some("Bash" | "Read" | "Edit" | "Write"));
-    // Late notes still go through the hook, which tells them from the rest.
-    if !sealed(facts) || ours {
+/// After the seal the turn is over: the first call that the hook would deny ends it.
+fn gate(facts: &Facts, asked: &Ask) -> Value {
+    let tool = asked.tool_name.as_deref().unwrap_or_default();
+    if !sealed(facts) || !pre_tool::denied_after_seal(facts, tool, asked.tool_input.as_deref()) {
         return json!({"action": "none", "sealed": sealed(facts)});
     }
     if let Some(token) = facts.token()
@@ -127,6 +128,13 @@ fn step(facts: &mut Facts, text: &str) -> Value {
     let Some(token) = facts.token().filter(|t| t.carrier == Carrier::Mod) else {
         return json!({"action": "none", "sealed": false});
     };
+    let calls = || state::calls(&facts.places, facts.id);
+    if token.step == Step::Pending && facts.session.overridden(facts.now, calls) {
+        if let Err(e) = boundary::update(&facts.places, &token.id, Token::cancel) {
+            facts.fault("boundary not held back by the override", &e);
+        }
+        return json!({"action": "none", "sealed": false});
+    }
     let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
     let (attended, agents, id, now) = (facts.attended(), facts.session.agents, facts.id, facts.now);
     let moved = boundary::update(&facts.places, &token.id, |t| {

@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 
 use super::whose;
 use super::{Exit, err, out, out_json, stdin_text};
-use crate::boundary::budget;
 use crate::cli::Whose;
 use crate::clock::Time;
 use crate::compaction;
 use crate::env::Env;
+use crate::hook::crossing;
 use crate::hook::facts::Facts;
 use crate::seal::{self, Input, Refused, Sealed};
+use crate::store::atomic;
 use crate::store::jobs::{self, Request};
 use crate::store::sealing::{self, Authored, Outcome};
-use crate::store::{atomic, boundary};
 
 /// What is asked of the seal.
 #[derive(Debug, Clone, Default)]
@@ -109,17 +109,9 @@ fn next(facts: &Facts, ask: &Ask, authored: &Authored) -> (bool, String) {
             ),
         );
     }
-    let reached = facts.session.ranks.context.max(facts.session.ranks.file) > 0;
-    if !ask.clear.unwrap_or(reached) {
-        return (
-            false,
-            "no boundary: no tier is reached (`--clear` asks for one all the same)".into(),
-        );
-    }
-    let earlier = boundary::times(&facts.places, &facts.session.job);
-    match budget::check(&earlier, facts.now, &facts.settings.boundary) {
-        Ok(()) => (true, "the boundary is asked for: end your turn now; the work goes on in a fresh session that starts from this file".into()),
-        Err(spent) => (false, format!("sealed, but no boundary now: {}; blocks are lifted until then, so go on", spent.why)),
+    match crossing::why_no_boundary(facts, ask.clear, true) {
+        None => (true, "the boundary is asked for: end your turn now; the work goes on in a fresh session that starts from this file".into()),
+        Some(refusal) => (false, format!("sealed, but no boundary: {}; go on with the work", refusal.why)),
     }
 }
 
@@ -201,6 +193,7 @@ fn loose(
         now,
         summary,
         inherited: &BTreeSet::<compaction::EntryId>::new(),
+        last_version: 0,
         git: None,
     };
     match seal::seal(&input) {

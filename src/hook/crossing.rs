@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::facts::Facts;
-use super::reply::Reply;
 use crate::boundary::{EDITED, Step, Token, budget};
+use crate::clock::Time;
 use crate::log;
 use crate::settings::Mode;
 use crate::store::jobs::Request;
@@ -13,12 +13,16 @@ use crate::store::sealing::{self, Outcome};
 use crate::store::{boundary, jobs, prompts, state};
 use serde_json::json;
 
+fn lifted_for() -> chrono::Duration {
+    chrono::Duration::minutes(LIFTED_MINUTES)
+}
+
 /// How long blocks stay lifted after a boundary failed.
 const LIFTED_MINUTES: i64 = 15;
 
 /// After a shell call that ran our verbs: takes the seal's request, seals again
 /// after a late append, and lets the prompts join their job.
-pub fn after_verbs(facts: &mut Facts, command: &str) -> Reply {
+pub fn after_verbs(facts: &mut Facts, command: &str) {
     if let Err(e) = prompts::flush(&facts.places, &facts.session.job, facts.id) {
         facts.fault("prompts not moved", &e);
     }
@@ -27,7 +31,6 @@ pub fn after_verbs(facts: &mut Facts, command: &str) -> Reply {
     if !taken && writes && facts.token().is_some_and(|t| t.step == Step::Pending) {
         reseal(facts);
     }
-    Reply::default()
 }
 
 /// Takes the request a seal left; `true` if there was one.
@@ -42,48 +45,54 @@ pub fn take_request(facts: &mut Facts) -> bool {
     true
 }
 
+/// Why a seal opens no boundary, in words for the agent and the log; `None` if it does.
+pub fn why_no_boundary(facts: &Facts, clear: Option<bool>, authored: bool) -> Option<Refusal> {
+    let reached = facts.session.ranks.context.max(facts.session.ranks.file) > 0;
+    let calls = || state::calls(&facts.places, facts.id);
+    let not_wanted = match clear {
+        Some(false) => Some("--no-clear was given"),
+        None if !reached => Some("no tier is reached (`--clear` asks for one all the same)"),
+        _ if !authored => Some("nothing was written in this session"),
+        _ if facts.settings.mode == Mode::Shadow => Some("shadow mode is on"),
+        None if facts.session.overridden(facts.now, calls) => {
+            Some("the operator's override stands")
+        }
+        _ if facts.headless_only_coached() => Some("this is a headless run"),
+        _ => None,
+    };
+    if let Some(why) = not_wanted {
+        return Some(Refusal { why: why.to_owned(), lifts_until: None });
+    }
+    if facts.carrier().chosen.is_none() {
+        let why = "no carrier can clear this session now".to_owned();
+        return Some(Refusal { why, lifts_until: Some(facts.now + lifted_for()) });
+    }
+    let earlier = boundary::times(&facts.places, &facts.session.job);
+    let spent = budget::check(&earlier, facts.now, &facts.settings.boundary).err()?;
+    Some(Refusal { why: spent.why, lifts_until: Some(spent.until) })
+}
+
+/// Why there is no boundary, and until when that lifts the blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The reason.
+    pub why: String,
+    /// Until when nothing is blocked for want of a way out.
+    pub lifts_until: Option<Time>,
+}
+
 /// Opens a boundary for a seal, if one is due and can be carried out.
 pub fn request_boundary(facts: &mut Facts, request: &Request) {
-    let reached = facts.session.ranks.context.max(facts.session.ranks.file) > 0;
-    let wanted = request.clear.unwrap_or(reached);
-    let calls = || state::calls(&facts.places, facts.id);
-    let why_not = if !wanted {
-        Some("no tier is reached and --clear was not given".to_owned())
-    } else if !request.authored {
-        Some("nothing was written in this session".to_owned())
-    } else if facts.settings.mode == Mode::Shadow {
-        Some("shadow mode".to_owned())
-    } else if request.clear.is_none() && facts.session.overridden(facts.now, calls) {
-        Some("the operator's override stands".to_owned())
-    } else if facts.headless_only_coached() {
-        Some("headless".to_owned())
-    } else {
-        None
-    };
-    if let Some(why) = why_not {
-        log::write(
-            &facts.places.log(),
-            facts.now,
-            "no-boundary",
-            &json!({"session": facts.id, "why": why}),
-        );
+    if let Some(refusal) = why_no_boundary(facts, request.clear, request.authored) {
+        let details = json!({"session": facts.id, "why": refusal.why});
+        log::write(&facts.places.log(), facts.now, "no-boundary", &details);
+        if let Some(until) = refusal.lifts_until {
+            facts.update(|s| s.lifted = Some((until, refusal.why.clone())));
+            facts.session.lifted = Some((until, refusal.why));
+        }
         return;
     }
-    let Some(carrier) = facts.carrier().chosen else {
-        lift(facts, "no carrier can clear this session now");
-        return;
-    };
-    let earlier = boundary::times(&facts.places, &facts.session.job);
-    if let Err(spent) = budget::check(&earlier, facts.now, &facts.settings.boundary) {
-        log::write(
-            &facts.places.log(),
-            facts.now,
-            "no-boundary",
-            &json!({"session": facts.id, "why": spent.why}),
-        );
-        facts.update(|s| s.lifted = Some((spent.until, spent.why.clone())));
-        return;
-    }
+    let Some(carrier) = facts.carrier().chosen else { return };
     if let Some(old) = facts.token().filter(|t| t.step == Step::Pending) {
         let replaced =
             boundary::update(&facts.places, &old.id, |t| t.fail("sealed anew", facts.now));
@@ -212,7 +221,7 @@ fn failed(token: &Token) -> String {
 }
 
 fn raise(facts: &Facts, why: &str) {
-    let until = facts.now + chrono::Duration::minutes(LIFTED_MINUTES);
+    let until = facts.now + lifted_for();
     facts.update(|s| s.lifted = Some((until, why.to_owned())));
     log::write(&facts.places.log(), facts.now, "lifted", &json!({"session": facts.id, "why": why}));
 }

@@ -127,6 +127,11 @@ pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> 
     Some(fitting.unwrap_or_else(|| with_prompts(0)))
 }
 
+/// Whether the hooks deliver this token, rather than the mod in one text.
+pub fn by_hooks(facts: &Facts, token: &Token) -> bool {
+    facts.places.token(&token.id).with_extension("piece-1").exists()
+}
+
 /// Whether a prompt is the delivery of this token: it holds the opening marker.
 /// The text that wakes a session names the markers too, but doesn't open one.
 pub fn is_delivery(prompt: &str, token: &Token) -> bool {

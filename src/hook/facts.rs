@@ -222,7 +222,8 @@ impl<'a> Facts<'a> {
     /// transcript's last response and an estimate of what came since
     /// (`new_bytes`: results that this event itself brings).
     pub fn context(&self, call: Option<&str>, new_bytes: u64) -> Option<Context> {
-        let snapshot = call.and_then(|id| self.snapshot(id));
+        // Right after a compaction the client has no figure; the transcript has.
+        let snapshot = call.and_then(|id| self.snapshot(id)).filter(|s| s.tokens.is_some());
         if let Some(Snapshot { tokens, window: reported, output, model }) = snapshot {
             let used = tokens? + output.unwrap_or(0);
             let model = model.or_else(|| self.session.model.clone());

@@ -41,7 +41,7 @@ pub fn used(
     }
     let own = input.command.as_deref().is_some_and(|c| c.contains("brain-guard"));
     if own {
-        return crossing::after_verbs(facts, input.command.as_deref().unwrap_or_default());
+        crossing::after_verbs(facts, input.command.as_deref().unwrap_or_default());
     }
     match output {
         Some(output) if !event.subagent => cap_output(facts, call, output.get()),
@@ -135,7 +135,9 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
         if let Some(context) = context {
             (s.reading, s.window) = (Some(context.reading), Some(context.window));
         }
-        let due = note_due(&s.told, &now, ramp.top(), coach.every_percent, coach.every_calls);
+        // At the top denials say it, but a capped stance denies nothing.
+        let top = if stance.cap.is_some() { usize::MAX } else { ramp.top() };
+        let due = note_due(&s.told, &now, top, coach.every_percent, coach.every_calls);
         if due || now.rank < s.told.rank {
             s.told = now;
         }

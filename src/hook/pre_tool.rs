@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::event::{Event, ToolCall};
+use super::event::{Event, Kind, ToolCall};
 use super::facts::{Context, Facts};
 use super::reply::{Agent, Reply};
 use super::say::Say;
 use super::wire::ToolInput;
 use crate::log;
-use crate::policy::bands::band;
+use crate::policy::bands::{Band, band};
 use crate::policy::carve_outs::{self, Caller};
 use crate::policy::coach::Told;
 use crate::policy::decide::{Call, Decision, Denial, Target, decide};
@@ -83,6 +84,10 @@ pub fn absolute(event: &Event, path: &str) -> PathBuf {
     }
 }
 
+/// What of our state no tool of the agent's may touch. Saved outputs, jobs and
+/// sealed versions are its own.
+const OPERATORS: [&str; 5] = ["sessions", "boundary", "snapshots", "claims", "log.jsonl"];
+
 fn target(
     facts: &Facts,
     event: &Event,
@@ -90,12 +95,10 @@ fn target(
     input: &ToolInput,
     squeezed: bool,
 ) -> Target {
-    let guarded = Guarded {
-        paths: vec![
-            facts.places.state.to_string_lossy().into_owned(),
-            facts.places.user_settings.to_string_lossy().into_owned(),
-        ],
-    };
+    let state = |name: &str| facts.places.state.join(name).to_string_lossy().into_owned();
+    let mut paths: Vec<String> = OPERATORS.iter().map(|name| state(name)).collect();
+    paths.push(facts.places.user_settings.to_string_lossy().into_owned());
+    let guarded = Guarded { paths };
     if let Some(command) = input.command.as_deref() {
         let ours = |program: &Path| {
             let caller = Caller {
@@ -140,6 +143,25 @@ fn target(
 fn sealed(facts: &Facts, readings: &Readings) -> bool {
     let Some(token) = facts.token() else { return false };
     token.holds(facts.id) && matches!(facts.cap(readings), None | Some(Cap::Grace))
+}
+
+/// Whether the hook would deny a main-loop call because the file is sealed.
+pub fn denied_after_seal(facts: &Facts, tool: &str, input: Option<&RawValue>) -> bool {
+    let event = Event {
+        session: facts.id,
+        transcript: None,
+        cwd: facts.session.cwd.as_deref(),
+        subagent: false,
+        mode: None,
+        kind: Kind::SessionEnd,
+    };
+    let band = band(tool, &facts.settings.bands);
+    let call = ToolCall { tool, input, id: "" };
+    let parsed: ToolInput =
+        input.and_then(|i| serde_json::from_str(i.get()).ok()).unwrap_or_default();
+    band != Band::Control
+        && sealed(facts, &Readings::default())
+        && target(facts, &event, &call, &parsed, true) == Target::Other
 }
 
 /// Begins a session at first sight, and takes from its first reading what that

@@ -33,7 +33,8 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
     }
     let continued = token.as_ref().is_some_and(|t| t.step == Step::Delivered && t.unanswered > 0)
         && text.starts_with("brain-guard:");
-    if by_a_person(text) && !continued {
+    let own_command = text.starts_with("/brain-guard:");
+    if by_a_person(text) && !continued && !own_command {
         person(facts, text, token.as_ref());
     }
     attach(facts, token.as_ref(), 1)
@@ -66,7 +67,8 @@ fn person(facts: &Facts, text: &str, token: Option<&Token>) {
 pub fn attach(facts: &Facts, token: Option<&Token>, piece: usize) -> Reply {
     let ours = token.filter(|t| {
         t.child.as_deref() == Some(facts.id)
-            && (t.step == Step::Cleared || (piece > 1 && t.step == Step::Delivered))
+            && (t.step == Step::Cleared
+                || (piece > 1 && t.step == Step::Delivered && deliver::by_hooks(facts, t)))
     });
     ours.and_then(|t| deliver::claim_piece(facts, t, piece, ""))
         .map_or_else(Reply::default, |text| Reply::note("UserPromptSubmit", text))

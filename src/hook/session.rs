@@ -137,11 +137,13 @@ fn compacted(facts: &Facts) -> Reply {
     let Ok(Some(text)) = jobs::read(&facts.places, &facts.session.job) else {
         return Reply::default();
     };
-    let file = if text.chars().count() <= deliver::PIECE_CHARS {
-        text.as_str()
+    let first: String = text.chars().take(deliver::PIECE_CHARS).collect();
+    let file = if first.len() == text.len() {
+        text
     } else {
-        "(too long to repeat here)"
+        format!("{first}\n[the rest is in {}]", path.display())
     };
+    let file = file.as_str();
     let path = path.display().to_string();
     let values = [("job", facts.session.job.as_str()), ("path", path.as_str()), ("file", file)];
     Reply::note("SessionStart", say(&facts.places, Text::Compacted, &values))
@@ -179,7 +181,8 @@ fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
         if token.step >= Step::Cleared && !token.given_up_on_clear() {
             return None;
         }
-        if fresh != Some(token.version) {
+        // Once the carrier clears, the sealed version crosses, whatever came after it.
+        if token.step == Step::Pending && fresh != Some(token.version) {
             token.fail(EDITED, facts.now);
             return None;
         }

@@ -30,10 +30,14 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
         facts.session.agents = agents;
     }
     match facts.token() {
-        Some(token) if token.holds_or_cancelled(facts.id) && !broken(facts, &token) => {
-            hand_over(facts)
+        Some(token) if token.holds_or_cancelled(facts.id) => {
+            if broken(facts, &token) {
+                unsealed(facts, true)
+            } else {
+                hand_over(facts)
+            }
         }
-        _ => unsealed(facts),
+        _ => unsealed(facts, false),
     }
 }
 
@@ -80,15 +84,17 @@ fn hand_over(facts: &Facts) -> Reply {
     }
 }
 
-/// At the top of the ramp a turn ends sealed, or with a person who knows.
-fn unsealed(facts: &mut Facts) -> Reply {
+/// At the top of the ramp a turn ends sealed, or with a person who knows; and
+/// wherever an edit broke a seal, since the agent was told to end its turn.
+fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
     let context = facts.context(None, 0);
     let file = facts.file();
     settle(facts, context, file.map(|f| f.1));
     let readings = facts.readings(context, file.map(|f| f.0));
     let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
     let stance = facts.stance(&ramp, &readings);
-    if stance.effective(&ramp) < ramp.top() || ramp.first_blocking() > ramp.top() {
+    let at_top = stance.effective(&ramp) >= ramp.top() && ramp.first_blocking() <= ramp.top();
+    if !at_top && !broke {
         return Reply::default();
     }
     if facts.session.stop_blocks < REFUSALS {
@@ -99,8 +105,15 @@ fn unsealed(facts: &mut Facts) -> Reply {
         }
         return Reply::block(Say::new(facts, &ramp, &readings, &stance).stop_unsealed());
     }
-    if !facts.attended() && crossing::seal_for_the_agent(facts) {
-        return hand_over(facts);
+    if !facts.attended() {
+        if crossing::seal_for_the_agent(facts) {
+            return hand_over(facts);
+        }
+        // No way out was found, so none may be closed; the agent is asked again later.
+        if facts.session.lifted.as_ref().is_none_or(|(until, _)| *until <= facts.now) {
+            crossing::lift(facts, "the notes could not be carried over");
+        }
+        facts.update(|s| s.stop_blocks = 0);
     }
     Reply::default()
 }

@@ -56,9 +56,9 @@ pub fn own_command(
         }
         let verb = rest.first()?;
         let ours = program.text == "brain-guard" || program.text == caller.program;
-        let foreign_ids = rest
-            .iter()
-            .any(|w| ["--session", "--call", "--project"].iter().any(|f| w.text.starts_with(f)));
+        let foreign_ids = rest.iter().any(|w| {
+            ["--session", "--call", "--project", "--file"].iter().any(|f| w.text.starts_with(f))
+        });
         if !ours || foreign_ids || !AGENT_VERBS.contains(&verb.text.as_str()) {
             return None;
         }
@@ -121,6 +121,7 @@ mod tests {
             "ls && brain-guard seal",
             "brain-guard append x > f",
             "brain-guard seal --session other",
+            "brain-guard seal --file /etc/passwd",
             "X=1 brain-guard seal",
             "brain-guard seal && cd '/my p'",
             "brain-guard append x &",

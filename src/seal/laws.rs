@@ -55,7 +55,17 @@ impl Case {
     fn seal(&self, source: &str, shape: &Shape, now: i64) -> Result<Sealed, Box<Refused>> {
         let limits = Limits { theta_words: self.theta, ..Limits::default() };
         let (now, summary, inherited) = (at(now), self.summary.as_deref(), &self.inherited());
-        seal(&Input { source, shape, job: "a job", limits, now, summary, inherited, git: None })
+        seal(&Input {
+            source,
+            shape,
+            job: "a job",
+            limits,
+            now,
+            summary,
+            inherited,
+            last_version: 0,
+            git: None,
+        })
     }
 }
 

@@ -50,6 +50,9 @@ pub struct Input<'a> {
     pub summary: Option<&'a str>,
     /// The entries that came over from earlier sessions.
     pub inherited: &'a BTreeSet<EntryId>,
+    /// The highest version sealed so far, which the file may have forgotten: a
+    /// version is never given twice.
+    pub last_version: u64,
     /// The job's commits, newest first; `None` leaves their section as it is.
     pub git: Option<&'a [Commit]>,
 }
@@ -91,7 +94,7 @@ pub fn seal(input: &Input) -> Result<Sealed, Box<Refused>> {
     let even = even_lines(input.source);
     let document = even.as_deref().map_or(document, |even| parse(even, input.shape));
     let mut draft = Draft::new(input, &document);
-    let mut report = Report::new(words, version + 1, Verdict::Sealed);
+    let mut report = Report::new(words, version.max(input.last_version) + 1, Verdict::Sealed);
     let steps: [(Step, Run); 6] = [
         (Step::Normalize, normalize::run),
         (Step::Dedup, |draft, _, log| dedup::run(draft, log)),

@@ -15,7 +15,8 @@ pub(super) fn run(draft: &Draft) -> String {
             section.items.push((&item.marker, &item.text));
         }
     }
-    let version = Some(draft.front.version.unwrap_or(0) + 1);
+    let last = draft.front.version.unwrap_or(0).max(draft.input.last_version);
+    let version = Some(last + 1);
     let sealed = Some(draft.input.now.to_rfc3339_opts(SecondsFormat::Secs, true));
     let mut front = FrontMatter { version, sealed, digest: None, ..draft.front.clone() };
     let unstamped = canonical(&front, &draft.title, shape, &sections);

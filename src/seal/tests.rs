@@ -32,6 +32,7 @@ impl With<'_> {
         let limits = Limits { theta_words: self.theta.unwrap_or(2000), ..Limits::default() };
         let (summary, git, now) = (self.summary, self.git, at(1_800_000_000));
         seal(&Input {
+            last_version: 0,
             source,
             shape: &shape,
             job: "a job",
@@ -318,6 +319,7 @@ fn a_shape_of_the_users_own_is_kept() {
     let (none, limits, now) = (BTreeSet::new(), Limits::default(), at(0));
     let source = "# j\nlog: stray\n\n### to do\n- [x] a\n";
     let input = Input {
+        last_version: 0,
         source,
         shape: &shape,
         job: "j",
@@ -335,7 +337,7 @@ fn a_shape_of_the_users_own_is_kept() {
     );
     let shape = Shape { sections: Vec::new(), ..shape.clone() };
     assert_eq!(
-        seal(&Input { shape: &shape, ..input }).expect_err("no section").reason,
+        seal(&Input { last_version: 0, shape: &shape, ..input }).expect_err("no section").reason,
         Reason::NoSections
     );
 }

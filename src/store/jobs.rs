@@ -96,6 +96,21 @@ pub fn sealed_path(places: &Places, job: &str, version: u64) -> PathBuf {
     sealed_dir(places, job).join(format!("v{version:04}.md"))
 }
 
+/// The highest version that was ever sealed, here or in the mirror.
+pub fn last_version(places: &Places, job: &str) -> u64 {
+    [sealed_dir(places, job), places.state.join("sealed").join(job)]
+        .iter()
+        .filter_map(|dir| fs::read_dir(dir).ok())
+        .flat_map(Iterator::flatten)
+        .filter_map(|entry| {
+            let name = entry.file_name();
+            let digits = name.to_str()?.strip_prefix('v')?.split('.').next()?;
+            digits.parse().ok()
+        })
+        .max()
+        .unwrap_or(0)
+}
+
 /// Writes a seal's result: the archive first, the live file last, so that a kill
 /// in between leaves the file as it was with nothing lost.
 /// The caller holds the job's lock.

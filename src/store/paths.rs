@@ -50,16 +50,11 @@ impl Places {
         self.project.join(".brain-guard/settings.json")
     }
 
-    /// The folder of jobs: in the project, or in the state where the checkout is
-    /// read-only (that folder is made only then, so its being there decides).
-    pub fn jobs(&self) -> PathBuf {
-        let aside = self.state.join("jobs");
-        if aside.is_dir() { aside } else { self.project.join(".brain-guard/jobs") }
-    }
-
-    /// A job's folder.
+    /// A job's folder: in the project, or in the state where the project can't be
+    /// written (that folder is made only then, so its being there decides).
     pub fn job(&self, job: &str) -> PathBuf {
-        self.jobs().join(job)
+        let aside = self.state.join("jobs").join(job);
+        if aside.is_dir() { aside } else { self.project.join(".brain-guard/jobs").join(job) }
     }
 
     /// A job's compaction file.
@@ -114,7 +109,8 @@ impl Places {
         fs::create_dir_all(dir)?;
         let ignore = self.project.join(".brain-guard/.gitignore");
         if !ignore.exists() {
-            atomic::write(&ignore, b"*\n!.gitignore\n!settings.json\n")?;
+            // Without it the folder shows up in git, no more.
+            let _ = atomic::write(&ignore, b"*\n!.gitignore\n!settings.json\n");
         }
         Ok(())
     }

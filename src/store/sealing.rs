@@ -62,6 +62,7 @@ pub fn run(
         now,
         summary,
         inherited: &inherited,
+        last_version: jobs::last_version(places, job),
         git: None,
     };
     match seal::seal(&input) {

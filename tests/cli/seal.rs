@@ -228,3 +228,26 @@ fn a_file_of_no_job_goes_to_stdout() {
     assert_eq!(fs::read_to_string(&path).expect("file"), messy());
     assert_eq!(seal(&hook, &["--file", "missing.md"]).code, Some(1));
 }
+
+/// The file may be rewritten whole, without its front matter: what was sealed stays.
+#[test]
+fn a_version_is_never_given_twice() {
+    let (hook, folder) = job("# j\n\n## Open Threads\n\n- one\n");
+    seal(&hook, &[]);
+    let first = fs::read_to_string(folder.join("sealed/v0001.md")).expect("sealed");
+    fs::write(folder.join("compaction.md"), "# j\n\n## Open Threads\n\n- two\n").expect("file");
+    seal(&hook, &[]);
+    assert_eq!(fs::read_to_string(folder.join("sealed/v0001.md")).expect("kept"), first);
+    let second = fs::read_to_string(folder.join("sealed/v0002.md")).expect("the next version");
+    assert!(second.contains("- two") && second.contains("version: 2"), "{second}");
+}
+
+/// An agent that is told to end its turn where nothing follows ends the run.
+#[test]
+fn what_can_not_cross_is_not_told_to_end_its_turn() {
+    let (mut hook, _) = job("# j\n\n## Open Threads\n\n- one\n");
+    hook.set("CLAUDE_CODE_SESSION_ATTENDED", "0");
+    let answer = seal(&hook, &["--clear"]);
+    assert!(answer.stdout.contains("no boundary: this is a headless run"), "{answer:?}");
+    assert!(answer.stdout.contains("go on with the work"), "{answer:?}");
+}

@@ -6,8 +6,8 @@ use brain_guard::compaction::{Shape, parse};
 use serde_json::json;
 
 use super::{
-    append, asked, climb_and_seal, deliveries, moves, only_result, percent, result, sealed_path,
-    step, unattended,
+    append, asked, climb_and_seal, deliveries, moves, only_result, percent, sealed_path, step,
+    unattended,
 };
 use crate::mock::Reply;
 use crate::world::World;
@@ -115,31 +115,19 @@ fn a_call_that_is_not_ours_ends_the_turn() {
 }
 
 #[test]
-fn a_shell_call_behind_the_seal_is_told_to_end_the_turn() {
+fn a_shell_call_behind_the_seal_ends_the_turn_too() {
     let mut agent = climb_and_seal();
     agent.truncate(2);
-    agent.push(step(|_| {
-        let parallel = json!({"command": "ls", "description": "look"});
-        Reply::bash("brain-guard seal")
-            .and_tool_id("beside", "Bash", parallel)
-            .tokens(percent(31.1))
-    }));
+    agent.push(step(|_| Reply::bash("brain-guard seal").tokens(percent(31.1))));
     agent.push(step(|r| {
-        assert!(result(r, "beside").1, "blocked at this tier anyway");
-        Reply::bash("ls").tokens(percent(31.2))
-    }));
-    agent.push(step(|r| {
-        let (text, error) = only_result(r);
-        assert!(
-            error && text.contains("is sealed") && text.contains("End your turn now"),
-            "{text}"
-        );
-        Reply::text("I end my turn.").tokens(percent(31.3))
+        assert!(only_result(r).0.contains("end your turn now"));
+        Reply::bash("touch made").tokens(percent(31.2))
     }));
     agent.push(carried("write the lexer next"));
     let world = World::build().guard_settings(unattended()).agent(moves(agent)).start();
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
-    let last = world.mock.wait_main(6);
-    assert_ne!(last.session, world.mock.main()[4].session);
+    let last = world.mock.wait_main(5);
+    assert_ne!(last.session, world.mock.main()[3].session);
+    assert!(!world.project().join("made").exists(), "the call did not run");
 }

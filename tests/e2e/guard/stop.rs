@@ -59,7 +59,9 @@ fn what_nobody_wrote_crosses_nothing() {
     world.mock.wait_main(5);
     tui.wait_idle();
     let status = asked(&world, "status");
-    assert_eq!((&status["stance"], &status["boundary"]), (&json!("narrow"), &json!(null)));
+    assert_eq!((&status["tier"], &status["boundary"]), (&json!("narrow"), &json!(null)));
+    let capped = status["capped"].as_str().expect("nothing is blocked without a way out");
+    assert!(capped.contains("could not be carried over"), "{capped}");
     assert_eq!(status["session_id"].as_str(), world.mock.main()[0].session.as_deref());
     assert_eq!(world.mock.main().len(), 5);
 }
