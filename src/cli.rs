@@ -167,7 +167,7 @@ pub enum Verb {
 #[derive(Debug, Clone, Default, Args)]
 #[group(required = true, multiple = false)]
 pub struct OverrideArgs {
-    /// A time: 90s, 30m, 2h
+    /// A time: 90s, 30m, 2h; a bare number is minutes
     #[arg(long = "for", value_name = "TIME")]
     pub time: Option<String>,
     /// A number of tool calls

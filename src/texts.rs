@@ -81,6 +81,8 @@ pub fn template(places: &Places, text: Text) -> String {
     atomic::read_text(&places.user_texts.join(text.file()))
         .ok()
         .flatten()
+        // An empty text would be a refusal without a reason.
+        .filter(|text| !text.trim().is_empty())
         .unwrap_or_else(|| text.built_in().to_owned())
 }
 

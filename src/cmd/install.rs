@@ -40,6 +40,8 @@ pub struct InstallPlan {
     pub data: PathBuf,
     /// Where the user's commands are linked (`~/.local/bin`).
     pub links: PathBuf,
+    /// Whether that folder is on the user's `PATH`.
+    pub on_path: bool,
     /// The client's program, where it was found on `PATH`.
     pub client: Option<PathBuf>,
     /// The client's config folder (`$CLAUDE_CONFIG_DIR`, else `~/.claude`).
@@ -110,7 +112,16 @@ fn link(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
     let change = place::link(&link, &target)
         .with_context(|| format!("could not link {}", link.display()))?;
     match change {
-        Some(change) => writeln!(out, "command  {} ({change})", link.display())?,
+        Some(change) => {
+            writeln!(out, "command  {} ({change})", link.display())?;
+            if !plan.on_path {
+                writeln!(
+                    out,
+                    "         {} is not on your PATH; call it by this path or add it",
+                    plan.links.display()
+                )?;
+            }
+        }
         None => writeln!(
             out,
             "command  {} is not ours and stays; remove it and install again, or call {}",

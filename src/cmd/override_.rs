@@ -70,7 +70,7 @@ fn duration(text: &str) -> anyhow::Result<Duration> {
     });
     match seconds {
         Some(seconds) if (1..=7 * 86_400).contains(&seconds) => Ok(Duration::seconds(seconds)),
-        _ => bail!("{text:?} is out of range; at most seven days (168h)"),
+        _ => bail!("{text:?} is out of range; from 1s to seven days (168h)"),
     }
 }
 
@@ -80,6 +80,9 @@ fn apply(facts: &Facts, how: &OverrideArgs) -> anyhow::Result<String> {
         let local = until.with_timezone(&chrono::Local).format("%H:%M:%S");
         (Some(Override::Until(until)), format!("override until {local}: nothing is blocked"))
     } else if let Some(calls) = how.calls {
+        if calls == 0 {
+            bail!("--calls must be 1 or more");
+        }
         let end = state::calls(&facts.places, facts.id) + calls;
         (Some(Override::Calls(end)), format!("override for {calls} tool calls: nothing is blocked"))
     } else if how.until_clear {
@@ -93,7 +96,8 @@ fn apply(facts: &Facts, how: &OverrideArgs) -> anyhow::Result<String> {
     state::update(&facts.places, facts.id, |s| s.override_ = value)?;
     let details = json!({"session": facts.id, "override": value});
     log::write(&facts.places.log(), facts.now, "override", &details);
-    Ok(format!("brain-guard: {said}. End it: /brain-guard:override --off"))
+    let end = if value.is_some() { ". End it: /brain-guard:override --off" } else { "" };
+    Ok(format!("brain-guard: {said}{end}"))
 }
 
 #[cfg(test)]

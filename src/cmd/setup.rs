@@ -1,7 +1,7 @@
 //! Fills the plans of `install` and `uninstall` from the environment.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
@@ -28,6 +28,10 @@ fn client(env: &Env) -> Option<PathBuf> {
 
 fn links(env: &Env) -> anyhow::Result<PathBuf> {
     Ok(env.home().context("HOME is not set")?.join(".local/bin"))
+}
+
+fn on_path(env: &Env, folder: &Path) -> bool {
+    env.os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|dir| dir == folder))
 }
 
 fn tiers(env: &Env) -> anyhow::Result<String> {
@@ -62,6 +66,7 @@ pub fn install(env: &Env, demo: bool) -> anyhow::Result<Exit> {
     let plan = InstallPlan {
         binary: env.program().context("own path unknown")?,
         data: data(env)?,
+        on_path: on_path(env, &links(env)?),
         links: links(env)?,
         client: client(env),
         config: config_folder(env).context("HOME is not set")?,

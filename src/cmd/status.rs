@@ -16,6 +16,7 @@ use crate::policy::coach::{figure, grouped};
 use crate::policy::gauge::{Reading, WindowSource};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Cap, Stance};
+use crate::settings::Mode;
 use crate::store::state::{self, Override};
 
 /// Everything `status` and `explain` show.
@@ -78,6 +79,7 @@ pub fn json(facts: &Facts, view: &View) -> Value {
         "override": facts.session.override_,
         "boundary": facts.token(),
         "carrier": selection.chosen.map(crate::boundary::Carrier::name),
+        "mode": facts.settings.mode,
         "settings_problems": facts.diagnostics.iter().map(|d| d.message.clone()).collect::<Vec<_>>(),
     })
 }
@@ -93,6 +95,14 @@ pub fn text(facts: &Facts, view: &View) -> String {
         let _ = writeln!(out, "{name:<9} {value}");
     };
     line("session", facts.id);
+    match facts.settings.mode {
+        Mode::On => {}
+        Mode::Shadow => line("mode", "shadow: what would be blocked is logged, nothing is"),
+        Mode::Off => line(
+            "mode",
+            "off in the settings: nothing is measured, said or blocked; below is what would hold",
+        ),
+    }
     let path = facts.places.compaction(&facts.session.job);
     line("job", &facts.session.job);
     match view.context {

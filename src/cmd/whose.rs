@@ -1,7 +1,7 @@
 //! Finds the session and the job a command is about.
 #![allow(clippy::disallowed_methods, reason = "commands are an edge")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
@@ -44,6 +44,9 @@ pub fn find(env: &Env, whose: &Whose) -> anyhow::Result<Found> {
         if !safe_name(&session) {
             bail!("{session:?} is no session id");
         }
+        if whose.session.is_some() && whose.call.is_none() {
+            known(env, &project, &session)?;
+        }
         return Ok(Found { project, session });
     }
     let places =
@@ -61,6 +64,17 @@ pub fn find(env: &Env, whose: &Whose) -> anyhow::Result<Found> {
             live.join("\n  ")
         ),
     }
+}
+
+/// A session named by hand must be one of the project's: a typo would lose a note.
+fn known(env: &Env, project: &Path, session: &str) -> anyhow::Result<()> {
+    let Some(places) = Places::of(env, project) else { return Ok(()) };
+    let all = state::all(&places)?;
+    if all.iter().any(|id| id == session) {
+        return Ok(());
+    }
+    let list = if all.is_empty() { "none".to_owned() } else { format!("\n  {}", all.join("\n  ")) };
+    bail!("no session {session} in {}; known there: {list}", project.display())
 }
 
 /// Sessions whose client is still there and still in them.

@@ -23,6 +23,7 @@ fn the_shape_of_status() {
         "context",
         "file",
         "job",
+        "mode",
         "override",
         "session_id",
         "settings_problems",

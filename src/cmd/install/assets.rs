@@ -14,6 +14,9 @@ macro_rules! assets {
 pub const ASSETS: &[Asset] = assets![
     ".claude-plugin/marketplace.json",
     ".claude-plugin/plugin.json",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
     "commands/override.md",
     "commands/status.md",
     "hooks/brain-guard.ts",
@@ -65,6 +68,8 @@ mod tests {
                 }
             }
         }
+        // The client's own check of a plugin's folder asks for these.
+        found.extend(["LICENSE-APACHE", "LICENSE-MIT", "README.md"].map(str::to_owned));
         found.sort();
         let carried: Vec<_> = ASSETS.iter().map(|(path, _)| (*path).to_owned()).collect();
         assert_eq!(carried, found, "list the new file in ASSETS, in order");

@@ -40,6 +40,7 @@ impl World {
         let plan = InstallPlan {
             binary: at("program"),
             data: at("data/brain-guard"),
+            on_path: true,
             links: at("bin"),
             client: Some(client),
             config: at("config"),
