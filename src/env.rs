@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Root of the project of the session's start; the payload's `cwd` follows the
-/// agent's `cd` and is no key (`CLAUDE_CODE.md` c, h5).
+/// agent's `cd` and is no key (seen with client 2.1.329).
 pub const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 /// Process id of the client; the same across `/clear` (h8).
 pub const CLIENT_PID: &str = "CLAUDE_PID";

@@ -99,7 +99,7 @@ pub struct ContextSettings {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct FileSettings {
-    /// Words at which the file is full (the seed's theta).
+    /// Words at which the file is full.
     pub words: u64,
     /// The seal shrinks the file to this part of `words`.
     pub seal_target: f64,

@@ -1,6 +1,6 @@
 //! The delivery: the sealed file between its markers, whole for the mod, in
 //! numbered pieces where the hooks carry it (a hook's context is cut above
-//! 10,000 characters, `CLAUDE_CODE.md` c).
+//! 10,000 characters, seen with client 2.1.329).
 
 use serde_json::json;
 

@@ -161,7 +161,7 @@ fn kind<'a>(payload: &'a Payload<'a>) -> Option<Kind<'a>> {
 }
 
 /// Whether a prompt was typed by a person: the client submits notifications of
-/// agents, monitors and woken hooks as prompts too (`CLAUDE_CODE.md` h1, h6).
+/// agents, monitors and woken hooks as prompts too (seen with client 2.1.329).
 pub fn by_a_person(prompt: &str) -> bool {
     let text = prompt.trim_start();
     !text.starts_with("<task-notification>") && !text.starts_with("<system-reminder>")

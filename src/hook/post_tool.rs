@@ -112,7 +112,7 @@ fn save(facts: &Facts, call: &ToolCall, text: &str) -> Option<String> {
 }
 
 /// `PostToolBatch`: once a response, after all its tools: where one note lands
-/// once (`CLAUDE_CODE.md` h10).
+/// once (seen with client 2.1.329).
 pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
     if event.subagent {
         return Reply::default();

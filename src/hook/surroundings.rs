@@ -41,7 +41,7 @@ impl Surroundings {
 fn auto_compact(env: &Env) -> AutoCompact {
     let leading = |name: &str| -> Option<u64> {
         let text = env.get(name)?;
-        // The client parses "500k" as 500 (`TRAPS.md` A).
+        // The client parses "500k" as 500.
         let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
         digits.parse().ok()
     };

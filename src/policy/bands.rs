@@ -1,5 +1,5 @@
 //! Which class a tool belongs to. The names are those of the client's own tools
-//! (`CLAUDE_CODE.md` c); a table in the settings overrides them.
+//! (seen with client 2.1.329); a table in the settings overrides them.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
 //! What stays possible at any stance: the agent's own verbs, and the compaction
-//! file. Recognised by an allow-list, never by parsing shell (`TRAPS.md` D, E).
+//! file. Recognised by an allow-list, never by parsing shell.
 
 use std::fmt::Write as _;
 

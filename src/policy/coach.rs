@@ -1,5 +1,5 @@
 //! When the agent is told, and the figures it is told: facts, never a countdown
-//! (`TRAPS.md` E: orders from nowhere are taken for prompt injection).
+//! (orders from nowhere are taken for prompt injection).
 
 use serde::{Deserialize, Serialize};
 

@@ -59,7 +59,7 @@ pub enum Decision {
     Deny(Denial),
 }
 
-/// Decides (DESIGN §3). `known_file` tells whether the session has read or
+/// Decides. `known_file` tells whether the session has read or
 /// edited the call's file before; asked only where it matters.
 pub fn decide(
     call: &Call,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Time;
 
-/// Where a reading comes from, best first (DESIGN §4).
+/// Where a reading comes from, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
@@ -104,7 +104,7 @@ const SMALL: u64 = 200_000;
 const LARGE: u64 = 1_000_000;
 const KNOWN_WINDOWS: [u64; 3] = [SMALL, LARGE, 2_000_000];
 
-/// Window by model id, as the client 2.1.329 reports them (`CLAUDE_CODE.md` b, `MODS.md` A).
+/// Window by model id, as the client 2.1.329 reports them.
 fn by_model(id: &str) -> Option<u64> {
     let (name, long) = id.strip_suffix("[1m]").map_or((id, false), |name| (name, true));
     let name = name.rsplit(['/', '.']).find(|part| part.starts_with("claude-")).unwrap_or(name);
@@ -129,7 +129,7 @@ pub fn knows(model: &str) -> bool {
     by_model(model).is_some()
 }
 
-/// Decides the window from what is known (DESIGN §4). An id we don't know is
+/// Decides the window from what is known. An id we don't know is
 /// 200k whatever the client says: it says 1,000,000 of every unknown id.
 pub fn window(facts: &WindowFacts) -> Window {
     let believed = believed(facts);
@@ -169,7 +169,7 @@ pub struct AutoCompact {
 }
 
 /// Tokens the client keeps free below the window before it compacts: observed at
-/// 168,010 of 200,000 and 968,010 of 1,000,000 (`CLAUDE_CODE.md` b).
+/// 168,010 of 200,000 and 968,010 of 1,000,000 (seen with client 2.1.329).
 pub const AUTO_COMPACT_BUFFER: u64 = 33_000;
 
 /// The fill at which the context counts as full: the client's auto-compaction

@@ -1,5 +1,5 @@
 //! What only the operator may touch: the override, our settings, our state. An
-//! agent that is squeezed reaches for the off switch (`TRAPS.md` E), so its own
+//! agent that is squeezed reaches for the off switch, so its own
 //! tools can't get there at any stance. The verb itself refuses as well when it
 //! finds itself in the agent's shell.
 

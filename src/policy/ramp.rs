@@ -24,7 +24,7 @@ pub struct Ramp {
 }
 
 /// How far below its threshold a tier is left: without it a figure that wavers
-/// at an edge tells the agent something new at every call (`TRAPS.md` M).
+/// at an edge tells the agent something new at every call.
 pub const HYSTERESIS: f64 = 1.0;
 
 impl Ramp {
@@ -85,7 +85,7 @@ impl Ramp {
     /// The ramp for a session whose first reading was `base` percent: what is
     /// full from the start is not the agent's doing. Every tier moves up by what
     /// `base` exceeds the first tier less 5 %, the last stays at or below 95 % of
-    /// the limit, and the order is kept (DESIGN §3, base shift).
+    /// the limit, and the order is kept.
     pub fn shifted(&self, base: f64) -> Self {
         let Some(first) = self.tiers.first() else { return self.clone() };
         let shift = (base - (first.context - 5.0)).max(0.0);

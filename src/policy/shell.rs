@@ -1,6 +1,6 @@
 //! Just enough of the shell's grammar to recognise a line that runs the agent's
 //! own verbs and nothing else. Whatever is not understood is not recognised: we
-//! don't parse shell, we accept a small part of it (`TRAPS.md` E).
+//! don't parse shell, we accept a small part of it.
 
 use std::ops::Range;
 

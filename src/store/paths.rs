@@ -1,4 +1,4 @@
-//! Where everything lies (DESIGN §7). All is keyed by the project of the
+//! Where everything lies. All is keyed by the project of the
 //! session's start and by session id; nothing is found by being the newest.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 

@@ -1,5 +1,5 @@
 //! How full the context is, by the transcript's rows read from the end
-//! (DESIGN §4, source 2; row shapes: `CLAUDE_CODE.md` b).
+//! (row shapes as written by client 2.1.329).
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -45,7 +45,7 @@ impl Default for Fill {
 impl Fill {
     /// Takes over a later reading by the mod: the client writes its rows
     /// asynchronously, so a response's own may be missing after its tools have run
-    /// (`CLAUDE_CODE.md` b). `true` if the rows were behind it.
+    /// (seen with client 2.1.329). `true` if the rows were behind it.
     pub fn lags(&mut self, reading: Option<&Reading>) -> bool {
         let later = |r: &&Reading| {
             r.source == Source::Mod && r.used > self.measured && self.at.is_none_or(|at| at < r.at)
@@ -177,7 +177,7 @@ impl Gatherer {
         let Some(message) = message else { return ControlFlow::Continue(()) };
         let Some(usage) = message.usage else { return ControlFlow::Continue(()) };
         let total = usage.total();
-        // The client writes rows of its own with zero usage (`TRAPS.md` B).
+        // The client writes rows of its own with zero usage.
         if total == 0 || message.model.as_deref() == Some("<synthetic>") {
             return ControlFlow::Continue(());
         }

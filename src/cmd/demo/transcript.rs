@@ -1,5 +1,5 @@
 //! The conversation's file, row by row in the client's shape as far as the guard
-//! reads it (`fixtures`; `CLAUDE_CODE.md` b).
+//! reads it (as in `fixtures`).
 
 use std::io;
 use std::path::{Path, PathBuf};
