@@ -1,17 +1,18 @@
 //! The plugin's files, carried inside the binary: an installed binary needs no
 //! source tree to install itself again.
 
-/// One file of the plugin: its path in the plugin's folder, and its text.
-pub type Asset = (&'static str, &'static str);
+/// One file of the plugin: its path in the plugin's folder, and its bytes.
+pub type Asset = (&'static str, &'static [u8]);
 
 macro_rules! assets {
     ($($path:literal),+ $(,)?) => {
-        &[$(($path, include_str!(concat!("../../../", $path)))),+]
+        &[$(($path, include_bytes!(concat!("../../../", $path)).as_slice())),+]
     };
 }
 
 /// Every file of the plugin but the binary.
 pub const ASSETS: &[Asset] = assets![
+    ".claude-plugin/icon.png",
     ".claude-plugin/marketplace.json",
     ".claude-plugin/plugin.json",
     "LICENSE-APACHE",
@@ -77,7 +78,10 @@ mod tests {
 
     #[test]
     fn manifest_mod_and_binary_have_one_version() {
-        let text = |path| ASSETS.iter().find(|(p, _)| *p == path).expect("listed").1;
+        let text = |path| {
+            let bytes = ASSETS.iter().find(|(p, _)| *p == path).expect("listed").1;
+            std::str::from_utf8(bytes).expect("text")
+        };
         let manifest: serde_json::Value =
             serde_json::from_str(text(".claude-plugin/plugin.json")).expect("JSON");
         assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
@@ -87,7 +91,10 @@ mod tests {
 
     #[test]
     fn no_hooks_file_holds_an_event_that_an_older_client_refuses_it_for() {
-        let text = |path| ASSETS.iter().find(|(p, _)| *p == path).expect("listed").1;
+        let text = |path| {
+            let bytes = ASSETS.iter().find(|(p, _)| *p == path).expect("listed").1;
+            std::str::from_utf8(bytes).expect("text")
+        };
         let hooks: serde_json::Value =
             serde_json::from_str(text("hooks/hooks.json")).expect("JSON");
         // 2.1.250's events; one it does not know costs it the whole file.

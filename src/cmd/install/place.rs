@@ -66,8 +66,8 @@ impl Release {
     }
 
     fn files(&self) -> impl Iterator<Item = (&str, &[u8], u32)> {
-        let text = |(path, text): &'static Asset| (*path, text.as_bytes(), 0o644);
-        ASSETS.iter().map(text).chain([(BINARY, self.binary.as_slice(), 0o755)])
+        let file = |(path, bytes): &'static Asset| (*path, *bytes, 0o644);
+        ASSETS.iter().map(file).chain([(BINARY, self.binary.as_slice(), 0o755)])
     }
 }
 

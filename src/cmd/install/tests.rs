@@ -88,8 +88,8 @@ fn the_folder_the_link_and_the_client_agree() {
     let world = World::new();
     let said = world.install();
     let current = world.plan.current();
-    for (path, text) in assets::ASSETS {
-        assert_eq!(fs::read_to_string(current.join(path)).expect(path), *text);
+    for (path, bytes) in assets::ASSETS {
+        assert_eq!(fs::read(current.join(path)).expect(path), *bytes);
     }
     let binary = current.join(place::BINARY);
     assert_eq!(fs::read(&binary).expect("binary"), b"#!/bin/sh\n");
