@@ -120,9 +120,6 @@ async function act($: EngineInterface, action: Json): Promise<Report | undefined
       const turn_id = turn.text === text ? turn.id : undefined
       return { event: 'submitted', token, turn_id, dropped: drop }
     }
-    case 'notice':
-      $.ui.log(String(text))
-      return { event: 'noticed' }
     default:
       return undefined
   }

@@ -23,8 +23,6 @@ pub enum Report {
     },
     /// A wait is over.
     Waited,
-    /// A notice was shown.
-    Noticed,
     /// The session was cleared.
     Cleared,
     /// The text was handed to the client.
@@ -118,7 +116,7 @@ pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
         {
             answer(token, *answered, *is_aborted, at)
         }
-        Report::Waited | Report::Noticed if token.step == Step::Pending => waited(token, at),
+        Report::Waited if token.step == Step::Pending => waited(token, at),
         Report::Waited if token.step == Step::Delivered => continue_now(token, at),
         Report::Cleared => {
             token.advance(Step::Cleared, at.now);
@@ -137,10 +135,9 @@ pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
         }
         // After a dropped delivery the token is still cleared: the hooks wake the
         // session, or its next prompt gets the file.
-        Report::TurnComplete { .. }
-        | Report::Waited
-        | Report::Noticed
-        | Report::Submitted { dropped: Some(_) } => Action::None,
+        Report::TurnComplete { .. } | Report::Waited | Report::Submitted { dropped: Some(_) } => {
+            Action::None
+        }
     }
 }
 

@@ -168,7 +168,7 @@ fn step(facts: &mut Facts, text: &str) -> Value {
         facts.fault("waiter not started", &e);
     }
     if token.step >= Step::Acknowledged {
-        crossing::tidy(facts, true);
+        crossing::tidy(facts);
     }
     render(facts, &token, action)
 }

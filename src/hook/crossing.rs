@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::facts::Facts;
 use crate::boundary::{EDITED, Step, Token, budget};
 use crate::clock::Time;
@@ -11,14 +13,19 @@ use crate::store::jobs::Request;
 use crate::store::paths::short_digest;
 use crate::store::sealing::{self, Outcome};
 use crate::store::{boundary, jobs, prompts, state};
-use serde_json::json;
+
+/// How long blocks stay lifted after a boundary failed.
+const LIFTED_MINUTES: i64 = 15;
 
 fn lifted_for() -> chrono::Duration {
     chrono::Duration::minutes(LIFTED_MINUTES)
 }
 
-/// How long blocks stay lifted after a boundary failed.
-const LIFTED_MINUTES: i64 = 15;
+/// Seals the session's file as it stands, without a word from the agent.
+fn seal_now(facts: &Facts) -> std::io::Result<Outcome> {
+    let Facts { places, session, settings, now, .. } = facts;
+    sealing::run(places, &session.job, session, settings, None, *now, false)
+}
 
 /// After a shell call that ran our verbs: takes the seal's request, seals again
 /// after a late append, and lets the prompts join their job.
@@ -145,17 +152,8 @@ pub fn request_boundary(facts: &mut Facts, request: &Request) {
 
 /// Seals again after an append behind the seal, so that nothing written is left out.
 fn reseal(facts: &mut Facts) {
-    let session = facts.session.clone();
-    let outcome = sealing::run(
-        &facts.places,
-        &session.job,
-        &session,
-        &facts.settings,
-        None,
-        facts.now,
-        false,
-    );
-    let Some(id) = session.token else { return };
+    let outcome = seal_now(facts);
+    let Some(id) = facts.session.token.clone() else { return };
     let moved = match outcome {
         Ok(Outcome::Sealed(sealed, path)) => boundary::update(&facts.places, &id, |t| {
             t.version = sealed.report.version;
@@ -177,15 +175,7 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
     let session = facts.session.clone();
     let text = jobs::read(&facts.places, &session.job).ok().flatten().unwrap_or_default();
     let authored = sealing::authored(&text, &session, &facts.settings).entries > 0;
-    let outcome = sealing::run(
-        &facts.places,
-        &session.job,
-        &session,
-        &facts.settings,
-        None,
-        facts.now,
-        false,
-    );
+    let outcome = seal_now(facts);
     match outcome {
         Ok(Outcome::Sealed(sealed, _)) => {
             let version = sealed.report.version;
@@ -227,7 +217,7 @@ fn raise(facts: &Facts, why: &str) {
 }
 
 /// Ends what is over: a failed boundary lifts the blocks, an answered one is forgotten.
-pub fn tidy(facts: &mut Facts, answered: bool) {
+pub fn tidy(facts: &mut Facts) {
     let Some(token) = facts.token() else { return };
     if token.step == Step::Failed && token.why.as_deref() == Some(EDITED) {
         // Kept for `explain`; the next seal puts a new one in its place.
@@ -254,7 +244,7 @@ pub fn tidy(facts: &mut Facts, answered: bool) {
     if token.child.as_deref() != Some(facts.id) {
         return;
     }
-    if answered && token.step >= Step::Cleared {
+    if token.step >= Step::Cleared {
         let moved = boundary::update(&facts.places, &token.id, |t| {
             t.advance(Step::Acknowledged, facts.now);
         });
@@ -268,10 +258,8 @@ pub fn tidy(facts: &mut Facts, answered: bool) {
             &json!({"token": token.id, "session": facts.id}),
         );
     }
-    if answered || token.step == Step::Acknowledged {
-        facts.update(|s| s.token = None);
-        reload(facts);
-    }
+    facts.update(|s| s.token = None);
+    reload(facts);
 }
 
 fn reload(facts: &mut Facts) {

@@ -65,8 +65,6 @@ pub enum Kind<'a> {
         source: Source,
         /// Its model, where the client says.
         model: Option<&'a str>,
-        /// Tokens in its context, where the client says.
-        tokens: Option<u64>,
     },
     /// A prompt was entered, by whomever.
     Prompt(&'a str),
@@ -130,7 +128,6 @@ fn kind<'a>(payload: &'a Payload<'a>) -> Option<Kind<'a>> {
                 _ => return None,
             },
             model: payload.model.as_deref(),
-            tokens: payload.context_tokens,
         },
         "UserPromptSubmit" => Kind::Prompt(payload.prompt.as_deref()?),
         "UserPromptExpansion" => Kind::Expansion {

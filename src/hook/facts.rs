@@ -1,7 +1,6 @@
 //! What is true around one event, read when it is asked for.
 
 use std::cell::OnceCell;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -303,13 +302,7 @@ impl<'a> Facts<'a> {
     fn read_fill(&self) -> Option<Fill> {
         let mut gatherer = Gatherer::default();
         let path = self.transcript.as_deref()?;
-        let read = tail::lines_backwards(path, |line| {
-            if gatherer.feed(line).is_break() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        });
+        let read = tail::lines_backwards(path, |line| gatherer.feed(line));
         if let Err(e) = read {
             self.transcript_fault(path, &e);
             return None;

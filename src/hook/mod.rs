@@ -90,14 +90,14 @@ fn remember_surroundings(facts: &mut Facts) {
 
 fn dispatch(facts: &mut Facts, event: &Event) -> Reply {
     if matches!(event.kind, Kind::PreTool(_)) && !event.subagent {
-        crossing::tidy(facts, true);
+        crossing::tidy(facts);
     }
     match &event.kind {
         Kind::PreTool(call) => pre_tool::handle(facts, event, call),
         Kind::PostTool(call, output) => post_tool::used(facts, event, call, *output),
         Kind::PostToolFailure(call) => post_tool::used(facts, event, call, None),
         Kind::PostBatch(bytes) => post_tool::batch(facts, event, *bytes),
-        Kind::SessionStart { source, model, .. } => session::start(facts, event, *source, *model),
+        Kind::SessionStart { source, model } => session::start(facts, event, *source, *model),
         Kind::Prompt(text) => prompt::submit(facts, event, text),
         Kind::Expansion { command, args } => prompt::expand(facts, command, args),
         Kind::Stop { agents, shells } => stop::handle(facts, event, *agents, shells),

@@ -22,7 +22,7 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
     if event.subagent || facts.unseen {
         return Reply::default();
     }
-    crossing::tidy(facts, true);
+    crossing::tidy(facts);
     crossing::take_request(facts);
     if facts.session.agents != agents || facts.session.shells != shells {
         let shells: Vec<String> = shells.iter().map(|s| (*s).to_owned()).collect();

@@ -55,8 +55,6 @@ pub struct Payload<'a> {
     /// `PostModelSwitch`, by the names seen and plausible.
     #[serde(borrow, alias = "to_model", deserialize_with = "text_or_nothing")]
     pub new_model: Option<Cow<'a, str>>,
-    /// `SessionStart` (resume, fork): tokens in the context.
-    pub context_tokens: Option<u64>,
     /// `UserPromptSubmit` and `UserPromptExpansion`: the text.
     #[serde(borrow)]
     pub prompt: Option<Cow<'a, str>>,

@@ -15,8 +15,6 @@ pub enum Source {
     Transcript,
     /// The transcript, and more than a hundredth of the limit is an estimate of what came since.
     Estimated,
-    /// The client's own count at a resume.
-    Client,
     /// Words counted in the file.
     File,
 }
@@ -28,7 +26,6 @@ impl Source {
             Self::Mod => "mod",
             Self::Transcript => "transcript",
             Self::Estimated => "estimated",
-            Self::Client => "client",
             Self::File => "file",
         }
     }
@@ -122,11 +119,6 @@ fn by_model(id: &str) -> Option<u64> {
     } else {
         None
     }
-}
-
-/// Whether our table knows the model.
-pub fn knows(model: &str) -> bool {
-    by_model(model).is_some()
 }
 
 /// Decides the window from what is known. An id we don't know is

@@ -15,3 +15,4 @@ mod parallel;
 mod stop;
 mod table;
 mod tiers;
+mod way_out;

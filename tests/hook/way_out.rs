@@ -1,0 +1,60 @@
+//! No stance without a way out, nothing told that can't follow, nothing lost on
+//! the way.
+
+use serde_json::json;
+
+use crate::harness::Hook;
+
+/// A capped stance denies nothing, so only notes can tell; they go on at the top.
+#[test]
+fn a_capped_session_is_told_again() {
+    let mut hook = Hook::begun();
+    hook.set("BRAIN_GUARD_SET_MODE", "shadow");
+    hook.fill(31.0);
+    assert!(!hook.batch().note().is_empty(), "the first note");
+    assert!(hook.batch().silent(), "once");
+    for _ in 0..25 {
+        assert_eq!(hook.read().verdict(), "pass");
+    }
+    assert!(!hook.batch().note().is_empty(), "again after 25 calls");
+}
+
+/// What the cap saved is the agent's to look into; the sessions' state is not.
+#[test]
+fn saved_outputs_are_readable_and_the_state_is_not() {
+    let hook = Hook::climbed(26.0);
+    let state = hook.places().state;
+    let grep = |what: &str| hook.bash(&format!("grep x {}/{what}", state.display())).verdict();
+    assert_eq!(grep("outputs/s/t.txt"), "pass");
+    assert_eq!(grep("sessions/s.json"), "deny");
+}
+
+/// A word of ours in the command is no way round the cap.
+#[test]
+fn the_cap_holds_whatever_the_command_is_called() {
+    let hook = Hook::climbed(26.0);
+    let long = "x".repeat(60_000);
+    let answer = hook.send(&hook.payload(
+        "PostToolUse",
+        &json!({
+            "tool_name": "Bash", "tool_use_id": "t1",
+            "tool_input": {"command": "cat /srv/brain-guard/log"},
+            "tool_response": {"stdout": long, "stderr": "", "interrupted": false, "isImage": false},
+        }),
+    ));
+    let output = &answer.json()["hookSpecificOutput"]["updatedToolOutput"]["stdout"];
+    assert!(output.as_str().is_some_and(|o| o.len() < 5_000), "{answer:?}");
+}
+
+/// The agent was told to end its turn; an edit behind the seal must not end the run.
+#[test]
+fn an_edit_behind_a_seal_below_the_top_is_answered_at_the_turns_end() {
+    let hook = Hook::climbed(22.0);
+    hook.agent("brain-guard append 'one thread'");
+    hook.agent("brain-guard seal");
+    let text = std::fs::read_to_string(hook.file()).expect("the file");
+    std::fs::write(hook.file(), text.replace("one thread", "another thread")).expect("edited");
+    let reply = hook.stop().json();
+    assert_eq!(reply["decision"], "block", "{reply}");
+    assert!(reply["reason"].as_str().is_some_and(|r| r.contains("not sealed")), "{reply}");
+}
