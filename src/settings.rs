@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::boundary::Inject;
 use crate::compaction::Shape;
 use crate::policy::bands::Band;
 use crate::policy::ramp::{Ramp, Tier};
@@ -157,6 +158,12 @@ pub enum CarrierChoice {
     Auto,
     /// In process, by the plugin's module.
     Mod,
+    /// Keys into the client's tmux pane.
+    Tmux,
+    /// Keys into the client's X11 window.
+    X11,
+    /// The program of `boundary.command`.
+    Command,
     /// The user types `/clear`.
     Manual,
 }
@@ -168,6 +175,14 @@ pub enum CarrierChoice {
 pub struct BoundarySettings {
     /// What executes it.
     pub carrier: CarrierChoice,
+    /// How the text reaches a session that was cleared through its terminal.
+    pub inject: Inject,
+    /// The program and arguments of the carrier `command`; it gets the plan as JSON on stdin. User settings only.
+    pub command: Vec<String>,
+    /// Whether the carriers may use the chords that install put into the client's `keybindings.json`.
+    pub chords: Switch,
+    /// Seconds without a key or a pointer's move after which the x11 carrier may bring the client's window to the front.
+    pub x11_idle_seconds: u64,
     /// Seconds of warning while someone is at the terminal.
     pub attended_notice_seconds: u64,
     /// Minutes after a human prompt in which someone counts as being there.
@@ -189,6 +204,10 @@ impl Default for BoundarySettings {
     fn default() -> Self {
         Self {
             carrier: CarrierChoice::Auto,
+            inject: Inject::Hook,
+            command: Vec::new(),
+            chords: Switch::On,
+            x11_idle_seconds: 30,
             attended_notice_seconds: 60,
             attended_minutes: 10,
             min_interval_seconds: 120,

@@ -40,6 +40,12 @@ pub const LATE: &str = "the session was not cleared in time";
 pub enum Carrier {
     /// In process, by the plugin's module.
     Mod,
+    /// Keys into the client's tmux pane.
+    Tmux,
+    /// Keys into the client's X11 window.
+    X11,
+    /// A program of the user's, told what to do.
+    Command,
     /// The user types `/clear`; the hooks deliver and wake the new session.
     Manual,
 }
@@ -49,9 +55,24 @@ impl Carrier {
     pub fn name(self) -> &'static str {
         match self {
             Self::Mod => "mod",
+            Self::Tmux => "tmux",
+            Self::X11 => "x11",
+            Self::Command => "command",
             Self::Manual => "manual",
         }
     }
+}
+
+/// How the text reaches a new session that was cleared through its terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Inject {
+    /// In pieces, as context of the session's start.
+    #[default]
+    Hook,
+    /// Pasted into the prompt box behind one line of instruction.
+    Paste,
 }
 
 /// A client process, safe against reuse of its number.
@@ -80,6 +101,15 @@ pub struct Token {
     pub why: Option<String>,
     /// What executes it.
     pub carrier: Carrier,
+    /// Carriers that could not.
+    #[serde(default)]
+    pub tried: Vec<Carrier>,
+    /// How the text reaches the new session where the module doesn't submit it.
+    #[serde(default)]
+    pub inject: Inject,
+    /// The carrier starts the new session's first turn itself; else the hook does.
+    #[serde(default)]
+    pub kicks_off: bool,
     /// Version of the sealed file.
     pub version: u64,
     /// The sealed file's path.
@@ -175,6 +205,9 @@ pub(crate) mod tests {
             step,
             why: None,
             carrier: Carrier::Mod,
+            tried: Vec::new(),
+            inject: Inject::Hook,
+            kicks_off: false,
             version: 1,
             sealed: "/s/v0001.md".into(),
             client: None,

@@ -116,6 +116,9 @@ pub fn request_boundary(facts: &mut Facts, request: &Request) {
         step: Step::Pending,
         why: None,
         carrier,
+        tried: Vec::new(),
+        inject: facts.settings.boundary.inject,
+        kicks_off: false,
         version: request.version,
         sealed: jobs::sealed_path(&facts.places, &facts.session.job, request.version)
             .display()

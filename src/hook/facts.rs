@@ -208,7 +208,10 @@ impl<'a> Facts<'a> {
                 mod_alive: self.seen.mod_alive,
                 interactive: self.seen.interactive,
                 attended: self.attended(),
+                reach: self.session.reach.as_ref(),
+                command: !self.settings.boundary.command.is_empty(),
             },
+            &[],
         )
     }
 

@@ -21,11 +21,13 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
         if let Err(e) = moved {
             facts.fault("token not moved", &e);
         }
+        turn_begins(facts);
         return Reply::default();
     }
     if facts.unseen {
         facts.session = super::session::begin(facts, First::Grace);
     }
+    turn_begins(facts);
     if facts.session.first != First::Done {
         // A turn without tools leaves its first reading to us: its row may not be there at its Stop.
         let (context, counted) = (facts.context(None, 0), facts.file().map(|f| f.1));
@@ -38,6 +40,15 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
         person(facts, text, token.as_ref());
     }
     attach(facts, token.as_ref(), 1)
+}
+
+/// The carriers that type wait for the end of what begins here.
+fn turn_begins(facts: &Facts) {
+    let now = facts.now;
+    facts.update(|s| {
+        s.turn = Some(now);
+        s.prompts += 1;
+    });
 }
 
 fn person(facts: &Facts, text: &str, token: Option<&Token>) {

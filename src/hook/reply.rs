@@ -52,6 +52,11 @@ impl Reply {
         Self { agent: Some(Agent::Block(reason)), ..Self::default() }
     }
 
+    /// Whether the event is stopped.
+    pub fn blocks(&self) -> bool {
+        matches!(self.agent, Some(Agent::Block(_)))
+    }
+
     /// The JSON to print; `None` where there is nothing to say.
     pub fn json(&self) -> Option<String> {
         if self.agent.is_none() && self.user.is_none() {

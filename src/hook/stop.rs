@@ -24,6 +24,14 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
     }
     crossing::tidy(facts);
     crossing::take_request(facts);
+    let reply = turn_end(facts, agents, shells);
+    if !reply.blocks() {
+        facts.update(|s| s.turn = None);
+    }
+    reply
+}
+
+fn turn_end(facts: &mut Facts, agents: u32, shells: &[&str]) -> Reply {
     if facts.session.agents != agents || facts.session.shells != shells {
         let shells: Vec<String> = shells.iter().map(|s| (*s).to_owned()).collect();
         facts.update(|s| (s.agents, s.shells) = (agents, shells));

@@ -24,8 +24,16 @@ pub struct Diagnostic {
 }
 
 /// Project settings may tighten; what would loosen or run something is the user's.
-const USER_ONLY: [&[&str]; 4] =
-    [&["mode"], &["headless"], &["context", "window"], &["boundary", "carrier"]];
+const USER_ONLY: [&[&str]; 8] = [
+    &["mode"],
+    &["headless"],
+    &["context", "window"],
+    &["boundary", "carrier"],
+    &["boundary", "command"],
+    &["boundary", "inject"],
+    &["boundary", "chords"],
+    &["boundary", "x11_idle_seconds"],
+];
 
 /// Merges the layers.
 pub fn merge(

@@ -12,6 +12,7 @@ use super::atomic;
 use super::lock;
 use super::paths::Places;
 pub use crate::boundary::Client;
+use crate::carrier::reach::Reach;
 use crate::clock::Time;
 use crate::compaction::EntryId;
 use crate::hook::surroundings::Surroundings;
@@ -37,6 +38,12 @@ pub struct Session {
     pub client: Option<Client>,
     /// The client as the hooks saw it last.
     pub seen: Option<Surroundings>,
+    /// The terminals around the client.
+    pub reach: Option<Reach>,
+    /// The main loop's turn, while one runs.
+    pub turn: Option<Time>,
+    /// Prompts of this session, by whomever.
+    pub prompts: u64,
     /// The transcript's path as last given.
     pub transcript: Option<String>,
     /// What the first reading is to settle.
