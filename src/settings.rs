@@ -195,6 +195,9 @@ pub struct BoundarySettings {
     pub agents_wait_seconds: u64,
     /// Seconds each step of a boundary may take before it counts as failed.
     pub step_seconds: u64,
+    /// Seconds for which a carrier tries again what was refused (another window in front, a dialog), before the
+    /// boundary is given up and the session goes on without blocks.
+    pub give_up_seconds: u64,
     /// Seconds to back off, try by try, before a new session whose first request got no answer is asked to go
     /// on; past the last try it is left to the user.
     pub retry_seconds: Vec<u64>,
@@ -214,6 +217,7 @@ impl Default for BoundarySettings {
             max_per_hour: 12,
             agents_wait_seconds: 600,
             step_seconds: 20,
+            give_up_seconds: 600,
             retry_seconds: vec![5, 20, 60, 120, 300, 600],
         }
     }

@@ -47,12 +47,16 @@ texts! {
     Piece => "piece.md",
     Wake => "wake.md",
     Continue => "continue.md",
+    GoOn => "go-on.md",
+    NotesMissing => "notes-missing.md",
     Carried => "reground-carried.md",
     Cleared => "reground-cleared.md",
     Compacted => "reground-compacted.md",
     UserStance => "user-stance.md",
     UserCapped => "user-capped.md",
     UserTypeClear => "user-type-clear.md",
+    UserNotice => "user-notice.md",
+    PasteLine => "paste-line.md",
 }
 
 /// Fills `{{name}}` from `values`; a name nobody gave becomes nothing. Values are

@@ -1,6 +1,7 @@
 //! The boundary: end of one session and birth of the next. A one-shot token
 //! moves forward only; every hook and carrier may move it, none may repeat a step.
 
+pub mod arrival;
 pub mod budget;
 pub mod plan;
 
@@ -33,6 +34,15 @@ pub const EDITED: &str = "the compaction file was edited after its seal";
 /// Why a clear that did not come ends a boundary. The client runs what its user
 /// queued before it clears, so it may come all the same.
 pub const LATE: &str = "the session was not cleared in time";
+
+/// Why a boundary ends whose client is gone.
+pub const CLIENT_ENDED: &str = "the client ended";
+
+/// Why a boundary ends that a later seal takes over.
+pub const SEALED_ANEW: &str = "sealed anew";
+
+/// Why a boundary ends whose session the user left by `/resume`.
+pub const LEFT: &str = "the user went to another session";
 
 /// What executes a boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -174,6 +184,43 @@ impl Token {
         self.step == Step::Failed && self.why.as_deref() == Some(LATE)
     }
 
+    /// Nobody is there any more to answer: the client ended, or went to another
+    /// session. The one way in which a delivered text comes to an end unanswered.
+    pub fn abandon(&mut self, why: &str, now: Time) {
+        if self.live() {
+            (self.step, self.since) = (Step::Failed, now);
+            self.why = Some(why.to_owned());
+        }
+    }
+
+    /// Hands it to the next carrier; without one it fails. Only before the clear.
+    pub fn hand_on(&mut self, next: Option<Carrier>, why: &str, now: Time) {
+        if self.step > Step::Clearing {
+            return;
+        }
+        self.tried.push(self.carrier);
+        match next {
+            Some(next) => (self.carrier, self.since) = (next, now),
+            None => {
+                self.fail(why, now);
+            }
+        }
+    }
+
+    /// Whether the hooks of the new session's start bring the file.
+    pub fn hooks_deliver(&self) -> bool {
+        match self.carrier {
+            Carrier::Mod => false,
+            Carrier::Manual => true,
+            Carrier::Tmux | Carrier::X11 | Carrier::Command => self.inject == Inject::Hook,
+        }
+    }
+
+    /// Whether someone else than the hook starts the new session's first turn.
+    pub fn carrier_starts(&self) -> bool {
+        self.carrier == Carrier::Mod || self.kicks_off || !self.hooks_deliver()
+    }
+
     /// Whether it still has a way to go.
     pub fn live(&self) -> bool {
         self.step < Step::Acknowledged
@@ -182,6 +229,11 @@ impl Token {
     /// Whether the session waits for its carrier, a cancelled notice included.
     pub fn holds_or_cancelled(&self, session: &str) -> bool {
         self.parent == session && self.step <= Step::Clearing
+    }
+
+    /// Whether the session waits for its carrier, or waited in vain.
+    pub fn holds_or_failed(&self, session: &str) -> bool {
+        self.holds(session) || (self.parent == session && self.step == Step::Failed)
     }
 
     /// Whether the main loop should do nothing more but end its turn.
@@ -226,6 +278,31 @@ pub(crate) mod tests {
         let mut t = token(Step::Delivered);
         assert!(!t.fail("x", t.created));
         assert_eq!((t.step, t.why), (Step::Delivered, None));
+    }
+
+    #[test]
+    fn only_abandoning_ends_what_was_delivered() {
+        let mut t = token(Step::Delivered);
+        t.abandon(CLIENT_ENDED, t.created);
+        assert_eq!((t.step, t.why.as_deref()), (Step::Failed, Some(CLIENT_ENDED)));
+        let mut t = token(Step::Acknowledged);
+        t.abandon(CLIENT_ENDED, t.created);
+        assert_eq!(t.step, Step::Acknowledged);
+    }
+
+    #[test]
+    fn the_next_carrier_takes_over_until_none_is_left() {
+        let mut t = token(Step::Clearing);
+        t.hand_on(Some(Carrier::Tmux), "no answer", t.created);
+        assert_eq!(
+            (t.step, t.carrier, t.tried.as_slice()),
+            (Step::Clearing, Carrier::Tmux, &[Carrier::Mod][..])
+        );
+        t.hand_on(None, "the pane is gone", t.created);
+        assert_eq!((t.step, t.why.as_deref()), (Step::Failed, Some("the pane is gone")));
+        let mut t = token(Step::Cleared);
+        t.hand_on(Some(Carrier::Tmux), "x", t.created);
+        assert_eq!(t.carrier, Carrier::Mod);
     }
 
     #[test]

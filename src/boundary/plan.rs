@@ -161,14 +161,42 @@ fn turn_ended(token: &mut Token, at: &Situation) -> Action {
 }
 
 fn waited(token: &mut Token, at: &Situation) -> Action {
+    match due(token, at) {
+        Due::Held => Action::None,
+        Due::Later { ms, status } => Action::Wait { ms, status: Some(status) },
+        Due::Now => {
+            token.advance(Step::Clearing, at.now);
+            Action::Clear { token: token.id.clone() }
+        }
+    }
+}
+
+/// Whether a pending boundary may clear.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Due {
+    /// Not in this turn.
+    Held,
+    /// After a wait.
+    Later {
+        /// Milliseconds.
+        ms: u64,
+        /// For the user.
+        status: String,
+    },
+    /// At once.
+    Now,
+}
+
+/// Whether a pending boundary may clear; begins the notice to an attended user.
+pub fn due(token: &mut Token, at: &Situation) -> Due {
     if token.cancelled {
-        return Action::None;
+        return Due::Held;
     }
     let agents_until = token.created + seconds(at.settings.agents_wait_seconds);
     if at.agents > 0 && at.now < agents_until {
         // The end of an agent starts a turn whose end reports again; this wait is the bound.
         let status = format!("waiting for {} background agent(s) before the clear", at.agents);
-        return Action::Wait { ms: millis(agents_until - at.now), status: Some(status) };
+        return Due::Later { ms: millis(agents_until - at.now), status };
     }
     if at.attended && at.settings.attended_notice_seconds > 0 {
         let until = *token
@@ -177,11 +205,10 @@ fn waited(token: &mut Token, at: &Situation) -> Action {
         if at.now < until {
             let left = (until - at.now).num_seconds().max(1);
             let status = format!("sealed: this session clears in {left} s; any prompt cancels");
-            return Action::Wait { ms: millis(until - at.now), status: Some(status) };
+            return Due::Later { ms: millis(until - at.now), status };
         }
     }
-    token.advance(Step::Clearing, at.now);
-    Action::Clear { token: token.id.clone() }
+    Due::Now
 }
 
 fn answer(token: &mut Token, answered: bool, is_aborted: bool, at: &Situation) -> Action {

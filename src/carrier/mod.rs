@@ -1,6 +1,10 @@
 //! What executes a boundary, and the process that watches it.
 
+pub mod chords;
 pub mod client;
+pub mod command;
+pub mod drive;
+pub mod keyboard;
 pub mod reach;
 pub mod select;
 pub mod terminal;

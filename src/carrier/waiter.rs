@@ -1,17 +1,25 @@
 //! The waiter: one detached process a boundary, with a deadline and an eye on
-//! the client, that ends what got stuck. No daemon: it watches one token and goes.
+//! the client, that carries what keys carry and ends what got stuck. No daemon: it watches one token and goes.
 #![allow(clippy::disallowed_methods, reason = "carriers start and watch processes")]
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::boundary::{Carrier, LATE, Step, Token};
+use serde_json::json;
+
+use super::drive::Drive;
+use crate::boundary::arrival::{Arrival, judge};
+use crate::boundary::{CLIENT_ENDED, Carrier, LATE, Step, Token};
 use crate::clock::{self, Time};
 use crate::env::Env;
+use crate::hook::crossing;
+use crate::hook::facts::Facts;
+use crate::log;
 use crate::settings::BoundarySettings;
 use crate::store::paths::Places;
-use crate::store::{atomic, boundary, state};
+use crate::store::{atomic, boundary, lock, state};
 
 /// The longest a waiter lives.
 const DEADLINE_MINUTES: i64 = 45;
@@ -21,7 +29,7 @@ const DEADLINE_MINUTES: i64 = 45;
 /// # Errors
 /// What the system says of starting it.
 pub fn start(env: &Env, places: &Places, token: &str) -> io::Result<()> {
-    if !atomic::claim(&places.token(token).with_extension("waiter"))? {
+    if lock::acquire(&held(places, token), Duration::ZERO).is_err() {
         return Ok(());
     }
     let program = env.program().ok_or_else(|| io::Error::other("own path unknown"))?;
@@ -35,52 +43,128 @@ pub fn start(env: &Env, places: &Places, token: &str) -> io::Result<()> {
         .map(drop)
 }
 
-/// Watches a token to its end. Runs in a process of its own, in a session of its
-/// own, so that it outlives the hook and no signal to the client's group ends it.
+/// Held by the one waiter of a token while it lives.
+fn held(places: &Places, token: &str) -> PathBuf {
+    places.token(token).with_extension("waiter")
+}
+
+/// Watches a token to its end, and carries it where keys do. Runs in a process
+/// of its own, in a session of its own, so that it outlives the hook and no
+/// signal to the client's group ends it. A second one for the same token ends at once.
 ///
 /// # Errors
 /// What the system says of the token's file.
-pub fn watch(places: &Places, id: &str, settings: &BoundarySettings) -> io::Result<()> {
+pub fn watch(env: &Env, places: &Places, id: &str, settings: &BoundarySettings) -> io::Result<()> {
     // Fails only for a process that leads a group already, which is as good.
     let _ = rustix::process::setsid();
+    let Ok(_held) = lock::acquire(&held(places, id), Duration::ZERO) else { return Ok(()) };
     let deadline = clock::now() + chrono::Duration::minutes(DEADLINE_MINUTES);
+    let mut drive = Drive::new(env, &places.project, id);
     loop {
         let now = clock::now();
-        let gone = |t: &Token| t.client.is_some_and(|c| state::client(c.pid) != Some(c));
-        let live = boundary::update(places, id, |token| {
-            if let Some(why) = stuck(token, gone(token), now, settings) {
-                token.fail(why, now);
+        let Some(token) = step(env, places, id, settings, now)? else {
+            return prove_arrival(places, id);
+        };
+        if now >= deadline {
+            // Who comes back later and types /clear still gets the file.
+            if token.step > Step::Pending {
+                boundary::update(places, id, |t| t.abandon("it was not answered in time", now))?;
             }
-            token.live()
-        })?;
-        if live != Some(true) || now >= deadline {
             return Ok(());
         }
-        std::thread::sleep(Duration::from_millis(200));
+        let typed = matches!(token.carrier, Carrier::Tmux | Carrier::X11 | Carrier::Command);
+        if typed {
+            drive.tick(&token, now);
+        }
+        std::thread::sleep(Duration::from_millis(if typed { 40 } else { 200 }));
     }
 }
 
-/// Why a token will get no further, if so.
-fn stuck(
-    token: &Token,
-    client_gone: bool,
-    now: Time,
+/// Ends or hands on a token that got stuck; `None` once it is over.
+fn step(
+    env: &Env,
+    places: &Places,
+    id: &str,
     settings: &BoundarySettings,
-) -> Option<&'static str> {
-    let step = chrono::Duration::seconds(settings.step_seconds.clamp(1, 3600) as i64);
+    now: Time,
+) -> io::Result<Option<Token>> {
+    let Some(token) = boundary::load(places, id)?.filter(Token::live) else { return Ok(None) };
+    if token.client.is_some_and(|c| state::client(c.pid) != Some(c)) {
+        boundary::update(places, id, |t| t.abandon(CLIENT_ENDED, now))?;
+        return Ok(None);
+    }
+    let Some(why) = stuck(&token, now, settings) else { return Ok(Some(token)) };
+    let next = next_after(env, places, &token, now);
+    boundary::update(places, id, |t| {
+        // It may have moved on meanwhile.
+        if stuck(t, now, settings).is_some() {
+            if t.step <= Step::Clearing && next.is_some() {
+                t.hand_on(next, why, now);
+            } else {
+                t.fail(why, now);
+            }
+        }
+        t.live().then(|| t.clone())
+    })
+    .map(Option::flatten)
+}
+
+/// How long the rows of an answered session may take to be written.
+const ROWS: Duration = Duration::from_secs(3);
+
+/// Compares what the new session holds with what was sealed; a session that
+/// lacks some of it is told where to read it.
+fn prove_arrival(places: &Places, id: &str) -> io::Result<()> {
+    let Some(token) = boundary::load(places, id)?.filter(|t| t.step == Step::Acknowledged) else {
+        return Ok(());
+    };
+    let Some(child) = token.child.as_deref() else { return Ok(()) };
+    let Some(session) = state::load(places, child)? else { return Ok(()) };
+    let Some(transcript) = session.transcript else { return Ok(()) };
+    let Some(file) = atomic::read_text(Path::new(&token.sealed))? else { return Ok(()) };
+    let mut arrival = Arrival::Absent;
+    crossing::wait_for(ROWS, || {
+        let rows = atomic::read(Path::new(&transcript)).ok().flatten().unwrap_or_default();
+        arrival = judge(&rows, id, &file);
+        arrival == Arrival::Whole
+    });
+    let whole = arrival == Arrival::Whole;
+    let details = json!({"token": id, "session": child, "whole": whole});
+    log::write(&places.log(), clock::now(), "arrived", &details);
+    if !whole {
+        state::update(places, child, |s| s.missing = Some(token.sealed.clone()))?;
+    }
+    Ok(())
+}
+
+/// The carrier that takes over from the module, if one can.
+fn next_after(env: &Env, places: &Places, token: &Token, now: Time) -> Option<Carrier> {
+    if token.carrier != Carrier::Mod {
+        return None;
+    }
+    let facts = Facts::for_session(env, now, &places.project, &token.parent)?;
+    let tried: Vec<_> = token.tried.iter().chain([&token.carrier]).copied().collect();
+    facts.carrier_after(&tried).chosen.filter(|c| *c != Carrier::Manual)
+}
+
+/// Why a token will get no further, if so.
+fn stuck(token: &Token, now: Time, settings: &BoundarySettings) -> Option<&'static str> {
+    let limit = |seconds: u64| chrono::Duration::seconds(seconds.clamp(1, 86_400) as i64);
+    let step = limit(settings.step_seconds.min(3_600));
     let spent = now - token.since;
-    let patience = chrono::Duration::seconds(
-        settings.attended_notice_seconds.saturating_add(settings.agents_wait_seconds).min(86_400)
-            as i64,
-    );
+    let patience =
+        limit(settings.attended_notice_seconds.saturating_add(settings.agents_wait_seconds));
+    let typed = matches!(token.carrier, Carrier::Tmux | Carrier::X11 | Carrier::Command);
     match token.step {
-        _ if client_gone && token.step < Step::Delivered => Some("the client ended"),
         Step::Pending
             if token.carrier == Carrier::Mod && !token.cancelled && spent > patience + step =>
         {
             Some("the plugin's module did not act")
         }
-        Step::Clearing if spent > step => Some(LATE),
+        // What types tries again for longer.
+        Step::Clearing if spent > if typed { limit(settings.give_up_seconds) } else { step } => {
+            Some(LATE)
+        }
         Step::Cleared if spent > step * 3 => Some("the file was not delivered in time"),
         _ => None,
     }
@@ -94,16 +178,18 @@ mod tests {
     #[test]
     fn each_step_has_its_time() {
         let settings = BoundarySettings::default();
-        let at = |step, seconds, gone| {
-            let t = token(step);
-            stuck(&t, gone, t.since + chrono::Duration::seconds(seconds), &settings)
+        let at = |step, seconds, carrier| {
+            let t = Token { carrier, ..token(step) };
+            stuck(&t, t.since + chrono::Duration::seconds(seconds), &settings)
         };
-        assert_eq!(at(Step::Pending, 600, false), None);
-        assert!(at(Step::Pending, 700, false).is_some());
-        assert_eq!(at(Step::Clearing, 20, false), None);
-        assert!(at(Step::Clearing, 21, false).is_some());
-        assert!(at(Step::Cleared, 61, false).is_some());
-        assert_eq!(at(Step::Delivered, 99_999, true), None);
-        assert_eq!(at(Step::Pending, 1, true), Some("the client ended"));
+        assert_eq!(at(Step::Pending, 600, Carrier::Mod), None);
+        assert!(at(Step::Pending, 700, Carrier::Mod).is_some());
+        assert_eq!(at(Step::Pending, 9_999, Carrier::Tmux), None);
+        assert_eq!(at(Step::Clearing, 20, Carrier::Mod), None);
+        assert!(at(Step::Clearing, 21, Carrier::Mod).is_some());
+        assert_eq!(at(Step::Clearing, 600, Carrier::Tmux), None);
+        assert!(at(Step::Clearing, 601, Carrier::X11).is_some());
+        assert!(at(Step::Cleared, 61, Carrier::Mod).is_some());
+        assert_eq!(at(Step::Delivered, 99_999, Carrier::Mod), None);
     }
 }

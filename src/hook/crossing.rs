@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::facts::Facts;
-use crate::boundary::{EDITED, Step, Token, budget};
+use crate::boundary::{EDITED, SEALED_ANEW, Step, Token, budget};
 use crate::clock::Time;
 use crate::log;
 use crate::settings::Mode;
@@ -101,8 +101,7 @@ pub fn request_boundary(facts: &mut Facts, request: &Request) {
     }
     let Some(carrier) = facts.carrier().chosen else { return };
     if let Some(old) = facts.token().filter(|t| t.step == Step::Pending) {
-        let replaced =
-            boundary::update(&facts.places, &old.id, |t| t.fail("sealed anew", facts.now));
+        let replaced = boundary::update(&facts.places, &old.id, |t| t.fail(SEALED_ANEW, facts.now));
         if let Err(e) = replaced {
             facts.fault("token not ended", &e);
         }
@@ -236,7 +235,7 @@ pub fn tidy(facts: &mut Facts) {
     }
     if token.step == Step::Failed {
         let why = failed(&token);
-        if token.why.as_deref() == Some("sealed anew") {
+        if token.why.as_deref() == Some(SEALED_ANEW) {
             facts.update(|s| s.token = None);
         } else {
             lift(facts, &why);

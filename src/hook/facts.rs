@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::event::Event;
 use super::surroundings::Surroundings;
-use crate::boundary::Token;
+use crate::boundary::{Carrier, Token};
 use crate::carrier::client;
 use crate::carrier::select::{self, Selection};
 use crate::clock::Time;
@@ -202,6 +202,11 @@ impl<'a> Facts<'a> {
 
     /// Which carrier could carry out a boundary now.
     pub fn carrier(&self) -> Selection {
+        self.carrier_after(&[])
+    }
+
+    /// Which carrier is the next one after those that could not.
+    pub fn carrier_after(&self, tried: &[Carrier]) -> Selection {
         select::select(
             self.settings.boundary.carrier,
             &select::Seen {
@@ -211,7 +216,7 @@ impl<'a> Facts<'a> {
                 reach: self.session.reach.as_ref(),
                 command: !self.settings.boundary.command.is_empty(),
             },
-            &[],
+            tried,
         )
     }
 

@@ -9,6 +9,7 @@ pub mod post_tool;
 pub mod pre_tool;
 pub mod prompt;
 pub mod reply;
+pub mod rewake;
 pub mod say;
 pub mod session;
 pub mod stop;
@@ -21,11 +22,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::boundary::{Carrier, Step};
 use crate::clock::{self, Time};
 use crate::env::{self, Env};
 use crate::log;
-use crate::store::boundary;
 use crate::store::paths::{Places, project_root};
 use event::{Event, Kind, Source};
 use facts::Facts;
@@ -42,7 +41,7 @@ pub enum Role {
     Main,
     /// `hook --piece N`: brings one further piece of a delivery.
     Piece(usize),
-    /// `hook --rewake`: starts the cleared session's first turn where the mod can't.
+    /// `hook --rewake`: starts a turn where nobody else does.
     Rewake,
 }
 
@@ -75,7 +74,7 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time) -> Reply {
             dispatch(&mut facts, &event)
         }
         Role::Piece(number) => piece(&mut facts, &event, number),
-        Role::Rewake => rewake(&mut facts, &event),
+        Role::Rewake => rewake::handle(&mut facts, &event),
     }
 }
 
@@ -135,7 +134,7 @@ fn piece(facts: &mut Facts, event: &Event, number: usize) -> Reply {
     }
     let Some(token) = facts.token() else { return Reply::default() };
     match &event.kind {
-        Kind::SessionStart { source: Source::Clear, .. } if token.carrier == Carrier::Manual => {
+        Kind::SessionStart { source: Source::Clear, .. } if token.hooks_deliver() => {
             deliver::claim_piece(facts, &token, number, "")
                 .map_or_else(Reply::default, |text| Reply::note("SessionStart", text))
         }
@@ -143,36 +142,6 @@ fn piece(facts: &mut Facts, event: &Event, number: usize) -> Reply {
             prompt::attach(facts, Some(&token), number)
         }
         _ => Reply::default(),
-    }
-}
-
-/// Starts the first turn of a cleared session: at once where the hooks deliver,
-/// and where the mod should have, once it has not.
-fn rewake(facts: &mut Facts, event: &Event) -> Reply {
-    if !main_hook_is_done(facts, event) {
-        return Reply::default();
-    }
-    let Some(token) = facts.token() else { return Reply::default() };
-    if token.carrier == Carrier::Mod {
-        let patience = Duration::from_secs(facts.settings.boundary.step_seconds.clamp(1, 300));
-        let moved_on = crossing::wait_for(patience, || {
-            let step = boundary::load(&facts.places, &token.id).ok().flatten().map(|t| t.step);
-            step != Some(Step::Cleared)
-        });
-        if moved_on {
-            return Reply::default();
-        }
-        let details = json!({"token": token.id, "session": facts.id});
-        log::write(&facts.places.log(), facts.now, "mod-did-not-submit", &details);
-    }
-    let values = [
-        ("job", token.job.as_str()),
-        ("token", token.id.as_str()),
-        ("path", token.sealed.as_str()),
-    ];
-    Reply {
-        wake: Some(crate::texts::say(&facts.places, crate::texts::Text::Wake, &values)),
-        ..Reply::default()
     }
 }
 

@@ -117,6 +117,11 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
     if event.subagent {
         return Reply::default();
     }
+    if let Some(path) = facts.session.missing.clone() {
+        facts.update(|s| s.missing = None);
+        let text = texts::say(&facts.places, Text::NotesMissing, &[("path", path.as_str())]);
+        return Reply::note("PostToolBatch", text);
+    }
     learn_model(facts);
     let context = facts.context(None, bytes);
     let file = facts.file();

@@ -26,6 +26,7 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
     }
     if facts.unseen {
         facts.session = super::session::begin(facts, First::Grace);
+        super::session::look_around(facts);
     }
     turn_begins(facts);
     if facts.session.first != First::Done {

@@ -10,6 +10,7 @@ use super::event::{Event, Source};
 use super::facts::Facts;
 use super::reply::Reply;
 use crate::boundary::{Carrier, EDITED, Step, Token};
+use crate::carrier::reach::Reach;
 use crate::compaction;
 use crate::log;
 use crate::policy::coach::Told;
@@ -60,8 +61,9 @@ fn write(facts: &Facts, id: &str, session: Session) -> Session {
 pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&str>) -> Reply {
     match source {
         Source::Startup => {
-            begin(facts, First::Base);
+            facts.session = begin(facts, First::Base);
             named(facts, model);
+            look_around(facts);
             Reply { user: settings_problems(facts), ..Reply::default() }
         }
         Source::Resume | Source::Fork => {
@@ -71,6 +73,7 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
                 afresh(facts, First::Grace);
             }
             named(facts, model);
+            look_around(facts);
             Reply::default()
         }
         Source::Compact => {
@@ -79,6 +82,17 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
             compacted(facts)
         }
         Source::Clear => cleared(facts, event),
+    }
+}
+
+/// Looks for the terminals around the client, which only its own processes see.
+pub fn look_around(facts: &mut Facts) {
+    let client = facts.session.client.or(facts.env.client_pid().and_then(state::client));
+    let Some(client) = client.filter(|_| facts.seen.interactive) else { return };
+    let reach = Some(Reach::look(facts.env, client));
+    if facts.session.reach != reach {
+        facts.update(|s| s.reach.clone_from(&reach));
+        facts.session.reach = reach;
     }
 }
 
@@ -156,7 +170,8 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
         .filter(|id| crate::store::paths::safe_name(id));
     let parent = parent_id.as_deref().and_then(|id| state::load(&facts.places, id).ok().flatten());
     let (Some(parent_id), Some(parent)) = (parent_id, parent) else {
-        begin(facts, First::Base);
+        facts.session = begin(facts, First::Base);
+        look_around(facts);
         return Reply::default();
     };
     let crossing = parent.token.as_deref().and_then(|id| cross(facts, id));
@@ -186,10 +201,10 @@ fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
             token.fail(EDITED, facts.now);
             return None;
         }
-        let by_hand = token.step == Step::Pending;
-        if by_hand {
-            token.carrier = Carrier::Manual;
+        if token.step == Step::Pending {
+            (token.carrier, token.kicks_off) = (Carrier::Manual, false);
         }
+        let by_hand = token.hooks_deliver();
         token.child = Some(facts.id.to_owned());
         let _ = token.revive(facts.now) || token.advance(Step::Cleared, facts.now);
         Some((token.clone(), by_hand))
@@ -229,6 +244,7 @@ fn child_of(
         model: parent.model.clone(),
         reported_window: parent.reported_window,
         client: parent.client,
+        reach: parent.reach.clone(),
         transcript: event.transcript.map(str::to_owned),
         first: First::Base,
         first_bytes: if crossing.is_some() { text.len() as u64 + 2_000 } else { 0 },

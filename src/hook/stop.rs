@@ -69,9 +69,11 @@ fn broken(facts: &Facts, token: &Token) -> bool {
 }
 
 /// A seal waits: the carrier acts from here on, and one process watches it.
-fn hand_over(facts: &Facts) -> Reply {
+fn hand_over(facts: &mut Facts) -> Reply {
     let Some(token) = facts.token() else { return Reply::default() };
-    let chosen = facts.carrier().chosen.unwrap_or(token.carrier);
+    // The pane may have moved, the window may be another one.
+    super::session::look_around(facts);
+    let chosen = facts.carrier_after(&token.tried).chosen.unwrap_or(token.carrier);
     let moved = boundary::update(&facts.places, &token.id, |t| {
         t.cancelled = false;
         if t.step == Step::Pending {
@@ -84,12 +86,21 @@ fn hand_over(facts: &Facts) -> Reply {
     if let Err(e) = waiter::start(facts.env, &facts.places, &token.id) {
         facts.fault("waiter not started", &e);
     }
-    let version = token.version.to_string();
-    Reply {
-        user: (chosen == Carrier::Manual)
-            .then(|| say(&facts.places, Text::UserTypeClear, &[("version", &version)])),
-        ..Reply::default()
-    }
+    Reply { user: notice(facts, chosen, token.version), ..Reply::default() }
+}
+
+/// What a person at the terminal is told; the module shows it in its own band.
+fn notice(facts: &Facts, carrier: Carrier, version: u64) -> Option<String> {
+    let seconds = facts.settings.boundary.attended_notice_seconds;
+    let text = match carrier {
+        Carrier::Mod => return None,
+        Carrier::Manual => Text::UserTypeClear,
+        _ if facts.attended() && seconds > 0 => Text::UserNotice,
+        _ => return None,
+    };
+    let (version, seconds) = (version.to_string(), seconds.to_string());
+    let values = [("version", version.as_str()), ("seconds", seconds.as_str())];
+    Some(say(&facts.places, text, &values))
 }
 
 /// At the top of the ramp a turn ends sealed, or with a person who knows; and

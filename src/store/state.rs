@@ -73,6 +73,8 @@ pub struct Session {
     pub counted: Option<Counted>,
     /// The boundary this session ends in or came from.
     pub token: Option<String>,
+    /// The sealed file, where it was found not to have arrived whole.
+    pub missing: Option<String>,
     /// Blocks are lifted until then, and why.
     pub lifted: Option<(Time, String)>,
     /// The last reading and window that were written down.

@@ -1,0 +1,122 @@
+//! The proof that the notes arrived: what the new session's transcript holds
+//! between the markers, against the sealed file, byte for byte.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// What was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrival {
+    /// The file, whole; or its beginning, with the path of the rest, where it is
+    /// longer than the pieces carry.
+    Whole,
+    /// Something is missing or differs.
+    Broken,
+    /// Not a word of it.
+    Absent,
+}
+
+/// Judges the transcript's bytes; rows that don't name the token are not parsed.
+pub fn judge(transcript: &[u8], token: &str, file: &str) -> Arrival {
+    let mut parts = BTreeMap::new();
+    let mut expected = 0;
+    for row in transcript.split(|b| *b == b'\n') {
+        if memchr::memmem::find(row, token.as_bytes()).is_none() {
+            continue;
+        }
+        if let Ok(value) = serde_json::from_slice::<Value>(row) {
+            each_text(&value, &mut |text| {
+                for (number, of, body) in bodies(text, token) {
+                    expected = of;
+                    parts.insert(number, body.to_owned());
+                }
+            });
+        }
+    }
+    if parts.is_empty() {
+        return Arrival::Absent;
+    }
+    let all = parts.keys().copied().eq(1..=expected);
+    let text: String = parts.into_values().collect();
+    let begun = text.rsplit_once("\n[the rest is in ").map(|(begun, _)| begun);
+    let same = text == file || begun.is_some_and(|begun| file.starts_with(begun));
+    if all && same { Arrival::Whole } else { Arrival::Broken }
+}
+
+fn each_text(value: &Value, see: &mut impl FnMut(&str)) {
+    match value {
+        Value::String(text) => see(text),
+        Value::Array(values) => values.iter().for_each(|v| each_text(v, see)),
+        Value::Object(fields) => fields.values().for_each(|v| each_text(v, see)),
+        _ => {}
+    }
+}
+
+/// The bodies between the markers of a text: (part, of how many, body).
+fn bodies<'a>(text: &'a str, token: &str) -> Vec<(usize, usize, &'a str)> {
+    let begin = format!("<<<<< compaction file {token}");
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(&begin) {
+        rest = &rest[at + begin.len()..];
+        let Some((head, body)) = rest.split_once('\n') else { break };
+        let numbers = head.strip_prefix(", part ").and_then(|n| n.split_once(" of "));
+        let (number, of) = match numbers.map(|(a, b)| (a.parse(), b.parse())) {
+            Some((Ok(number), Ok(of))) => (number, of),
+            _ if head.is_empty() => (1, 1),
+            _ => continue,
+        };
+        let end = if head.is_empty() {
+            format!("\n>>>>> end of compaction file {token}")
+        } else {
+            format!("\n>>>>> end of part {number} of {of} {token}")
+        };
+        let Some(at) = body.find(&end) else { continue };
+        found.push((number, of, &body[..at]));
+        rest = &body[at..];
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn whole(file: &str) -> String {
+        format!("hello\n<<<<< compaction file t1\n{file}\n>>>>> end of compaction file t1\n")
+    }
+
+    fn part(number: usize, of: usize, file: &str) -> String {
+        format!(
+            "<<<<< compaction file t1, part {number} of {of}\n{file}\n>>>>> end of part {number} of {of} t1"
+        )
+    }
+
+    fn rows(texts: &[String]) -> Vec<u8> {
+        let rows = texts.iter().map(|t| json!({"message": {"content": [{"text": t}]}}).to_string());
+        rows.collect::<Vec<_>>().join("\n").into_bytes()
+    }
+
+    #[test]
+    fn whole_in_parts_and_not_at_all() {
+        let file = "# a\n- é <b>\n\n";
+        assert_eq!(judge(&rows(&[whole(file)]), "t1", file), Arrival::Whole);
+        assert_eq!(judge(&rows(&[whole(file), whole(file)]), "t1", file), Arrival::Whole);
+        let parts = [part(2, 2, "- é <b>\n\n"), part(1, 2, "# a\n")];
+        assert_eq!(judge(&rows(&parts), "t1", file), Arrival::Whole);
+        assert_eq!(judge(&rows(&parts[..1]), "t1", file), Arrival::Broken);
+        assert_eq!(judge(&rows(&[whole("# a\n- e")]), "t1", file), Arrival::Broken);
+        assert_eq!(judge(&rows(&[whole(file)]), "t2", file), Arrival::Absent);
+        assert_eq!(judge(b"torn {\n", "t1", file), Arrival::Absent);
+    }
+
+    #[test]
+    fn a_file_longer_than_the_pieces() {
+        let parts = [part(1, 1, "# a\n[the rest is in /p/v1.md]")];
+        assert_eq!(judge(&rows(&parts), "t1", "# a\n- b\n"), Arrival::Whole);
+        let parts = [part(1, 1, "# b\n[the rest is in /p/v1.md]")];
+        assert_eq!(judge(&rows(&parts), "t1", "# a\n- b\n"), Arrival::Broken);
+    }
+}

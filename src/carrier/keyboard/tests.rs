@@ -1,0 +1,155 @@
+//! The protocols against a pretended client: what the keys do in it is what the
+//! real one was seen to do.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A client with a prompt box, one slot for a stash, and dialogs.
+#[derive(Default, Clone, Debug)]
+struct Pretended {
+    draft: String,
+    stash: String,
+    dialog: bool,
+    busy: bool,
+    /// A dialog opens after so many acts.
+    dialog_after: Option<u32>,
+    acts: u32,
+    submitted: Vec<String>,
+    chords: Vec<String>,
+}
+
+impl Pretended {
+    fn holding(draft: &str) -> Self {
+        Self { draft: draft.to_owned(), ..Self::default() }
+    }
+
+    fn act(&mut self) {
+        self.acts += 1;
+        if self.dialog_after.is_some_and(|n| self.acts > n) {
+            self.dialog = true;
+        }
+    }
+
+    fn press(&mut self, strokes: &[Stroke]) {
+        self.act();
+        if self.dialog {
+            return;
+        }
+        if strokes == STASH {
+            if self.draft.is_empty() {
+                self.draft = std::mem::take(&mut self.stash);
+            } else {
+                self.stash = std::mem::take(&mut self.draft);
+            }
+        } else if strokes == DELETE {
+            self.draft.clear();
+        } else if strokes == SUBMIT {
+            self.submitted.push(std::mem::take(&mut self.draft));
+            self.draft = std::mem::take(&mut self.stash);
+        } else {
+            self.chords.push(strokes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
+        }
+    }
+}
+
+impl Terminal for Pretended {
+    fn prove(&mut self) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn idle(&mut self) -> Result<bool, Refusal> {
+        Ok(!self.busy && !self.dialog)
+    }
+
+    fn prompt_box(&mut self) -> Result<PromptBox, Refusal> {
+        Ok(match (self.dialog, self.draft.is_empty()) {
+            (true, _) => PromptBox::None,
+            (_, true) => PromptBox::Empty,
+            _ => PromptBox::Holds(self.draft.clone()),
+        })
+    }
+
+    fn chord(&mut self, strokes: &[Stroke], commit: Commit) -> Result<bool, Refusal> {
+        if !commit() {
+            return Ok(false);
+        }
+        self.press(strokes);
+        Ok(true)
+    }
+
+    fn type_text(&mut self, text: &str) -> Result<(), Refusal> {
+        self.act();
+        if !self.dialog {
+            self.draft.push_str(text);
+        }
+        Ok(())
+    }
+
+    fn paste(&mut self, text: &str) -> Result<(), Refusal> {
+        self.act();
+        if !self.dialog {
+            self.draft.push_str(&format!("[Pasted text #1 +{} lines]", text.lines().count()));
+        }
+        Ok(())
+    }
+
+    fn notice(&mut self, _text: &str, _seconds: u64) {}
+}
+
+#[test]
+fn a_chord_leaves_the_draft_alone_and_waits_for_idleness() {
+    let mut client = Pretended::holding("half a thought");
+    let clear = [Stroke::ctrl(']'), Stroke::ctrl(']')];
+    assert_eq!(chord(&mut client, &clear, &mut || true), Ok(Pressed::Yes));
+    assert_eq!(
+        (client.chords.as_slice(), client.draft.as_str()),
+        (&["ctrl+] ctrl+]".to_owned()][..], "half a thought")
+    );
+    client.busy = true;
+    assert!(matches!(chord(&mut client, &clear, &mut || true), Err(Refusal::Later(_))));
+    assert_eq!(client.chords.len(), 1);
+}
+
+#[test]
+fn typed_over_a_draft_and_over_nothing() {
+    for draft in ["", "half a thought", "/clear now", "two\nlines"] {
+        let mut client = Pretended::holding(draft);
+        assert_eq!(typed(&mut client, &mut || true), Ok(Pressed::Yes));
+        assert_eq!((client.submitted, client.draft), (vec![CLEAR.to_owned()], draft.to_owned()));
+    }
+}
+
+#[test]
+fn what_is_called_off_is_taken_back() {
+    let mut client = Pretended::holding("half a thought");
+    assert_eq!(typed(&mut client, &mut || false), Ok(Pressed::CalledOff));
+    assert_eq!((client.submitted.len(), client.draft.as_str()), (0, "half a thought"));
+    let mut client = Pretended::default();
+    let called_off = pasted(&mut client, "go on from these notes: ", "a\nb", &mut || false);
+    assert_eq!(called_off, Ok(Pressed::CalledOff));
+    assert_eq!((client.submitted.len(), client.draft.as_str()), (0, ""));
+}
+
+#[test]
+fn a_paste_goes_behind_its_line() {
+    let mut client = Pretended::default();
+    assert_eq!(pasted(&mut client, "notes: ", "a\nb", &mut || true), Ok(Pressed::Yes));
+    assert_eq!(client.submitted, ["notes: [Pasted text #1 +2 lines]"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    /// Whenever a dialog opens, no submit reaches it as an answer and no draft is lost.
+    #[test]
+    fn a_dialog_at_any_moment_loses_nothing(draft in "[a-z]{0,5}", after in 0u32..5) {
+        let mut client =
+            Pretended { dialog_after: Some(after), ..Pretended::holding(&draft) };
+        let cleared = typed(&mut client, &mut || true);
+        let kept = [client.draft.as_str(), client.stash.as_str()].contains(&draft.as_str());
+        prop_assert!(kept, "{client:?}");
+        prop_assert!(client.submitted.iter().all(|text| text == CLEAR), "{client:?}");
+        prop_assert!(cleared == Ok(Pressed::Yes) || client.submitted.is_empty());
+    }
+}
