@@ -152,6 +152,12 @@ pub enum Verb {
         /// What it asks
         ask: String,
     },
+    /// Stands in for the client in a test of the carriers (not for people)
+    #[command(name = "carrier-scratch", hide = true)]
+    CarrierScratch {
+        /// Where the keys it gets are written
+        file: PathBuf,
+    },
     /// Watches one boundary (not for people)
     #[command(hide = true)]
     Waiter {
@@ -188,6 +194,18 @@ pub enum CarrierVerb {
     #[command(after_help = "Example:\n  brain-guard carrier probe")]
     Probe {
         /// Which session
+        #[command(flatten)]
+        whose: Whose,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Try the keys in a scratch pane or window of tmux or X11; no session sees them
+    #[command(
+        after_help = "Example:\n  brain-guard carrier test\n\nExit code 1: a carrier that is in reach here does not work."
+    )]
+    Test {
+        /// Which session's surroundings
         #[command(flatten)]
         whose: Whose,
         /// As JSON

@@ -1,39 +1,29 @@
 //! The waiter's hands: carries a boundary through the client's terminal or the
 //! user's program, one look or act a tick, and tries again what was refused.
 
+mod clear;
+mod turn;
+
 use std::path::Path;
 
 use chrono::Duration;
 use serde_json::json;
 
 use super::chords::{self, Chords};
-use super::command::{self, Chord, Plan};
-use super::keyboard::{self, Pressed};
-use super::terminal::{PromptBox, Refusal, Terminal};
+use super::command::{Chord, Plan};
+use super::terminal::{Refusal, Terminal};
 use super::{tmux, x11};
-use crate::boundary::plan::{Due, Situation, due};
-use crate::boundary::{Carrier, EDITED, Inject, LEFT, Step, Token};
+use crate::boundary::{Carrier, Inject, LEFT, Step, Token};
 use crate::clock::{self, Time};
 use crate::env::Env;
-use crate::hook::deliver;
 use crate::hook::facts::Facts;
 use crate::log;
 use crate::settings::Switch;
-use crate::store::{boundary, sealing, state};
-use crate::texts::{Text, say};
+use crate::store::{boundary, state};
 
 /// How long what was pressed may take to show. A clear comes within 0.5 s, a
 /// turn within 0.1 s of its key (client 2.1.329).
 const SETTLE_MS: i64 = 2_500;
-
-/// How long the screen must stay idle before the module's clear counts as not coming.
-const MOD_SILENT_MS: i64 = 3_000;
-
-/// How often the same keys are pressed without effect before another road is tried.
-const TRIES: u32 = 2;
-
-/// How often the new session's first turn is asked for before the hook starts it.
-const KICKS: u32 = 3;
 
 /// How the session was cleared, or was to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +91,7 @@ impl<'a> Drive<'a> {
         };
         match acted {
             Ok(()) => {}
-            Err(refusal) => self.refuse(&facts, token, refusal),
+            Err(refusal) => self.refuse(&facts, token, &refusal),
         }
     }
 
@@ -115,220 +105,8 @@ impl<'a> Drive<'a> {
         true
     }
 
-    fn clear(&mut self, facts: &Facts, token: &Token) -> Result<(), Refusal> {
-        // What runs now runs before any clear: its end decides anew.
-        if facts.session.turn.is_some() {
-            self.idle_since = None;
-            return Ok(());
-        }
-        if let Some((road, at)) = self.pressed {
-            return self.await_clear(facts, road, at);
-        }
-        if token.step == Step::Pending && !self.is_due(facts, token) {
-            return Ok(());
-        }
-        if token.step == Step::Clearing && token.tried.contains(&Carrier::Mod) {
-            let since = *self.idle_since.get_or_insert(facts.now);
-            if !passed(since, MOD_SILENT_MS, facts.now) {
-                return Ok(());
-            }
-        }
-        let chords = self.chords(facts);
-        let kicks_off = chords.resume.is_some() && token.carrier != Carrier::Command;
-        let id = self.id;
-        let mut commit = || {
-            let same = |t: &Token| t.carrier == token.carrier && t.step == token.step;
-            let still = |t: &Token| same(t) && !t.cancelled && !turn_runs(facts);
-            let go = |t: &mut Token| {
-                let go = still(t);
-                if go {
-                    t.kicks_off = kicks_off && t.inject == Inject::Hook;
-                    t.advance(Step::Clearing, clock::now());
-                }
-                go
-            };
-            matches!(boundary::update(&facts.places, id, go), Ok(Some(true)))
-        };
-        let (road, pressed) = if token.carrier == Carrier::Command {
-            let plan = plan(facts, token, "clear", "/clear", &chords);
-            let pressed = if commit() {
-                command::run(&facts.settings.boundary.command, &plan)?;
-                Pressed::Yes
-            } else {
-                Pressed::CalledOff
-            };
-            (Road::Program, pressed)
-        } else {
-            let strokes = chords.clear.filter(|_| !self.typed_only);
-            let terminal = self.terminal(facts, token)?;
-            match strokes {
-                Some(strokes) => (Road::Chord, keyboard::chord(terminal, &strokes, &mut commit)?),
-                None => (Road::Typed, keyboard::typed(terminal, &mut commit)?),
-            }
-        };
-        if pressed == Pressed::Yes {
-            self.pressed = Some((road, clock::now()));
-            let details = json!({"token": token.id, "carrier": token.carrier, "road": format!("{road:?}").to_lowercase()});
-            note(facts, "carrier-acted", &details);
-        }
-        self.calm();
-        Ok(())
-    }
-
-    /// Whether a pending boundary may clear now; shows the notice.
-    fn is_due(&mut self, facts: &Facts, token: &Token) -> bool {
-        let calls = || state::calls(&facts.places, facts.id);
-        if facts.session.overridden(facts.now, calls) {
-            self.change(facts, Token::cancel);
-            return false;
-        }
-        let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
-        if version != Some(token.version) {
-            self.change(facts, |t| {
-                t.fail(EDITED, facts.now);
-            });
-            return false;
-        }
-        let (attended, agents) = (facts.attended(), facts.session.agents);
-        let settings = &facts.settings.boundary;
-        let situation = Situation {
-            session: facts.id,
-            attended,
-            agents,
-            sealed: true,
-            now: facts.now,
-            settings,
-        };
-        let decided = boundary::update(&facts.places, self.id, |t| due(t, &situation));
-        match decided {
-            Ok(Some(Due::Now)) => true,
-            Ok(Some(Due::Later { ms, status })) if !self.noticed => {
-                self.noticed = true;
-                if let Ok(terminal) = self.terminal(facts, token) {
-                    terminal.notice(&format!("brain-guard: {status}"), ms.div_ceil(1000));
-                }
-                false
-            }
-            Ok(Some(Due::Held)) => {
-                self.noticed = false;
-                false
-            }
-            _ => false,
-        }
-    }
-
-    /// What was pressed has had its time: the session is still the same one.
-    fn await_clear(&mut self, facts: &Facts, road: Road, at: Time) -> Result<(), Refusal> {
-        if !passed(at, SETTLE_MS, facts.now) {
-            return Ok(());
-        }
-        if road == Road::Program {
-            return Err(Refusal::never("the program ended, but the session was not cleared"));
-        }
-        let Some((_, terminal)) = self.terminal.as_mut() else { return Ok(()) };
-        if !terminal.idle()? || terminal.prompt_box()? == PromptBox::None {
-            return Err(Refusal::later("a dialog is open, or a turn runs"));
-        }
-        if road == Road::Typed {
-            keyboard::take_back(terminal.as_mut())?;
-        }
-        self.pressed = None;
-        self.in_vain += 1;
-        note(
-            facts,
-            "carrier-in-vain",
-            &json!({"token": self.id, "road": format!("{road:?}").to_lowercase()}),
-        );
-        if self.in_vain < TRIES {
-            return Ok(());
-        }
-        self.in_vain = 0;
-        if road == Road::Typed {
-            return Err(Refusal::never("the client did not take the typed /clear"));
-        }
-        self.typed_only = true;
-        Ok(())
-    }
-
-    fn paste(&mut self, facts: &Facts, token: &Token) -> Result<(), Refusal> {
-        let running = || state::load(&facts.places, facts.id).ok().flatten();
-        if facts.session.prompts > 0
-            || self.kicked.is_some_and(|at| !passed(at, SETTLE_MS, facts.now))
-        {
-            return Ok(());
-        }
-        let Some(text) = deliver::text(facts, token) else {
-            return Err(Refusal::never("the sealed file is not there"));
-        };
-        let id = self.id;
-        let mut commit = || {
-            let still = |t: &mut Token| t.step == Step::Cleared && t.inject == Inject::Paste;
-            running().is_some_and(|s| s.prompts == 0)
-                && matches!(boundary::update(&facts.places, id, still), Ok(Some(true)))
-        };
-        let values = [("job", token.job.as_str()), ("path", token.sealed.as_str())];
-        let line = say(&facts.places, Text::PasteLine, &values).to_lowercase();
-        let line = format!("{} ", line.trim());
-        if token.carrier == Carrier::Command {
-            let chords = self.chords(facts);
-            let plan = Plan { text: Some(&text), ..plan(facts, token, "paste", &line, &chords) };
-            if commit() {
-                command::run(&facts.settings.boundary.command, &plan)?;
-            }
-        } else {
-            keyboard::pasted(self.terminal(facts, token)?, &line, &text, &mut commit)?;
-        }
-        self.kicked = Some(clock::now());
-        self.calm();
-        Ok(())
-    }
-
-    /// The file is there; the turn is not, or it ended without an answer.
-    fn start_turn(&mut self, facts: &Facts, token: &Token) -> Result<(), Refusal> {
-        let first = facts.session.prompts == 0;
-        if first && !token.kicks_off {
-            return Ok(());
-        }
-        let back_off = if first {
-            Duration::milliseconds(SETTLE_MS)
-        } else {
-            let tries = &facts.settings.boundary.retry_seconds;
-            let Some(seconds) = tries.get(token.unanswered as usize) else { return Ok(()) };
-            Duration::seconds((*seconds).min(86_400) as i64)
-        };
-        let last = self.kicked.max(facts.session.turn);
-        let waiting = last.is_some_and(|at| facts.now - at < back_off);
-        // A turn that ended well was answered; only the screen tells of one that was cut.
-        if waiting || (!first && facts.session.turn.is_none()) {
-            return Ok(());
-        }
-        let Some(strokes) = self.chords(facts).resume.filter(|_| self.kicks < KICKS || !first)
-        else {
-            self.change(facts, |t| t.kicks_off = false);
-            return Ok(());
-        };
-        let (id, prompts) = (self.id, facts.session.prompts);
-        let mut commit = || {
-            let same = state::load(&facts.places, facts.id).ok().flatten();
-            let still = |t: &mut Token| {
-                let still = t.step == Step::Delivered && (t.kicks_off || !first);
-                t.unanswered += u32::from(still && !first);
-                still
-            };
-            same.is_some_and(|s| s.prompts == prompts)
-                && matches!(boundary::update(&facts.places, id, still), Ok(Some(true)))
-        };
-        let terminal = self.terminal(facts, token)?;
-        if keyboard::chord(terminal, &strokes, &mut commit)? == Pressed::Yes {
-            self.kicked = Some(clock::now());
-            self.kicks += 1;
-        }
-        self.calm();
-        Ok(())
-    }
-
     /// Backs off; past its patience the next carrier takes over.
-    fn refuse(&mut self, facts: &Facts, token: &Token, refusal: Refusal) {
+    fn refuse(&mut self, facts: &Facts, token: &Token, refusal: &Refusal) {
         let why = refusal.to_string();
         let (since, told) = self.refused.take().unwrap_or((facts.now, String::new()));
         if told != why {
@@ -438,11 +216,6 @@ fn plan<'p>(
         line,
         text: None,
     }
-}
-
-fn turn_runs(facts: &Facts) -> bool {
-    let session = state::load(&facts.places, facts.id).ok().flatten();
-    session.is_none_or(|s| s.turn.is_some())
 }
 
 fn passed(since: Time, ms: i64, now: Time) -> bool {

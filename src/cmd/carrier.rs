@@ -1,37 +1,72 @@
-//! `carrier probe`: which carrier would be used here, and why.
+//! `carrier …`: which carrier would be used here and why, and a harmless try.
+
+pub mod scratch;
+pub mod trial;
 
 use serde_json::json;
 
 use super::whose;
 use super::{Exit, out, out_json};
+use crate::boundary::Carrier;
+use crate::carrier::reach::Reach;
+use crate::carrier::select::{self, Selection};
 use crate::cli::Whose;
 use crate::clock::Time;
 use crate::env::Env;
+use crate::settings::CarrierChoice;
+use crate::store::state;
 
-/// Runs the verb. Outside a session's own processes the module can't be seen;
-/// then what its last hook saw is not guessed at.
+/// `carrier probe`: of the session; where none lives in the project, of the
+/// terminal this is typed in.
 ///
 /// # Errors
-/// No session.
+/// Several sessions, or one that is not known.
 pub fn probe(env: &Env, now: Time, whose: &Whose, json: bool) -> anyhow::Result<Exit> {
-    let found = whose::find(env, whose)?;
-    let facts = whose::facts(env, now, &found)?;
-    let selection = facts.carrier();
+    let found = whose::find_any(env, whose)?;
+    let (selection, about) = match &found {
+        Some(found) => (of_session(env, now, found)?, format!("session {}", found.session)),
+        None => (of_terminal(env), "this terminal (no session lives in this project)".to_owned()),
+    };
+    let Selection { chosen, looked } = &selection;
     if json {
-        let looked: Vec<_> = selection
-            .looked
+        let looked: Vec<_> = looked
             .iter()
-            .map(|(carrier, usable, why)| json!({"carrier": carrier.name(), "usable": usable, "why": why}))
+            .map(|(carrier, usable, why)| {
+                json!({"carrier": carrier.name(), "usable": usable, "why": why})
+            })
             .collect();
-        out_json(
-            &json!({"chosen": selection.chosen.map(crate::boundary::Carrier::name), "carriers": looked}),
-        )?;
-    } else {
-        out(selection.explain().trim_end());
-        match selection.chosen {
-            Some(carrier) => out(format_args!("would be used: {}", carrier.name())),
-            None => out("would be used: none, so nothing is blocked"),
-        }
+        let session = found.as_ref().map(|found| found.session.as_str());
+        let chosen = chosen.map(Carrier::name);
+        out_json(&json!({"session": session, "chosen": chosen, "carriers": looked}))?;
+        return Ok(Exit::Done);
+    }
+    out(format_args!("{about}\n{}", selection.explain().trim_end()));
+    match chosen {
+        Some(carrier) => out(format_args!("would be used: {}", carrier.name())),
+        None => out("would be used: none, so nothing is blocked"),
     }
     Ok(Exit::Done)
+}
+
+fn of_session(env: &Env, now: Time, found: &whose::Found) -> anyhow::Result<Selection> {
+    let mut facts = whose::facts(env, now, found)?;
+    // Only the client's own processes have its environment; others believe its hooks.
+    if let Some(client) = env.client_pid().and_then(state::client) {
+        facts.session.reach = Some(Reach::look(env, client));
+    }
+    Ok(facts.carrier())
+}
+
+/// What a client started here would find: this shell stands for it.
+fn of_terminal(env: &Env) -> Selection {
+    let shell = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get() as u32);
+    let reach = shell.and_then(state::client).map(|shell| Reach::look(env, shell));
+    let seen = select::Seen {
+        mod_alive: false,
+        interactive: true,
+        attended: true,
+        reach: reach.as_ref(),
+        command: false,
+    };
+    select::select(CarrierChoice::Auto, &seen, &[])
 }

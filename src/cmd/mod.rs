@@ -114,6 +114,10 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
         Verb::Carrier { what: CarrierVerb::Probe { whose, json } } => {
             carrier::probe(env, now, &whose, json)
         }
+        Verb::Carrier { what: CarrierVerb::Test { whose, json } } => {
+            carrier::trial::run(env, now, &whose, json)
+        }
+        Verb::CarrierScratch { file } => carrier::scratch::run(&file),
         Verb::Settings { what: SettingsVerb::Show { whose } } => settings::show(env, &whose),
         Verb::Mod { ask } => module::run(env, now, &ask),
         Verb::Waiter { token, project } => waiter(env, &token, &project),

@@ -66,6 +66,18 @@ pub fn find(env: &Env, whose: &Whose) -> anyhow::Result<Found> {
     }
 }
 
+/// As [`find`], but without a live session there is none rather than an error.
+///
+/// # Errors
+/// As [`find`], but for "no live session".
+pub fn find_any(env: &Env, whose: &Whose) -> anyhow::Result<Option<Found>> {
+    let nobody = whose.session.is_none() && env.get(env::SESSION_ID).is_none() && {
+        let places = Places::of(env, &project(env, whose)?);
+        places.is_none_or(|places| live(&places).is_ok_and(|live| live.is_empty()))
+    };
+    if nobody { Ok(None) } else { find(env, whose).map(Some) }
+}
+
 /// A session named by hand must be one of the project's: a typo would lose a note.
 fn known(env: &Env, project: &Path, session: &str) -> anyhow::Result<()> {
     let Some(places) = Places::of(env, project) else { return Ok(()) };

@@ -89,7 +89,8 @@ impl Terminal for Pretended {
     fn paste(&mut self, text: &str) -> Result<(), Refusal> {
         self.act();
         if !self.dialog {
-            self.draft.push_str(&format!("[Pasted text #1 +{} lines]", text.lines().count()));
+            let lines = text.lines().count();
+            self.draft = format!("{}[Pasted text #1 +{lines} lines]", self.draft);
         }
         Ok(())
     }

@@ -116,3 +116,12 @@ pub fn end() -> Move {
         Reply::text("Sealed. I end my turn.").tokens(percent(31.3))
     })
 }
+
+/// Binds the chords that install would.
+pub fn with_chords(world: &World) {
+    let bindings = json!({"bindings": [{"context": "Chat", "bindings": {
+        "ctrl+] ctrl+]": "command:clear", "ctrl+] ctrl+f": "command:brain-guard:resume",
+    }}]});
+    let path = world.home().join(".claude/keybindings.json");
+    std::fs::write(path, bindings.to_string()).expect("own file");
+}

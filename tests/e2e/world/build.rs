@@ -21,6 +21,7 @@ pub struct Builder {
     guard: bool,
     with_mod: bool,
     installed: bool,
+    in_tmux: bool,
     spy: Option<Spy>,
     guard_settings: Option<Value>,
     guard_project_settings: Option<Value>,
@@ -38,6 +39,7 @@ impl Builder {
             guard: true,
             with_mod: true,
             installed: false,
+            in_tmux: false,
             spy: None,
             guard_settings: None,
             guard_project_settings: None,
@@ -73,6 +75,12 @@ impl Builder {
     /// With brain-guard's hooks, but not its module.
     pub fn without_mod(mut self) -> Self {
         self.with_mod = false;
+        self
+    }
+
+    /// Lets the client know that it is in a tmux pane, which makes that a carrier.
+    pub fn in_tmux(mut self) -> Self {
+        self.in_tmux = true;
         self
     }
 
@@ -178,6 +186,7 @@ impl Builder {
             binary: client::binary(&self.version),
             env,
             plugins,
+            in_tmux: self.in_tmux,
             terminals: AtomicU32::new(0),
             mock,
             evidence,

@@ -34,6 +34,7 @@ pub struct World {
     binary: PathBuf,
     env: BTreeMap<String, String>,
     plugins: Vec<PathBuf>,
+    in_tmux: bool,
     terminals: AtomicU32,
     pub mock: Mock,
     pub evidence: Evidence,
@@ -78,8 +79,13 @@ impl World {
     /// A terminal in which the client runs.
     pub(crate) fn terminal(&self, arguments: &[&str]) -> Tmux {
         let own = arguments.iter().map(|argument| (*argument).to_owned());
-        let program: Vec<String> = [self.binary.display().to_string()]
-            .into_iter()
+        // Without these the client, and what it starts, takes the pane for a plain terminal.
+        let plain: &[&str] =
+            if self.in_tmux { &[] } else { &["env", "-u", "TMUX", "-u", "TMUX_PANE"] };
+        let program: Vec<String> = plain
+            .iter()
+            .map(|&word| word.to_owned())
+            .chain([self.binary.display().to_string()])
             .chain(self.plugin_arguments())
             .chain(own)
             .collect();

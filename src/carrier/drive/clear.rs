@@ -1,0 +1,161 @@
+//! The first half of a boundary: the session is cleared.
+
+use serde_json::json;
+
+use super::{Drive, Road, SETTLE_MS, note, passed, plan};
+use crate::boundary::plan::{Due, Situation, due};
+use crate::boundary::{Carrier, EDITED, Inject, Step, Token};
+use crate::carrier::command;
+use crate::carrier::keyboard::{self, Pressed};
+use crate::carrier::terminal::{PromptBox, Refusal};
+use crate::clock::{self, Time};
+use crate::hook::facts::Facts;
+use crate::store::{boundary, sealing, state};
+
+/// How long the screen must stay idle before the module's clear counts as not coming.
+const MOD_SILENT_MS: i64 = 3_000;
+
+/// How often the same keys are pressed without effect before another road is tried.
+const TRIES: u32 = 2;
+
+impl Drive<'_> {
+    pub(super) fn clear(&mut self, facts: &Facts, token: &Token) -> Result<(), Refusal> {
+        // What runs now runs before any clear: its end decides anew.
+        if facts.session.turn.is_some() {
+            self.idle_since = None;
+            return Ok(());
+        }
+        if let Some((road, at)) = self.pressed {
+            return self.await_clear(facts, road, at);
+        }
+        if token.step == Step::Pending && !self.is_due(facts, token) {
+            return Ok(());
+        }
+        if token.step == Step::Clearing && token.tried.contains(&Carrier::Mod) {
+            let since = *self.idle_since.get_or_insert(facts.now);
+            if !passed(since, MOD_SILENT_MS, facts.now) {
+                return Ok(());
+            }
+        }
+        let chords = self.chords(facts);
+        let kicks_off = chords.resume.is_some() && token.carrier != Carrier::Command;
+        let id = self.id;
+        let mut commit = || {
+            let same = |t: &Token| t.carrier == token.carrier && t.step == token.step;
+            let still = |t: &Token| same(t) && !t.cancelled && !turn_runs(facts);
+            let go = |t: &mut Token| {
+                let go = still(t);
+                if go {
+                    t.kicks_off = kicks_off && t.inject == Inject::Hook;
+                    t.advance(Step::Clearing, clock::now());
+                }
+                go
+            };
+            matches!(boundary::update(&facts.places, id, go), Ok(Some(true)))
+        };
+        let (road, pressed) = if token.carrier == Carrier::Command {
+            let plan = plan(facts, token, "clear", "/clear", &chords);
+            let pressed = if commit() {
+                command::run(&facts.settings.boundary.command, &plan)?;
+                Pressed::Yes
+            } else {
+                Pressed::CalledOff
+            };
+            (Road::Program, pressed)
+        } else {
+            let strokes = chords.clear.filter(|_| !self.typed_only);
+            let terminal = self.terminal(facts, token)?;
+            match strokes {
+                Some(strokes) => (Road::Chord, keyboard::chord(terminal, &strokes, &mut commit)?),
+                None => (Road::Typed, keyboard::typed(terminal, &mut commit)?),
+            }
+        };
+        if pressed == Pressed::Yes {
+            self.pressed = Some((road, clock::now()));
+            let details = json!({"token": token.id, "carrier": token.carrier, "road": format!("{road:?}").to_lowercase()});
+            note(facts, "carrier-acted", &details);
+        }
+        self.calm();
+        Ok(())
+    }
+
+    /// Whether a pending boundary may clear now; shows the notice.
+    fn is_due(&mut self, facts: &Facts, token: &Token) -> bool {
+        let calls = || state::calls(&facts.places, facts.id);
+        if facts.session.overridden(facts.now, calls) {
+            self.change(facts, Token::cancel);
+            return false;
+        }
+        let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
+        if version != Some(token.version) {
+            self.change(facts, |t| {
+                t.fail(EDITED, facts.now);
+            });
+            return false;
+        }
+        let (attended, agents) = (facts.attended(), facts.session.agents);
+        let settings = &facts.settings.boundary;
+        let situation = Situation {
+            session: facts.id,
+            attended,
+            agents,
+            sealed: true,
+            now: facts.now,
+            settings,
+        };
+        let decided = boundary::update(&facts.places, self.id, |t| due(t, &situation));
+        match decided {
+            Ok(Some(Due::Now)) => true,
+            Ok(Some(Due::Later { ms, status })) if !self.noticed => {
+                self.noticed = true;
+                if let Ok(terminal) = self.terminal(facts, token) {
+                    terminal.notice(&format!("brain-guard: {status}"), ms.div_ceil(1000));
+                }
+                false
+            }
+            Ok(Some(Due::Held)) => {
+                self.noticed = false;
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// What was pressed has had its time: the session is still the same one.
+    fn await_clear(&mut self, facts: &Facts, road: Road, at: Time) -> Result<(), Refusal> {
+        if !passed(at, SETTLE_MS, facts.now) {
+            return Ok(());
+        }
+        if road == Road::Program {
+            return Err(Refusal::never("the program ended, but the session was not cleared"));
+        }
+        let Some((_, terminal)) = self.terminal.as_mut() else { return Ok(()) };
+        if !terminal.idle()? || terminal.prompt_box()? == PromptBox::None {
+            return Err(Refusal::later("a dialog is open, or a turn runs"));
+        }
+        if road == Road::Typed {
+            keyboard::take_back(terminal.as_mut())?;
+        }
+        self.pressed = None;
+        self.in_vain += 1;
+        note(
+            facts,
+            "carrier-in-vain",
+            &json!({"token": self.id, "road": format!("{road:?}").to_lowercase()}),
+        );
+        if self.in_vain < TRIES {
+            return Ok(());
+        }
+        self.in_vain = 0;
+        if road == Road::Typed {
+            return Err(Refusal::never("the client did not take the typed /clear"));
+        }
+        self.typed_only = true;
+        Ok(())
+    }
+}
+
+fn turn_runs(facts: &Facts) -> bool {
+    let session = state::load(&facts.places, facts.id).ok().flatten();
+    session.is_none_or(|s| s.turn.is_some())
+}

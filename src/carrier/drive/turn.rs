@@ -1,0 +1,96 @@
+//! The second half of a boundary: the new session gets its text and begins.
+
+use chrono::Duration;
+
+use super::{Drive, SETTLE_MS, passed, plan};
+use crate::boundary::{Carrier, Inject, Step, Token};
+use crate::carrier::command::{self, Plan};
+use crate::carrier::keyboard::{self, Pressed};
+use crate::carrier::terminal::Refusal;
+use crate::clock;
+use crate::hook::deliver;
+use crate::hook::facts::Facts;
+use crate::store::{boundary, state};
+use crate::texts::{Text, say};
+
+/// How often the new session's first turn is asked for before the hook starts it.
+const KICKS: u32 = 3;
+
+impl Drive<'_> {
+    pub(super) fn paste(&mut self, facts: &Facts, token: &Token) -> Result<(), Refusal> {
+        let running = || state::load(&facts.places, facts.id).ok().flatten();
+        if facts.session.prompts > 0
+            || self.kicked.is_some_and(|at| !passed(at, SETTLE_MS, facts.now))
+        {
+            return Ok(());
+        }
+        let Some(text) = deliver::text(facts, token) else {
+            return Err(Refusal::never("the sealed file is not there"));
+        };
+        let id = self.id;
+        let mut commit = || {
+            let still = |t: &mut Token| t.step == Step::Cleared && t.inject == Inject::Paste;
+            running().is_some_and(|s| s.prompts == 0)
+                && matches!(boundary::update(&facts.places, id, still), Ok(Some(true)))
+        };
+        let values = [("job", token.job.as_str()), ("path", token.sealed.as_str())];
+        let line = say(&facts.places, Text::PasteLine, &values).to_lowercase();
+        let line = format!("{} ", line.trim());
+        if token.carrier == Carrier::Command {
+            let chords = self.chords(facts);
+            let plan = Plan { text: Some(&text), ..plan(facts, token, "paste", &line, &chords) };
+            if commit() {
+                command::run(&facts.settings.boundary.command, &plan)?;
+            }
+        } else {
+            keyboard::pasted(self.terminal(facts, token)?, &line, &text, &mut commit)?;
+        }
+        self.kicked = Some(clock::now());
+        self.calm();
+        Ok(())
+    }
+
+    /// The file is there; the turn is not, or it ended without an answer.
+    pub(super) fn start_turn(&mut self, facts: &Facts, token: &Token) -> Result<(), Refusal> {
+        let first = facts.session.prompts == 0;
+        if first && !token.kicks_off {
+            return Ok(());
+        }
+        let back_off = if first {
+            Duration::milliseconds(SETTLE_MS)
+        } else {
+            let tries = &facts.settings.boundary.retry_seconds;
+            let Some(seconds) = tries.get(token.unanswered as usize) else { return Ok(()) };
+            Duration::seconds((*seconds).min(86_400) as i64)
+        };
+        let last = self.kicked.max(facts.session.turn);
+        let waiting = last.is_some_and(|at| facts.now - at < back_off);
+        // A turn that ended well was answered; only the screen tells of one that was cut.
+        if waiting || (!first && facts.session.turn.is_none()) {
+            return Ok(());
+        }
+        let Some(strokes) = self.chords(facts).resume.filter(|_| self.kicks < KICKS || !first)
+        else {
+            self.change(facts, |t| t.kicks_off = false);
+            return Ok(());
+        };
+        let (id, prompts) = (self.id, facts.session.prompts);
+        let mut commit = || {
+            let same = state::load(&facts.places, facts.id).ok().flatten();
+            let still = |t: &mut Token| {
+                let still = t.step == Step::Delivered && (t.kicks_off || !first);
+                t.unanswered += u32::from(still && !first);
+                still
+            };
+            same.is_some_and(|s| s.prompts == prompts)
+                && matches!(boundary::update(&facts.places, id, still), Ok(Some(true)))
+        };
+        let terminal = self.terminal(facts, token)?;
+        if keyboard::chord(terminal, &strokes, &mut commit)? == Pressed::Yes {
+            self.kicked = Some(clock::now());
+            self.kicks += 1;
+        }
+        self.calm();
+        Ok(())
+    }
+}

@@ -1,0 +1,202 @@
+//! `carrier test`: a round trip of keys and a paste through a scratch pane or
+//! window of the user's own tmux or X display. Nothing reaches a session.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use crate::carrier::keyboard::{self, Pressed};
+use crate::carrier::reach::{Reach, Way};
+use crate::carrier::terminal::{Refusal, Stroke, Terminal};
+use crate::carrier::{tmux, x11};
+use crate::cli::Whose;
+use crate::clock::Time;
+use crate::cmd::{Exit, out, out_json, whose};
+use crate::env::Env;
+use crate::hook::crossing::wait_for;
+use crate::store::state::{self, Client};
+
+/// How long the scratch terminal may take to come up, and what is sent to arrive.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+const CHORD: [Stroke; 2] = [Stroke::ctrl(']'), Stroke::ctrl(']')];
+
+/// Tries every terminal carrier that is in reach here.
+///
+/// # Errors
+/// No folder for what is recorded.
+pub fn run(env: &Env, now: Time, whose: &Whose, json: bool) -> anyhow::Result<Exit> {
+    let reach = reach(env, now, whose)?;
+    let folder = folder(env)?;
+    let mut results = Vec::new();
+    for (name, way) in [("tmux", reach.tmux.open().is_some()), ("x11", reach.x11.open().is_some())]
+    {
+        let file = folder.join(name);
+        let began = Instant::now();
+        let result = match (name, &reach.tmux, &reach.x11) {
+            ("tmux", Way::Shut(why), _) | ("x11", _, Way::Shut(why)) => Err(why.clone()),
+            ("tmux", Way::Open(place), _) => by_tmux(env, place, &file),
+            (_, _, Way::Open(place)) => by_x11(env, place, &file),
+            _ => unreachable!("two names, each open or shut"),
+        };
+        results.push((name, way, result, began.elapsed()));
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+    let failed = results.iter().any(|(_, usable, result, _)| *usable && result.is_err());
+    if json {
+        let results: Vec<_> = results
+            .iter()
+            .map(|(name, usable, result, spent)| {
+                json!({"carrier": name, "usable": usable, "passed": result.is_ok(),
+                    "why": result.as_ref().err(), "ms": spent.as_millis() as u64})
+            })
+            .collect();
+        out_json(&json!({"carriers": results}))?;
+    } else {
+        for (name, _, result, spent) in &results {
+            match result {
+                Ok(()) => out(format_args!(
+                    "{name:<7} ok   a chord and a paste arrived whole in a scratch terminal ({:.1} s)",
+                    spent.as_secs_f64()
+                )),
+                Err(why) => out(format_args!("{name:<7} no   {why}")),
+            }
+        }
+    }
+    Ok(if failed { Exit::Refused } else { Exit::Done })
+}
+
+fn reach(env: &Env, now: Time, whose: &Whose) -> anyhow::Result<Reach> {
+    let own = env
+        .client_pid()
+        .or_else(|| rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get() as u32));
+    let here = own.and_then(state::client).map(|client| Reach::look(env, client));
+    let kept = match whose::find_any(env, whose)?.filter(|_| env.client_pid().is_none()) {
+        Some(found) => whose::facts(env, now, &found)?.session.reach,
+        None => None,
+    };
+    kept.or(here).context("the process around this command is gone")
+}
+
+fn folder(env: &Env) -> anyhow::Result<PathBuf> {
+    let base = env.path("XDG_RUNTIME_DIR").or_else(|| env.path("TMPDIR"));
+    let base = base.unwrap_or_else(|| PathBuf::from("/tmp"));
+    let folder = base.join(format!("brain-guard-carrier-test-{}", std::process::id()));
+    std::fs::create_dir(&folder).with_context(|| format!("could not make {}", folder.display()))?;
+    Ok(folder)
+}
+
+fn by_tmux(env: &Env, place: &tmux::Place, file: &Path) -> Result<(), String> {
+    let program = env.program().ok_or("own path unknown")?;
+    let made = Command::new("tmux")
+        .args(["-S", &place.socket, "new-window", "-d", "-P", "-F", "#{pane_id}"])
+        .args(["-t", &format!("{}:", session_of(place)?), "-n", "brain-guard-test", "--"])
+        .arg(program)
+        .args(["carrier-scratch"])
+        .arg(file)
+        .output()
+        .map_err(|e| format!("tmux: {e}"))?;
+    if !made.status.success() {
+        return Err(format!("tmux: {}", String::from_utf8_lossy(&made.stderr).trim()));
+    }
+    let pane = String::from_utf8_lossy(&made.stdout).trim().to_owned();
+    let client = scratch_client(file)?;
+    let place = tmux::Place { socket: place.socket.clone(), pane };
+    let tried = tmux::Pane::open(place, client)
+        .map_err(|e| e.to_string())
+        .and_then(|mut pane| round_trip(&mut pane, file));
+    close(file, client);
+    tried
+}
+
+/// The session of the client's pane: a scratch window belongs beside it.
+fn session_of(place: &tmux::Place) -> Result<String, String> {
+    let asked = Command::new("tmux")
+        .args(["-S", &place.socket, "display-message", "-p", "-t", &place.pane, "#{session_id}"])
+        .output()
+        .map_err(|e| format!("tmux: {e}"))?;
+    Ok(String::from_utf8_lossy(&asked.stdout).trim().to_owned())
+}
+
+fn by_x11(env: &Env, place: &x11::Place, file: &Path) -> Result<(), String> {
+    let program = env.program().ok_or("own path unknown")?;
+    let mut terminal = Command::new("xterm")
+        .args(["-T", "brain-guard carrier test", "-e"])
+        .arg(program)
+        .arg("carrier-scratch")
+        .arg(file)
+        .env("DISPLAY", &place.display)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|e| format!("xterm, in which this test runs: {e}"))?;
+    let tried = scratch_client(file).and_then(|client| {
+        let tried = x11::Window::open(place.clone(), client, 0)
+            .map_err(|e| e.to_string())
+            .and_then(|mut window| round_trip(&mut window, file));
+        close(file, client);
+        tried
+    });
+    end(&mut terminal);
+    tried
+}
+
+/// The scratch process, once it is up.
+fn scratch_client(file: &Path) -> Result<Client, String> {
+    let mut found = None;
+    wait_for(PATIENCE, || {
+        let pid = std::fs::read_to_string(file.with_extension("pid")).ok();
+        found = pid.and_then(|pid| state::client(pid.parse().ok()?));
+        found.is_some()
+    });
+    found.ok_or_else(|| "the scratch terminal did not come up".to_owned())
+}
+
+/// Sends a chord and a paste, and compares what arrived.
+fn round_trip(terminal: &mut dyn Terminal, file: &Path) -> Result<(), String> {
+    let words = |e: Refusal| e.to_string();
+    let mut pressed = Err(Refusal::later("the scratch terminal is not ready"));
+    wait_for(PATIENCE, || {
+        pressed = keyboard::chord(terminal, &CHORD, &mut || true);
+        !matches!(pressed, Err(Refusal::Later(_)))
+    });
+    if pressed.map_err(words)? != Pressed::Yes {
+        return Err("the chord was not pressed".to_owned());
+    }
+    arrived(file, b"\x1d\x1d")?;
+    let text = "äöü <tag> \"quoted\" $HOME `x` 'y' \\n\n".repeat(40);
+    terminal.paste(&text).map_err(words)?;
+    // A terminal sends the line ends of a paste as carriage returns.
+    let pasted = text.replace('\n', "\r");
+    arrived(file, format!("\x1d\x1d\x1b[200~{pasted}\x1b[201~").as_bytes())
+}
+
+fn arrived(file: &Path, expected: &[u8]) -> Result<(), String> {
+    let mut got = Vec::new();
+    let whole = wait_for(PATIENCE, || {
+        got = std::fs::read(file).unwrap_or_default();
+        let plain = String::from_utf8_lossy(&got).replace('\n', "\r");
+        plain.as_bytes() == String::from_utf8_lossy(expected).replace('\n', "\r").as_bytes()
+    });
+    if whole {
+        return Ok(());
+    }
+    Err(format!("{} bytes were sent and {} arrived, or others", expected.len(), got.len()))
+}
+
+/// Ends the scratch process by taking its file away.
+fn close(file: &Path, client: Client) {
+    let _ = std::fs::remove_file(file);
+    wait_for(PATIENCE, || state::client(client.pid) != Some(client));
+}
+
+fn end(terminal: &mut Child) {
+    if !wait_for(PATIENCE, || matches!(terminal.try_wait(), Ok(Some(_)))) {
+        let _ = terminal.kill();
+        let _ = terminal.wait();
+    }
+}

@@ -1,0 +1,89 @@
+//! The user's own program as the carrier, and what happens where it can't.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use super::story::{
+    all_went, end, logged, note, said, seal, sealed, wait_acknowledged, with_chords,
+};
+use super::{moves, percent, step};
+use crate::mock::Reply;
+use crate::world::World;
+
+/// Settings with a program as the carrier, in a session that nobody attends.
+fn by(program: &str, step_seconds: u64) -> Value {
+    json!({"boundary": {
+        "carrier": "command", "command": [program], "attended_minutes": 0,
+        "min_interval_seconds": 0, "step_seconds": step_seconds,
+    }})
+}
+
+fn program(world: &World, script: &str) {
+    let path = world.project().join("carrier.sh");
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("own file");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("own file");
+}
+
+#[test]
+fn a_program_of_the_users_clears_by_the_chord() {
+    let agent = moves(vec![
+        step(|_| Reply::bash("echo one").tokens(percent(5.0))),
+        step(|_| Reply::bash("echo two").tokens(percent(31.0))),
+        note("the lexer drops the last token"),
+        seal(),
+        end(),
+        step(|_| Reply::bash("echo goes-on").tokens(percent(6.0))),
+        step(|_| Reply::text("going on").tokens(percent(6.5))),
+    ]);
+    let world = World::build().without_mod().in_tmux().guard_settings(by("./carrier.sh", 20));
+    let world = world.agent(agent).start();
+    with_chords(&world);
+    program(&world, "cat >plan.json; tmux send-keys -t \"$TMUX_PANE\" 'C-]' 'C-]'");
+    let tui = world.tui(&[]);
+    tui.prompt("Build the lexer");
+    let first = world.mock.wait_main(6);
+    assert_ne!(first.session, world.mock.main()[0].session, "a fresh session");
+    let file = sealed(&world).pop().expect("a sealed file");
+    assert_eq!(said(&first, &file), 1, "{first}");
+    world.mock.wait_main(7);
+    wait_acknowledged(&world);
+    let plan = fs::read_to_string(world.project().join("plan.json")).expect("the plan");
+    let plan: Value = serde_json::from_str(&plan).expect("JSON");
+    assert_eq!(
+        (&plan["action"], &plan["chord"]["keys"]),
+        (&json!("clear"), &json!("ctrl+] ctrl+]"))
+    );
+    assert_eq!(plan["client"]["pid"], tui.pid());
+}
+
+#[test]
+fn a_run_whose_boundary_fails_goes_on() {
+    let agent = moves(vec![
+        step(|_| Reply::bash("echo one").tokens(percent(5.0))),
+        step(|_| Reply::bash("echo two").tokens(percent(31.0))),
+        note("the lexer drops the last token"),
+        seal(),
+        end(),
+        step(|r| {
+            let told = r.last_user_text();
+            assert!(told.contains("could not clear this session"), "{told}");
+            Reply::bash("echo goes-on").tokens(percent(31.5))
+        }),
+        step(|r| {
+            all_went(r);
+            Reply::text("going on").tokens(percent(31.6))
+        }),
+    ]);
+    let world = World::build().without_mod().guard_settings(by("./carrier.sh", 20));
+    let world = world.agent(agent).start();
+    program(&world, "exit 3");
+    let tui = world.tui(&[]);
+    tui.prompt("Build the lexer");
+    let last = world.mock.wait_main(7);
+    assert_eq!(last.session, world.mock.main()[0].session, "the same session");
+    tui.wait_idle();
+    let gave_up = logged(&world).iter().any(|e| e["kind"] == "goes-on");
+    assert!(gave_up, "{:?}", logged(&world));
+}
