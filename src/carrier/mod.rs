@@ -6,6 +6,7 @@ pub mod command;
 pub mod drive;
 pub mod keyboard;
 pub mod reach;
+pub mod screen;
 pub mod select;
 pub mod terminal;
 pub mod tmux;

@@ -1,0 +1,200 @@
+//! Talking to a tmux server: every command is time-boxed.
+#![allow(clippy::disallowed_methods, reason = "carriers start and watch processes")]
+
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tmux_interface::{Tmux, TmuxCommand, TmuxCommands};
+
+/// How long one command may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Why a command gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// It could not be started.
+    #[error("tmux can't be started: {0}")]
+    Start(String),
+    /// It was ended by us.
+    #[error("tmux did not answer within {} s", PATIENCE.as_secs())]
+    Hung,
+    /// The server is not there any more.
+    #[error("the tmux server is gone: {0}")]
+    Gone(String),
+    /// It said no.
+    #[error("tmux refused: {0}")]
+    Refused(String),
+}
+
+/// A server by its socket.
+#[derive(Debug, Clone)]
+pub struct Server {
+    program: PathBuf,
+    socket: String,
+}
+
+impl Server {
+    /// The server at a socket, asked through this program.
+    pub fn new(program: PathBuf, socket: &str) -> Self {
+        Self { program, socket: socket.to_owned() }
+    }
+
+    /// Runs commands in one go and gives back what they print.
+    ///
+    /// # Errors
+    /// What kept tmux from answering.
+    pub fn ask<'a>(
+        &self,
+        commands: impl IntoIterator<Item = TmuxCommand<'a>>,
+    ) -> Result<String, Fault> {
+        self.feed(commands, None)
+    }
+
+    /// The same with text for the commands' input.
+    ///
+    /// # Errors
+    /// What kept tmux from answering.
+    pub fn feed<'a>(
+        &self,
+        commands: impl IntoIterator<Item = TmuxCommand<'a>>,
+        input: Option<&str>,
+    ) -> Result<String, Fault> {
+        let mut list = TmuxCommands::default();
+        commands.into_iter().for_each(|command| list.push(command));
+        // `-u`: in a locale that is not UTF-8 tmux prints `_` for all that is not ASCII.
+        let tmux = Tmux::new().force_utf8().socket_path(self.socket.as_str()).commands(list);
+        let mut tmux = tmux.build();
+        tmux.name(self.program.to_string_lossy());
+        let mut command = tmux.to_command();
+        // The socket is named; what the hook inherited must not count.
+        command.env_remove("TMUX").env_remove("TMUX_PANE");
+        run(command, input.map(str::to_owned))
+    }
+}
+
+/// Runs a child to its end, at most for as long as our patience.
+fn run(mut command: Command, input: Option<String>) -> Result<String, Fault> {
+    let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|e| Fault::Start(e.to_string()))?;
+    let end = Instant::now() + PATIENCE;
+    if let (Some(text), Some(mut pipe)) = (input, child.stdin.take()) {
+        // The pipe is closed behind the text: tmux reads to its end. A child that
+        // doesn't read makes the write fail once it is ended.
+        thread::spawn(move || drop(pipe.write_all(text.as_bytes())));
+    }
+    let answers = [collect(child.stdout.take()), collect(child.stderr.take())];
+    let ended = ended(&mut child, end);
+    if ended.is_none() {
+        // It may end by itself at this very moment.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    // A child of the child may hold the pipes beyond its end: these are not waited for.
+    let left = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(50));
+    let [out, err] = answers.map(|answer| answer.recv_timeout(left).ok());
+    match (ended, out) {
+        (Some(true), Some(out)) => Ok(out),
+        (Some(false), _) => Err(refused(err.unwrap_or_default().trim())),
+        _ => Err(Fault::Hung),
+    }
+}
+
+/// Whether a child ended well; `None` if it still runs.
+fn ended(child: &mut Child, end: Instant) -> Option<bool> {
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status.success()),
+            Ok(None) if Instant::now() < end => thread::sleep(Duration::from_millis(1)),
+            Ok(None) | Err(_) => return None,
+        }
+    }
+}
+
+/// Reads a pipe to its end, aside.
+fn collect(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<String> {
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = pipe.map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut bytes));
+        if read.is_ok() {
+            // Nobody listens any more once the time is over.
+            let _ = tell.send(String::from_utf8_lossy(&bytes).into_owned());
+        }
+    });
+    told
+}
+
+/// What tmux's words mean.
+fn refused(words: &str) -> Fault {
+    let gone = ["no server running", "error connecting", "lost server", "server exited"];
+    if gone.iter().any(|word| words.contains(word)) {
+        Fault::Gone(words.to_owned())
+    } else {
+        Fault::Refused(words.to_owned())
+    }
+}
+
+/// tmux on a search path.
+pub fn program(path: Option<&OsStr>) -> Option<PathBuf> {
+    let runs = |file: &PathBuf| {
+        let mode = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file);
+        mode.is_some_and(|found| found.permissions().mode() & 0o111 != 0)
+    };
+    std::env::split_paths(path?).map(|folder| folder.join("tmux")).find(runs)
+}
+
+/// Commands as one string for tmux's own parser.
+pub fn script<'a>(commands: impl IntoIterator<Item = TmuxCommand<'a>>) -> String {
+    let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
+    let words = |command: TmuxCommand| {
+        command.to_vec().iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    };
+    commands.into_iter().map(words).collect::<Vec<_>>().join(" ; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, input: Option<String>) -> Result<String, Fault> {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        run(command, input)
+    }
+
+    #[test]
+    fn a_child_is_heard_fed_and_ended_in_time() {
+        assert_eq!(shell("echo out; echo err >&2", None).unwrap(), "out\n");
+        let long = "ü\n".repeat(200_000);
+        assert_eq!(shell("cat", Some(long.clone())).unwrap(), long);
+        assert_eq!(shell("echo no >&2; exit 1", None), Err(Fault::Refused("no".into())));
+        let begun = Instant::now();
+        // The `sleep` outlives the shell that is ended, and holds its pipes.
+        assert_eq!(shell("sleep 5; echo late", Some(long)), Err(Fault::Hung));
+        assert!(begun.elapsed() < PATIENCE + Duration::from_secs(1), "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn what_a_lost_server_says_is_known() {
+        assert!(matches!(refused("no server running on /x"), Fault::Gone(_)));
+        assert!(matches!(refused("error connecting to /x (No such file)"), Fault::Gone(_)));
+        assert!(matches!(refused("can't find pane: %9"), Fault::Refused(_)));
+    }
+
+    #[test]
+    fn words_are_quoted_for_the_parser() {
+        let mut command = TmuxCommand::with_name("send-keys");
+        command.push_param("it's;").push_param("");
+        assert_eq!(
+            script([command.clone(), command]),
+            r"'send-keys' 'it'\''s;' '' ; 'send-keys' 'it'\''s;' ''"
+        );
+    }
+}

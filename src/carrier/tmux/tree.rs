@@ -1,0 +1,74 @@
+//! Processes and their terminals, from `/proc`: whose pane it is, and who gets its keys.
+#![allow(clippy::disallowed_methods, reason = "carriers look at processes")]
+
+use std::path::Path;
+
+use crate::boundary::Client;
+use crate::store::state;
+
+/// The longest chain of parents that is followed.
+const DEEPEST: usize = 64;
+
+/// What `/proc/<pid>/stat` says of a process's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stat {
+    parent: u32,
+    group: i32,
+    /// The group that has the terminal's foreground; -1 without a terminal.
+    foreground: i32,
+}
+
+/// Whether the client is alive and is `root` or one of its descendants.
+pub fn holds(root: u32, client: Client) -> bool {
+    let mut pid = client.pid;
+    for _ in 0..DEEPEST {
+        if pid == root {
+            // Asked last: a number that was given to another in the meantime is found out.
+            return state::client(client.pid) == Some(client);
+        }
+        match stat(pid) {
+            Some(found) if found.parent > 1 => pid = found.parent,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Whether the client reads its keys from this terminal.
+pub fn reads(client: Client, terminal: &str) -> bool {
+    let input = std::fs::read_link(format!("/proc/{}/fd/0", client.pid));
+    input.is_ok_and(|input| input == Path::new(terminal))
+}
+
+/// Whether the client has the foreground of its terminal: not stopped behind a
+/// shell, and no other program (an editor that it started, say) in front of it.
+pub fn in_front(client: Client) -> bool {
+    stat(client.pid).is_some_and(|found| found.group == found.foreground)
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may hold anything, so fields are counted behind it:
+    // state, parent, group, session, terminal, foreground group.
+    let mut fields = text.rsplit_once(')')?.1.split_whitespace().skip(1);
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    let foreground = fields.nth(2)?.parse().ok()?;
+    Some(Stat { parent, group, foreground })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_stands_below_its_parents() {
+        let me = state::client(std::process::id()).unwrap();
+        let parent = stat(me.pid).unwrap().parent;
+        assert!(holds(me.pid, me) && holds(parent, me));
+        assert!(!holds(me.pid, state::client(parent).unwrap()));
+        assert!(!holds(parent, Client { start: me.start + 1, ..me }), "another of the same number");
+        assert!(!holds(u32::MAX, me));
+        assert!(!reads(me, "/dev/pts/none"));
+    }
+}
