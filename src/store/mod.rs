@@ -5,6 +5,7 @@
 pub mod atomic;
 pub mod boundary;
 pub mod jobs;
+pub mod keybindings;
 pub mod lock;
 pub mod paths;
 pub mod prompts;
