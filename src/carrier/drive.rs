@@ -19,11 +19,14 @@ use crate::env::Env;
 use crate::hook::facts::Facts;
 use crate::log;
 use crate::settings::Switch;
-use crate::store::{boundary, state};
+use crate::store::{boundary, keybindings, state};
 
 /// How long what was pressed may take to show. A clear comes within 0.5 s, a
 /// turn within 0.1 s of its key (client 2.1.329).
 const SETTLE_MS: i64 = 2_500;
+
+/// Refusals shorter than this are not logged.
+const SPOKEN_MS: i64 = 1_000;
 
 /// How the session was cleared, or was to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +103,11 @@ impl<'a> Drive<'a> {
         let seat = token.client.and_then(|c| state::seat(&facts.places, c.pid));
         let known = |id: &str| id == token.parent || token.child.as_deref() == Some(id);
         let Some(other) = seat.filter(|id| !known(id)) else { return false };
+        // A session that begins by a clear takes the seat before the token knows of it.
+        let Ok(Some(session)) = state::load(&facts.places, &other) else { return false };
+        if session.parent.as_deref() == Some(&token.parent) {
+            return false;
+        }
         self.change(facts, |t| t.abandon(LEFT, facts.now));
         note(facts, "left", &json!({"token": token.id, "to": other}));
         true
@@ -109,14 +117,17 @@ impl<'a> Drive<'a> {
     fn refuse(&mut self, facts: &Facts, token: &Token, refusal: &Refusal) {
         let why = refusal.to_string();
         let (since, told) = self.refused.take().unwrap_or((facts.now, String::new()));
-        if told != why {
+        // A turn's end shows some milliseconds after its hook: nothing to speak of.
+        let tell = told != why && passed(since, SPOKEN_MS, facts.now);
+        let told = if tell { why.clone() } else { told };
+        if tell {
             note(
                 facts,
                 "carrier-waits",
                 &json!({"token": token.id, "carrier": token.carrier, "why": why}),
             );
         }
-        self.refused = Some((since, why.clone()));
+        self.refused = Some((since, told));
         self.pause_ms = (self.pause_ms * 3 / 2).clamp(150, 2_000);
         self.not_before = Some(clock::now() + Duration::milliseconds(self.pause_ms));
         self.terminal = None;
@@ -154,9 +165,13 @@ impl<'a> Drive<'a> {
     }
 
     fn chords(&self, facts: &Facts) -> Chords {
-        match facts.settings.boundary.chords {
-            Switch::On => chords::in_force(self.env, facts.now),
-            Switch::Off => Chords::default(),
+        let config = facts.places.client_config();
+        let bound = config.and_then(|c| keybindings::read(&keybindings::path(c)).ok().flatten());
+        match (facts.settings.boundary.chords, bound) {
+            (Switch::On, Some((text, changed))) if chords::loaded(changed, facts.now) => {
+                chords::find(&text)
+            }
+            _ => Chords::default(),
         }
     }
 

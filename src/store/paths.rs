@@ -45,6 +45,11 @@ impl Places {
         })
     }
 
+    /// The client's config folder, in which ours lies.
+    pub fn client_config(&self) -> Option<&Path> {
+        self.user_settings.parent()?.parent()
+    }
+
     /// The project's settings file.
     pub fn project_settings(&self) -> PathBuf {
         self.project.join(".brain-guard/settings.json")

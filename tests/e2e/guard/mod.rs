@@ -21,6 +21,7 @@ mod stop;
 mod story;
 mod subagents;
 mod tiers;
+mod tmux;
 mod two_sessions;
 mod typed_clear;
 mod unanswered;

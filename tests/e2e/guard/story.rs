@@ -117,11 +117,15 @@ pub fn end() -> Move {
     })
 }
 
-/// Binds the chords that install would.
+/// Binds the chords that install would, long enough ago for any client to have read them.
 pub fn with_chords(world: &World) {
     let bindings = json!({"bindings": [{"context": "Chat", "bindings": {
         "ctrl+] ctrl+]": "command:clear", "ctrl+] ctrl+f": "command:brain-guard:resume",
     }}]});
     let path = world.home().join(".claude/keybindings.json");
-    std::fs::write(path, bindings.to_string()).expect("own file");
+    std::fs::write(&path, bindings.to_string()).expect("own file");
+    world.wait("the chords to count as loaded", || {
+        let changed = path.metadata().and_then(|m| m.modified()).expect("own file");
+        changed.elapsed().is_ok_and(|age| age.as_secs() >= 5).then_some(())
+    });
 }

@@ -1,0 +1,163 @@
+//! The boundary through the client's own tmux pane, without the module.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::story::{alone, end, logged, note, said, seal, sealed, wait_acknowledged, with_chords};
+use super::{Move, moves, percent, step};
+use crate::client::Tui;
+use crate::mock::{Reply, Request};
+use crate::world::World;
+
+/// From the first turn to the second session's: its first request is the sixth.
+fn crossing() -> Vec<Move> {
+    vec![
+        step(|_| Reply::bash("echo one").tokens(percent(5.0))),
+        step(|_| Reply::bash("echo two").tokens(percent(31.0))),
+        note("the lexer drops the last token"),
+        seal(),
+        end(),
+        step(|_| Reply::bash("echo goes-on").tokens(percent(6.0))),
+        step(|_| Reply::text("going on").tokens(percent(6.5))),
+    ]
+}
+
+fn settings(more: &[(&str, Value)]) -> Value {
+    let mut settings = alone();
+    settings["boundary"]["step_seconds"] = json!(20);
+    for (key, value) in more {
+        settings["boundary"][*key] = value.clone();
+    }
+    settings
+}
+
+fn world(more: &[(&str, Value)]) -> World {
+    let settings = settings(more);
+    World::build().without_mod().in_tmux().guard_settings(settings).agent(moves(crossing())).start()
+}
+
+/// The first request of the new session holds the file once, and the run goes on.
+#[track_caller]
+fn arrived(world: &World, tui: &Tui) -> Arc<Request> {
+    let first = world.mock.wait_main(6);
+    assert_ne!(first.session, world.mock.main()[0].session, "a fresh session");
+    let file = sealed(world).pop().expect("a sealed file");
+    assert_eq!(said(&first, &file), 1, "{first}");
+    world.mock.wait_main(7);
+    wait_acknowledged(world);
+    tui.wait_idle();
+    assert_eq!(world.mock.main().len(), 7, "one turn, not two");
+    world.wait("word of the arrival", || {
+        logged(world).iter().any(|e| e["kind"] == "arrived" && e["whole"] == true).then_some(())
+    });
+    first
+}
+
+/// By which road the session was cleared.
+fn road(world: &World) -> Value {
+    let acted = |e: &&Value| e["kind"] == "carrier-acted";
+    logged(world).iter().find(acted).map_or(Value::Null, |e| e["road"].clone())
+}
+
+#[test]
+fn a_chord_clears_and_another_starts_the_turn() {
+    let world = world(&[]);
+    with_chords(&world);
+    let tui = world.tui(&[]);
+    tui.prompt("Build the lexer");
+    let first = arrived(&world, &tui);
+    assert_eq!(road(&world), "chord");
+    assert!(first.last_user_text().contains("/brain-guard:resume"), "{first}");
+}
+
+#[test]
+fn a_draft_stays_in_the_box() {
+    let world = world(&[]);
+    with_chords(&world);
+    let tui = world.tui(&[]);
+    tui.prompt("Build the lexer");
+    world.mock.wait_main(2);
+    tui.type_text("half a thought");
+    arrived(&world, &tui);
+    assert_eq!(tui.prompt_box().as_deref(), Some("half a thought"));
+}
+
+#[test]
+fn without_chords_it_is_typed_and_the_hook_starts_the_turn() {
+    let world = world(&[]);
+    let tui = world.tui(&[]);
+    tui.prompt("Build the lexer");
+    world.mock.wait_main(2);
+    tui.type_text("/cle half a thought");
+    let first = arrived(&world, &tui);
+    assert_eq!(road(&world), "typed");
+    assert!(first.last_user_text().contains("Go on with the first item of Forward State"));
+    let kept = tui.wait_screen("the draft", |_| tui.prompt_box().is_some_and(|b| !b.is_empty()));
+    assert_eq!(tui.prompt_box().as_deref(), Some("/cle half a thought"), "{kept}");
+}
+
+#[test]
+fn pasted_where_the_user_wants_it_so() {
+    let world = world(&[("inject", json!("paste"))]);
+    with_chords(&world);
+    let tui = world.tui(&[]);
+    tui.prompt("Build the lexer");
+    let first = arrived(&world, &tui);
+    assert!(first.last_user_text().contains("go on from the notes"), "{first}");
+    assert!(first.last_user_text().contains("<pasted_content"), "{first}");
+}
+
+#[test]
+fn an_older_client_is_cleared_likewise() {
+    let world = World::build().client("2.1.250").without_mod().in_tmux();
+    let world = world.guard_settings(settings(&[])).agent(moves(crossing())).start();
+    with_chords(&world);
+    let tui = world.tui(&[]);
+    tui.prompt("Build the lexer");
+    arrived(&world, &tui);
+}
+
+#[test]
+fn a_prompt_cancels_the_notice_and_the_next_turns_end_offers_it_again() {
+    let mut agent = crossing();
+    agent.insert(5, step(|_| Reply::text("answered").tokens(percent(31.4))));
+    let more = [("attended_minutes", json!(10)), ("attended_notice_seconds", json!(4))];
+    let world = World::build().without_mod().in_tmux().guard_settings(settings(&more));
+    let world = world.agent(moves(agent)).start();
+    with_chords(&world);
+    let tui = world.tui(&[]);
+    tui.prompt("Build the lexer");
+    world.mock.wait_main(5);
+    tui.wait_screen("the notice", |screen| screen.contains("any prompt cancels"));
+    tui.wait_idle();
+    tui.prompt("What is left?");
+    let answer = world.mock.wait_main(6);
+    assert_eq!(answer.session, world.mock.main()[0].session, "the same session");
+    let first = world.mock.wait_main(7);
+    assert_ne!(first.session, answer.session, "a fresh session");
+    let waited = first.at.saturating_sub(answer.at);
+    assert!(waited.as_secs() >= 4, "the notice ran anew: {waited:?}");
+}
+
+#[test]
+fn the_pane_takes_over_from_a_module_that_hangs_before_its_clear() {
+    let more = [("step_seconds", json!(2)), ("agents_wait_seconds", json!(0))];
+    let world = World::build().in_tmux().guard_settings(settings(&more));
+    let world = world.agent(moves(crossing())).start();
+    with_chords(&world);
+    let path = world.plugin("brain-guard").join("hooks/brain-guard.ts");
+    let text = std::fs::read_to_string(&path).expect("the module");
+    let clear = "await $.command.run({ command: 'clear' })";
+    assert_eq!(text.matches(clear).count(), 1, "the module clears in one place");
+    std::fs::write(&path, text.replace(clear, "await new Promise(() => {})")).expect("own file");
+    let tui = world.tui(&[]);
+    tui.prompt("Build the lexer");
+    let first = world.mock.wait_main(6);
+    assert_ne!(first.session, world.mock.main()[0].session, "a fresh session");
+    let file = sealed(&world).pop().expect("a sealed file");
+    assert_eq!(said(&first, &file), 1, "{first}");
+    world.mock.wait_main(7);
+    wait_acknowledged(&world);
+    assert_eq!(road(&world), "chord");
+}
