@@ -152,11 +152,12 @@ pub enum Verb {
         /// What it asks
         ask: String,
     },
-    /// Stands in for the client in a test of the carriers (not for people)
-    #[command(name = "carrier-scratch", hide = true)]
-    CarrierScratch {
-        /// Where the keys it gets are written
-        file: PathBuf,
+    /// Serves or reads the X11 selection, for the carrier (not for people)
+    #[command(hide = true)]
+    Clipboard {
+        /// Which of both
+        #[command(subcommand)]
+        what: ClipboardVerb,
     },
     /// Watches one boundary (not for people)
     #[command(hide = true)]
@@ -212,6 +213,19 @@ pub enum CarrierVerb {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// What is done with the X11 selection.
+#[derive(Debug, Subcommand)]
+pub enum ClipboardVerb {
+    /// Serves the text on stdin until the deadline or the next selection
+    Hold {
+        /// Until the deadline
+        #[arg(long, value_name = "N")]
+        seconds: u64,
+    },
+    /// Prints the selected text
+    Take,
 }
 
 /// What can be asked of the settings.

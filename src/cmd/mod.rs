@@ -20,10 +20,12 @@ pub mod whose;
 use std::fmt::Display;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 
-use crate::cli::{CarrierVerb, Cli, SettingsVerb, Verb};
+use crate::carrier::x11;
+use crate::cli::{CarrierVerb, Cli, ClipboardVerb, SettingsVerb, Verb};
 use crate::clock;
 use crate::env::Env;
 use crate::store::paths::Places;
@@ -120,6 +122,7 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
         Verb::CarrierScratch { file } => carrier::scratch::run(&file),
         Verb::Settings { what: SettingsVerb::Show { whose } } => settings::show(env, &whose),
         Verb::Mod { ask } => module::run(env, now, &ask),
+        Verb::Clipboard { what } => clipboard(&what),
         Verb::Waiter { token, project } => waiter(env, &token, &project),
     };
     match result {
@@ -129,6 +132,18 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
             Exit::Refused.into()
         }
     }
+}
+
+fn clipboard(what: &ClipboardVerb) -> anyhow::Result<Exit> {
+    match what {
+        ClipboardVerb::Hold { seconds } => {
+            // The user's text is to outlive the terminal's hangup.
+            let _ = rustix::process::setsid();
+            x11::hold(stdin_text()?, Duration::from_secs(*seconds))?;
+        }
+        ClipboardVerb::Take => io::stdout().lock().write_all(x11::take()?.as_bytes())?,
+    }
+    Ok(Exit::Done)
 }
 
 fn waiter(env: &Env, token: &str, project: &std::path::Path) -> anyhow::Result<Exit> {

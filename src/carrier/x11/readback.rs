@@ -1,0 +1,98 @@
+//! What the terminal shows, read as its user would: selected with the pointer,
+//! with Shift held, since the client takes the pointer for itself.
+#![allow(clippy::disallowed_methods, reason = "carriers look at the time")]
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use enigo::{Direction, Key};
+use x11rb::protocol::xproto::Window as Id;
+
+use super::window::Window;
+use crate::carrier::terminal::{PromptBox, Refusal};
+
+/// Distance from the right edge, where a scroll bar may be, in pixels.
+const BAR: i16 = 40;
+
+/// Distance from the other edges.
+const EDGE: i16 = 3;
+
+/// A point of the root window.
+type Point = (i16, i16);
+
+/// How long the terminal may take to own the selection.
+const SELECT: Duration = Duration::from_secs(1);
+
+impl Window {
+    /// The visible screen as text.
+    pub(super) fn read_screen(&mut self) -> Result<String, Refusal> {
+        let id = self.proven()?;
+        self.keep_primary()?;
+        self.keys()?;
+        let (from, to) = self.corners(id)?;
+        self.ready()?;
+        let at = self.display.pointer()?.at;
+        // Without an owner, a new one shows that the terminal has selected.
+        self.display.disown_primary()?;
+        self.primary_left(x11rb::NONE);
+        self.keys()?.send(Key::Shift, Direction::Press)?;
+        let dragged = self.drag(from, to);
+        let released = self.keys()?.send(Key::Shift, Direction::Release);
+        let moved = self.display.pointer()?.at != to;
+        self.display.move_pointer(at)?;
+        dragged.and(released)?;
+        let end = Instant::now() + SELECT;
+        let owner = loop {
+            let owner = self.display.primary_owner()?;
+            if owner != x11rb::NONE || Instant::now() >= end {
+                break owner;
+            }
+            thread::sleep(Duration::from_millis(3));
+        };
+        self.primary_left(owner);
+        if owner == x11rb::NONE {
+            return Err(Refusal::later("the terminal selects nothing"));
+        }
+        let text = self.selected()?;
+        if moved {
+            return Err(Refusal::later("the pointer was moved by somebody else"));
+        }
+        Ok(text)
+    }
+
+    fn drag(&mut self, from: Point, to: Point) -> Result<(), Refusal> {
+        let middle = (i16::midpoint(from.0, to.0), i16::midpoint(from.1, to.1));
+        self.display.move_pointer(from)?;
+        self.display.press_pointer(true)?;
+        let moved = self.display.move_pointer(middle).and_then(|()| self.display.move_pointer(to));
+        let released = self.display.press_pointer(false);
+        moved.and(released)
+    }
+
+    /// Where the drag begins and ends, proven to be ours and not covered.
+    fn corners(&self, id: Id) -> Result<(Point, Point), Refusal> {
+        let (x, y, width, height) = self.display.area(id)?;
+        let from = (x + width - BAR, y + height - EDGE);
+        let to = (x + EDGE, y + EDGE);
+        for corner in [from, to] {
+            if !self.display.covers(id, corner)? {
+                return Err(Refusal::later("another window covers a corner of the terminal"));
+            }
+        }
+        Ok((from, to))
+    }
+}
+
+/// The prompt box on a screen: between the last two rules.
+pub fn prompt_box(screen: &str) -> PromptBox {
+    let lines: Vec<&str> = screen.lines().collect();
+    let rule = |line: &&str| line.starts_with("────");
+    let Some(end) = lines.iter().rposition(rule) else { return PromptBox::None };
+    let Some(start) = lines[..end].iter().rposition(rule) else { return PromptBox::None };
+    let inside = lines[start + 1..end].join("\n");
+    match inside.strip_prefix('❯').map(str::trim) {
+        None => PromptBox::None,
+        Some("") => PromptBox::Empty,
+        Some(text) => PromptBox::Holds(text.to_owned()),
+    }
+}

@@ -1,0 +1,248 @@
+//! A display of its own for one test, with terminals on it; all of it ends with the test.
+
+use std::cell::RefCell;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use brain_guard::boundary::Client;
+use brain_guard::carrier::x11::{self, Options, Place, Window};
+use brain_guard::env::Env;
+use brain_guard::store::state;
+use x11rb::connection::Connection as _;
+use x11rb::protocol::xproto::{AtomEnum, ClientMessageEvent, ConnectionExt as _, EventMask};
+use x11rb::protocol::xtest::ConnectionExt as _;
+use x11rb::rust_connection::RustConnection;
+use x11rb::wrapper::ConnectionExt as _;
+
+/// How long anything may take.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// The title that the client shows at idle.
+pub const IDLE: &str = "\u{2733} Claude Code";
+
+/// Waits for a condition.
+#[track_caller]
+pub fn wait<T>(what: &str, mut wanted: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + DEADLINE;
+    loop {
+        if let Some(found) = wanted() {
+            return found;
+        }
+        assert!(Instant::now() < end, "no {what} within {DEADLINE:?}");
+        sleep(Duration::from_millis(10));
+    }
+}
+
+/// An X server and what runs on it.
+pub struct Screen {
+    server: Child,
+    others: RefCell<Vec<Child>>,
+    folder: tempfile::TempDir,
+    /// `$DISPLAY`.
+    pub name: String,
+    /// The test's own connection.
+    pub conn: RustConnection,
+    root: u32,
+}
+
+impl Screen {
+    /// A server with a window manager.
+    pub fn start() -> Self {
+        let screen = Self::bare();
+        screen.run("openbox", &["--sm-disable"]);
+        wait("window manager", || {
+            (!screen.ids("_NET_SUPPORTING_WM_CHECK").is_empty()).then_some(())
+        });
+        screen
+    }
+
+    /// A server alone.
+    pub fn bare() -> Self {
+        let mut command = Command::new("Xvfb");
+        command.args(["-displayfd", "1", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut server = command.spawn().expect("Xvfb is installed: ./test installs it");
+        let mut number = String::new();
+        let mut pipe = BufReader::new(server.stdout.take().expect("a pipe"));
+        pipe.read_line(&mut number).expect("Xvfb says its number");
+        let name = format!(":{}", number.trim());
+        let (conn, at) = RustConnection::connect(Some(&name)).expect("Xvfb answers");
+        let root = conn.setup().roots[at].root;
+        let folder = tempfile::tempdir().expect("a folder");
+        Self { server, others: RefCell::default(), folder, name, conn, root }
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        command.env_clear().env("PATH", path).env("HOME", self.folder.path());
+        command.env("DISPLAY", &self.name).env("LANG", "C.UTF-8");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    /// Starts a program that ends with the test.
+    pub fn run(&self, program: &str, arguments: &[&str]) {
+        let started = self.command(program).args(arguments).process_group(0).spawn();
+        let child = started.unwrap_or_else(|e| panic!("{program}: {e}; ./test installs it"));
+        self.others.borrow_mut().push(child);
+    }
+
+    /// Runs a program to its end.
+    pub fn call(&self, program: &str, arguments: &[&str]) -> String {
+        let done = self.command(program).args(arguments).stdout(Stdio::piped()).output();
+        let done = done.unwrap_or_else(|e| panic!("{program}: {e}; ./test installs it"));
+        assert!(done.status.success(), "{program} {arguments:?}");
+        String::from_utf8(done.stdout).expect("text")
+    }
+
+    /// A terminal with a raw reader in it, in front.
+    pub fn terminal(&self, name: &str) -> Reader {
+        self.terminal_with(name, "", "")
+    }
+
+    /// The same, started through `around`, after `first`.
+    pub fn terminal_with(&self, name: &str, around: &str, first: &str) -> Reader {
+        let path = |what: &str| self.folder.path().join(format!("{name}.{what}"));
+        let script = path("sh");
+        let text = format!(
+            "stty raw -echo\nprintf '\\033]2;{IDLE}\\007\\033[?2004h'\n{first}\necho $$ >{pid}\nexec cat >{bytes}\n",
+            pid = path("pid").display(),
+            bytes = path("bytes").display(),
+        );
+        fs::write(&script, text).expect("the script");
+        let inner = format!("exec {around} sh {}", script.display());
+        let before = self.ids("_NET_CLIENT_LIST");
+        self.run("xterm", &["-u8", "-geometry", "90x24", "-e", "sh", "-c", &inner]);
+        let pid = wait("reader", || fs::read_to_string(path("pid")).ok()?.trim().parse().ok());
+        let bytes = path("bytes");
+        wait("reader's file", || bytes.exists().then_some(()));
+        let client = state::client(pid).expect("the reader lives");
+        let id = if before.is_empty() && self.ids("_NET_SUPPORTING_WM_CHECK").is_empty() {
+            0
+        } else {
+            let new = || self.ids("_NET_CLIENT_LIST").into_iter().find(|w| !before.contains(w));
+            let id = wait("window", new);
+            self.activate(id);
+            id
+        };
+        Reader { id, client, bytes }
+    }
+
+    /// Brings a window to the front and waits for the focus.
+    pub fn activate(&self, window: u32) {
+        let atom = self.atom("_NET_ACTIVE_WINDOW");
+        let message = ClientMessageEvent::new(32, window, atom, [2, 0, 0, 0, 0]);
+        let mask = EventMask::SUBSTRUCTURE_REDIRECT | EventMask::SUBSTRUCTURE_NOTIFY;
+        self.conn.send_event(false, self.root, mask, message).expect("a display");
+        self.conn.sync().expect("a display");
+        wait("focus", || {
+            let focus = self.conn.get_input_focus().ok()?.reply().ok()?.focus;
+            (self.active() == window && self.below(focus, window)).then_some(())
+        });
+    }
+
+    fn below(&self, mut window: u32, top: u32) -> bool {
+        while window > 1 && window != top {
+            let Ok(tree) = self.conn.query_tree(window).expect("a display").reply() else {
+                return false;
+            };
+            window = tree.parent;
+        }
+        window == top
+    }
+
+    /// The active window.
+    pub fn active(&self) -> u32 {
+        self.ids("_NET_ACTIVE_WINDOW").first().copied().unwrap_or_default()
+    }
+
+    fn atom(&self, name: &str) -> u32 {
+        let cookie = self.conn.intern_atom(false, name.as_bytes()).expect("a display");
+        cookie.reply().expect("an atom").atom
+    }
+
+    fn ids(&self, name: &str) -> Vec<u32> {
+        let (atom, kind) = (self.atom(name), AtomEnum::WINDOW);
+        let cookie = self.conn.get_property(false, self.root, atom, kind, 0, 1024);
+        let reply = cookie.expect("a display").reply().expect("a property");
+        reply.value32().map(Iterator::collect).unwrap_or_default()
+    }
+
+    /// A window's title.
+    pub fn title(&self, window: u32) -> String {
+        let atom = self.atom("_NET_WM_NAME");
+        let cookie = self.conn.get_property(false, window, atom, AtomEnum::ANY, 0, 1024);
+        let value = cookie.expect("a display").reply().expect("a property").value;
+        String::from_utf8_lossy(&value).into_owned()
+    }
+
+    /// A key or button, down or up: 2 and 3 are keys, 4 and 5 buttons.
+    pub fn input(&self, event: u8, detail: u8) {
+        self.conn.xtest_fake_input(event, detail, 0, self.root, 0, 0, 0).expect("a display");
+        self.conn.sync().expect("a display");
+    }
+
+    /// What the hooks of a client on this display see.
+    pub fn env(&self) -> Env {
+        Env::of([("DISPLAY", &self.name)])
+    }
+
+    /// Looks for a client's window.
+    pub fn find(&self, client: Client) -> Result<Place, String> {
+        x11::find(&self.env(), client)
+    }
+
+    /// The carrier at a reader's window; another window may be left after `idle`.
+    #[track_caller]
+    pub fn carrier_after(&self, reader: &Reader, idle: Duration) -> Window {
+        let place = self.find(reader.client).expect("it is the reader's window");
+        let program = PathBuf::from(env!("CARGO_BIN_EXE_brain-guard"));
+        Window::open(place, reader.client, Options { idle, program }).expect("it is there")
+    }
+
+    /// The same, which never leaves another window.
+    #[track_caller]
+    pub fn carrier(&self, reader: &Reader) -> Window {
+        self.carrier_after(reader, Duration::from_secs(86_400))
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        for child in self.others.get_mut() {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// A raw reader in a terminal.
+pub struct Reader {
+    /// Its window.
+    pub id: u32,
+    /// Its process.
+    pub client: Client,
+    bytes: PathBuf,
+}
+
+impl Reader {
+    /// What it has read.
+    pub fn bytes(&self) -> Vec<u8> {
+        fs::read(&self.bytes).expect("the reader's file")
+    }
+
+    /// Waits until it has read so many bytes.
+    #[track_caller]
+    pub fn wait_bytes(&self, count: usize) -> Vec<u8> {
+        wait("bytes", || Some(self.bytes()).filter(|bytes| bytes.len() >= count))
+    }
+}
