@@ -152,6 +152,12 @@ pub enum Verb {
         /// What it asks
         ask: String,
     },
+    /// Stands in for the client in a test of the carriers (not for people)
+    #[command(name = "carrier-scratch", hide = true)]
+    CarrierScratch {
+        /// Where the keys it gets are written
+        file: PathBuf,
+    },
     /// Serves or reads the X11 selection, for the carrier (not for people)
     #[command(hide = true)]
     Clipboard {

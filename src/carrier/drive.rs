@@ -5,8 +5,9 @@ mod clear;
 mod turn;
 
 use std::path::Path;
+use std::time::Duration;
 
-use chrono::Duration;
+use chrono::TimeDelta;
 use serde_json::json;
 
 use super::chords::{self, Chords};
@@ -129,10 +130,10 @@ impl<'a> Drive<'a> {
         }
         self.refused = Some((since, told));
         self.pause_ms = (self.pause_ms * 3 / 2).clamp(150, 2_000);
-        self.not_before = Some(clock::now() + Duration::milliseconds(self.pause_ms));
+        self.not_before = Some(clock::now() + TimeDelta::milliseconds(self.pause_ms));
         self.terminal = None;
         let settings = &facts.settings.boundary;
-        let limit = |seconds: u64| Duration::seconds(seconds.min(86_400) as i64);
+        let limit = |seconds: u64| TimeDelta::seconds(seconds.min(86_400) as i64);
         let waited = facts.now - since;
         let never = matches!(refusal, Refusal::Never(_));
         if token.step > Step::Clearing {
@@ -203,8 +204,10 @@ fn open(facts: &Facts, token: &Token) -> Result<Box<dyn Terminal>, Refusal> {
         }
         Carrier::X11 => {
             let place = reach.x11.open().ok_or_else(gone)?.clone();
-            let idle = facts.settings.boundary.x11_idle_seconds;
-            Ok(Box::new(x11::Window::open(place, client, idle)?))
+            let idle = Duration::from_secs(facts.settings.boundary.x11_idle_seconds);
+            let program = facts.env.program();
+            let program = program.ok_or_else(|| Refusal::never("own path unknown"))?;
+            Ok(Box::new(x11::Window::open(place, client, x11::Options { idle, program })?))
         }
         Carrier::Mod | Carrier::Command | Carrier::Manual => Err(gone()),
     }
@@ -234,7 +237,7 @@ fn plan<'p>(
 }
 
 fn passed(since: Time, ms: i64, now: Time) -> bool {
-    now - since >= Duration::milliseconds(ms)
+    now - since >= TimeDelta::milliseconds(ms)
 }
 
 fn note(facts: &Facts, kind: &str, details: &serde_json::Value) {

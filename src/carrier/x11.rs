@@ -117,34 +117,3 @@ mod tests {
         assert!(why(Env::of(session)).contains("XDG_SESSION_TYPE"));
     }
 }
-
-/// x
-pub struct Window;
-impl Window {
-    /// x
-    pub fn open(_: Place, _: Client, _: u64) -> Result<Self, super::terminal::Refusal> {
-        Err(super::terminal::Refusal::never("x"))
-    }
-}
-use super::terminal::{PromptBox, Refusal, Stroke, Terminal};
-impl Terminal for Window {
-    fn prove(&mut self) -> Result<(), Refusal> {
-        Ok(())
-    }
-    fn idle(&mut self) -> Result<bool, Refusal> {
-        Ok(true)
-    }
-    fn prompt_box(&mut self) -> Result<PromptBox, Refusal> {
-        Ok(PromptBox::None)
-    }
-    fn chord(&mut self, _: &[Stroke], _: &mut dyn FnMut() -> bool) -> Result<bool, Refusal> {
-        Ok(true)
-    }
-    fn type_text(&mut self, _: &str) -> Result<(), Refusal> {
-        Ok(())
-    }
-    fn paste(&mut self, _: &str) -> Result<(), Refusal> {
-        Ok(())
-    }
-    fn notice(&mut self, _: &str, _: u64) {}
-}

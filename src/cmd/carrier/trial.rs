@@ -125,7 +125,7 @@ fn by_x11(env: &Env, place: &x11::Place, file: &Path) -> Result<(), String> {
     let program = env.program().ok_or("own path unknown")?;
     let mut terminal = Command::new("xterm")
         .args(["-T", "brain-guard carrier test", "-e"])
-        .arg(program)
+        .arg(&program)
         .arg("carrier-scratch")
         .arg(file)
         .env("DISPLAY", &place.display)
@@ -135,7 +135,8 @@ fn by_x11(env: &Env, place: &x11::Place, file: &Path) -> Result<(), String> {
         .spawn()
         .map_err(|e| format!("xterm, in which this test runs: {e}"))?;
     let tried = scratch_client(file).and_then(|client| {
-        let tried = x11::Window::open(place.clone(), client, 0)
+        let options = x11::Options { idle: Duration::ZERO, program: program.clone() };
+        let tried = x11::Window::open(place.clone(), client, options)
             .map_err(|e| e.to_string())
             .and_then(|mut window| round_trip(&mut window, file));
         close(file, client);
