@@ -1,14 +1,18 @@
 //! The real client: where it is, in a terminal (`tui`), and with `-p` (`run`).
 
 mod run;
+mod terminal;
 mod tmux;
 mod tui;
+mod xterm;
 
 use std::path::{Path, PathBuf};
 
 pub use run::Run;
+pub use terminal::Terminal;
 pub use tmux::Tmux;
 pub use tui::Tui;
+pub use xterm::Xterm;
 
 /// The version that the tests run against.
 pub const PINNED: &str = "2.1.329";

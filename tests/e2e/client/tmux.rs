@@ -1,4 +1,4 @@
-//! One pane in a tmux server of its own, on a socket of its own.
+//! One pane in a tmux server of its own, on a socket of its own, and others beside it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,52 +7,48 @@ use std::time::Duration;
 
 use crate::process::{self, Output};
 
-/// Width and height of the pane, in cells.
+/// Width and height of a terminal, in cells.
 pub const SIZE: (u16, u16) = (160, 50);
 
 /// How long one tmux command may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The server; `kill` ends it.
+/// A pane.
 #[derive(Clone)]
 pub struct Tmux {
     socket: PathBuf,
+    pane: String,
+    /// The pane that the server began with.
+    first: bool,
 }
 
 impl Tmux {
-    /// Starts `program` in a pane. It gets this environment and tmux's own variables, nothing else: a server
-    /// hands on what it was started with.
+    /// Starts `program` in the first pane of a server. It gets this environment and tmux's own variables,
+    /// nothing else: a server hands on what it was started with.
     pub fn start(
         socket: PathBuf,
         env: &BTreeMap<String, String>,
         folder: &Path,
         program: &[String],
     ) -> Self {
-        let tmux = Self { socket };
+        let mut tmux = Self { socket, pane: String::new(), first: true };
         let (width, height) = (SIZE.0.to_string(), SIZE.1.to_string());
         let mut command = tmux.command();
         command.env_clear().envs(env).current_dir(folder);
-        command.args([
-            "start-server",
-            ";",
-            "set",
-            "-g",
-            "remain-on-exit",
-            "on",
-            ";",
-            "set",
-            "-g",
-            "status",
-            "off",
-        ]);
-        command
-            .args([";", "new-session", "-d", "-x", &width, "-y", &height, "-c"])
-            .arg(folder)
-            .arg("--");
-        command.args(program);
-        let output = process::run(&mut command, PATIENCE).expect("tmux is installed");
-        assert!(output.status.success(), "tmux did not start: {}", output.stderr);
+        command.args(["start-server", ";", "set", "-g", "remain-on-exit", "on"]);
+        command.args([";", "set", "-g", "status", "off"]);
+        command.args([";", "new-session", "-d", "-P", "-F", "#{pane_id}"]);
+        command.args(["-x", &width, "-y", &height, "-c"]).arg(folder).arg("--").args(program);
+        tmux.pane = opened(&mut command);
         tmux
+    }
+
+    /// Starts `program` in another window of the same server, which stays in the background.
+    pub fn beside(&self, folder: &Path, program: &[String]) -> Self {
+        let mut command = self.command();
+        command.args(["new-window", "-d", "-P", "-F", "#{pane_id}", "-c"]).arg(folder);
+        command.arg("--").args(program);
+        Self { socket: self.socket.clone(), pane: opened(&mut command), first: false }
     }
 
     fn command(&self) -> Command {
@@ -61,31 +57,36 @@ impl Tmux {
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> std::io::Result<Output> {
+    /// Runs a tmux command, `{}` in it standing for this pane.
+    pub fn run(&self, arguments: &[&str]) -> std::io::Result<Output> {
+        let arguments =
+            arguments.iter().map(|word| if *word == "{}" { self.pane.as_str() } else { word });
         process::run(self.command().args(arguments), PATIENCE)
     }
 
-    /// What tmux answers to a format; empty when the server is gone.
+    /// What tmux answers to a format; empty when the pane is gone.
     pub fn ask(&self, format: &str) -> String {
-        let output = self.run(&["display-message", "-p", format]);
+        let output = self.run(&["display-message", "-p", "-t", "{}", format]);
         output.map(|output| output.stdout.trim_end().to_owned()).unwrap_or_default()
     }
 
-    /// The visible lines of the pane; empty when the server is gone.
+    /// The visible lines of the pane; empty when it is gone.
     pub fn screen(&self) -> String {
-        self.run(&["capture-pane", "-p"]).map(|output| output.stdout).unwrap_or_default()
+        let output = self.run(&["capture-pane", "-p", "-t", "{}"]);
+        output.map(|output| output.stdout).unwrap_or_default()
     }
 
     /// Types text as it is. tmux would take a trailing `;` for its own separator.
     pub fn type_text(&self, text: &str) {
         let text =
             text.strip_suffix(';').map_or_else(|| text.to_owned(), |head| format!("{head}\\;"));
-        self.send(&["send-keys", "-l", "--", &text]);
+        self.send(&["send-keys", "-t", "{}", "-l", "--", &text]);
     }
 
     /// Presses keys by tmux's names for them, one after another: `Enter`, `C-x C-s`.
     pub fn keys(&self, names: &str) {
-        self.send(&["send-keys"].into_iter().chain(names.split_whitespace()).collect::<Vec<_>>());
+        let head = ["send-keys", "-t", "{}"].into_iter();
+        self.send(&head.chain(names.split_whitespace()).collect::<Vec<_>>());
     }
 
     fn send(&self, arguments: &[&str]) {
@@ -93,9 +94,17 @@ impl Tmux {
         assert!(output.status.success(), "tmux {arguments:?}: {}", output.stderr);
     }
 
-    /// Ends the server and what runs in it.
+    /// Ends the pane; with the first one the server and all that runs in it.
     pub fn kill(&self) {
+        let end = if self.first { &["kill-server"][..] } else { &["kill-pane", "-t", "{}"] };
         // It may have gone by itself.
-        let _ = self.run(&["kill-server"]);
+        let _ = self.run(end);
     }
+}
+
+/// Runs a command that opens a pane and prints its id.
+fn opened(command: &mut Command) -> String {
+    let output = process::run(command, PATIENCE).expect("tmux is installed");
+    assert!(output.status.success(), "tmux did not start: {}", output.stderr);
+    output.stdout.trim().to_owned()
 }

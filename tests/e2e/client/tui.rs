@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::tmux::Tmux;
+use super::Terminal;
 use crate::evidence::Evidence;
 use crate::process::{self, DEADLINE};
 use crate::world::World;
@@ -15,36 +15,39 @@ const TYPED_MAX: usize = 300;
 
 /// An interactive session.
 pub struct Tui {
-    tmux: Tmux,
+    terminal: Terminal,
     evidence: Evidence,
 }
 
 impl Tui {
-    pub(crate) fn start(world: &World, arguments: &[&str]) -> Self {
-        let tmux = world.terminal(arguments);
-        let screen = tmux.clone();
+    /// A session in a terminal where the client was started; waits until its prompt box is there.
+    #[track_caller]
+    pub(crate) fn in_terminal(world: &World, terminal: Terminal) -> Self {
+        let screen = terminal.clone();
         world.evidence.add("screen", move || visible(&screen.screen()));
-        let tui = Self { tmux, evidence: world.evidence.clone() };
+        let tui = Self { terminal, evidence: world.evidence.clone() };
         tui.wait_idle();
         tui
     }
 
-    /// The visible lines.
-    pub fn screen(&self) -> String {
-        self.tmux.screen()
+    /// Where it runs.
+    pub fn terminal(&self) -> &Terminal {
+        &self.terminal
     }
 
-    /// The client's process id.
+    /// The visible lines.
+    pub fn screen(&self) -> String {
+        self.terminal.screen()
+    }
+
+    /// The process id of the terminal's program: in tmux the client's.
     pub fn pid(&self) -> u32 {
-        self.tmux
-            .ask("#{pane_pid}")
-            .parse()
-            .unwrap_or_else(|_| self.evidence.fail("the pane is gone"))
+        self.terminal.pid().unwrap_or_else(|| self.evidence.fail("the pane is gone"))
     }
 
     /// Whether the client has ended.
     pub fn ended(&self) -> bool {
-        self.tmux.ask("#{pane_dead}") != "0"
+        self.terminal.ended()
     }
 
     /// Leaves by `/exit` and waits for the client's end.
@@ -59,12 +62,12 @@ impl Tui {
 
     /// Types text into whatever has the focus.
     pub fn type_text(&self, text: &str) {
-        self.tmux.type_text(text);
+        self.terminal.type_text(text);
     }
 
     /// Presses keys by tmux's names for them: `Enter`, `Escape`, `C-x C-s`.
     pub fn keys(&self, names: &str) {
-        self.tmux.keys(names);
+        self.terminal.keys(names);
     }
 
     /// Answers the dialog on the screen. It ignores keys in its first 0.3 seconds, so they are pressed until
@@ -95,12 +98,12 @@ impl Tui {
             text.len() <= TYPED_MAX && !text.contains('\n'),
             "the client would take this for a paste"
         );
-        self.tmux.type_text(text);
+        self.terminal.type_text(text);
         let wanted = squeeze(text);
         self.wait_screen(&format!("{text:?} in the box"), |screen| {
             prompt_box(screen).is_some_and(|shown| squeeze(&shown).ends_with(&wanted))
         });
-        self.tmux.keys("Enter");
+        self.terminal.keys("Enter");
     }
 
     /// Waits until the screen is as `wanted`, and gives it back.
@@ -133,7 +136,7 @@ impl Drop for Tui {
     fn drop(&mut self) {
         let last = visible(&self.screen());
         self.evidence.add("screen", move || last.clone());
-        self.tmux.kill();
+        self.terminal.kill();
     }
 }
 

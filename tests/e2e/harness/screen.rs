@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::two_calls;
+use crate::client::Terminal;
 use crate::mock::{Gate, Kind, Reply};
 use crate::world::{Spy, World};
 
@@ -19,6 +20,32 @@ fn a_session_goes_through_two_calls() {
     assert!(tui.screen().contains("all done"), "{}", tui.screen());
     // Idle means that the Stop hook is through, too.
     assert!(world.hooks().iter().any(|hook| hook["hook_event_name"] == "Stop"));
+    tui.quit();
+    world.wait_hook("SessionEnd", |hook| hook["reason"] == "prompt_input_exit");
+}
+
+#[test]
+fn a_session_in_an_xterm_takes_the_same_steps() {
+    let world = World::build().bare().spy(Spy::default()).agent(two_calls).start();
+    let desktop = world.desktop();
+    let window = world.xterm(&desktop, "+0+0", &world.program(&[]));
+    let tui = world.tui_in(Terminal::Xterm(window));
+    desktop.select("what the user selected");
+    tui.prompt("Go to it");
+    let third = world.mock.wait_main(3);
+    assert_eq!(third.tool_results()[0].text, "second-output");
+    assert!(third.user_texts().contains(&"Go to it"));
+    tui.wait_idle();
+    assert!(tui.screen().contains("all done"), "{}", tui.screen());
+    desktop.layout("de");
+    tui.type_text("/one\ny and z");
+    tui.wait_screen("a draft of two lines", |_| {
+        tui.prompt_box()
+            .is_some_and(|shown| shown.starts_with("/one") && shown.ends_with("y and z"))
+    });
+    assert_eq!(desktop.selected().as_deref(), Some("what the user selected"));
+    tui.keys("C-u BSpace C-u");
+    tui.wait_screen("an empty box", |_| tui.prompt_box().as_deref() == Some(""));
     tui.quit();
     world.wait_hook("SessionEnd", |hook| hook["reason"] == "prompt_input_exit");
 }

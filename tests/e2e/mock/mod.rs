@@ -76,6 +76,11 @@ impl Mock {
         Self { address, shared, evidence: evidence.clone(), server: Some(server) }
     }
 
+    /// When it started: what the times of requests count from.
+    pub fn started(&self) -> Instant {
+        self.shared.started
+    }
+
     /// What `ANTHROPIC_BASE_URL` is set to.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)

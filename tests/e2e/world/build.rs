@@ -1,7 +1,7 @@
 //! The options of a world, and the files they become.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicU32;
 use std::thread;
@@ -28,6 +28,8 @@ pub struct Builder {
     client_settings: Value,
     env: BTreeMap<String, String>,
     files: Vec<(String, String)>,
+    home_files: Vec<(String, String)>,
+    guard_binary: PathBuf,
     agent: Script,
     subagent: Script,
 }
@@ -49,6 +51,8 @@ impl Builder {
             }),
             env: BTreeMap::new(),
             files: vec![("README.md".to_owned(), "# a project\n".to_owned())],
+            home_files: Vec::new(),
+            guard_binary: PathBuf::from(env!("CARGO_BIN_EXE_brain-guard")),
             agent: Box::new(|_| Reply::text("done")),
             subagent: Box::new(|_| Reply::text("sub done")),
         }
@@ -137,6 +141,18 @@ impl Builder {
         self
     }
 
+    /// Adds a file to the client's HOME.
+    pub fn home_file(mut self, path: &str, text: &str) -> Self {
+        self.home_files.push((path.to_owned(), text.to_owned()));
+        self
+    }
+
+    /// Another build of brain-guard than the one that belongs to this test.
+    pub fn guard_binary(mut self, path: &Path) -> Self {
+        path.clone_into(&mut self.guard_binary);
+        self
+    }
+
     /// Another version of the client than the pinned one.
     pub fn client(mut self, version: &str) -> Self {
         version.clone_into(&mut self.version);
@@ -166,11 +182,14 @@ impl Builder {
         for (path, text) in &self.files {
             plugin::write(&project.join(path), text);
         }
+        for (path, text) in &self.home_files {
+            plugin::write(&home.join(path), text);
+        }
         let mut plugins = Vec::new();
         if self.guard {
             let folder = root.join("plugins/brain-guard");
-            let binary = Path::new(env!("CARGO_BIN_EXE_brain-guard"));
-            plugin::assemble(Path::new(env!("CARGO_MANIFEST_DIR")), binary, &folder, self.with_mod);
+            let (repository, binary) = (Path::new(env!("CARGO_MANIFEST_DIR")), &self.guard_binary);
+            plugin::assemble(repository, binary, &folder, self.with_mod);
             plugins.push(folder);
         }
         if let Some(spy) = &self.spy {
@@ -184,6 +203,7 @@ impl Builder {
         let mut world = World {
             name,
             binary: client::binary(&self.version),
+            guard_binary: self.guard_binary,
             env,
             plugins,
             in_tmux: self.in_tmux,

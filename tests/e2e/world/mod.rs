@@ -20,7 +20,8 @@ use tempfile::TempDir;
 pub use build::Builder;
 pub use plugin::Spy;
 
-use crate::client::{Run, Tmux, Tui};
+use crate::client::{Run, Terminal, Tmux, Tui, Xterm};
+use crate::desktop::Desktop;
 use crate::evidence::{Evidence, short};
 use crate::mock::Mock;
 use crate::process::{self, DEADLINE, Found, Output};
@@ -32,6 +33,7 @@ const KEY: &str = "sk-ant-api03-offline-0123456789abcdefghij";
 pub struct World {
     name: String,
     binary: PathBuf,
+    guard_binary: PathBuf,
     env: BTreeMap<String, String>,
     plugins: Vec<PathBuf>,
     in_tmux: bool,
@@ -76,26 +78,32 @@ impl World {
         command
     }
 
-    /// A terminal in which the client runs.
-    pub(crate) fn terminal(&self, arguments: &[&str]) -> Tmux {
+    /// The client with its plugins, as a terminal would run it.
+    pub(crate) fn program(&self, arguments: &[&str]) -> Vec<String> {
         let own = arguments.iter().map(|argument| (*argument).to_owned());
-        // Without these the client, and what it starts, takes the pane for a plain terminal.
-        let plain: &[&str] =
-            if self.in_tmux { &[] } else { &["env", "-u", "TMUX", "-u", "TMUX_PANE"] };
-        let program: Vec<String> = plain
-            .iter()
-            .map(|&word| word.to_owned())
-            .chain([self.binary.display().to_string()])
-            .chain(self.plugin_arguments())
-            .chain(own)
-            .collect();
-        let number = self.terminals.fetch_add(1, Ordering::SeqCst);
-        Tmux::start(
-            self.root.join(format!("tmux{number}.sock")),
-            &self.env,
-            &self.project(),
-            &program,
-        )
+        let binary = [self.binary.display().to_string()].into_iter();
+        binary.chain(self.plugin_arguments()).chain(own).collect()
+    }
+
+    /// Runs a program in the first pane of a tmux server of its own.
+    pub(crate) fn tmux(&self, program: &[String]) -> Tmux {
+        let socket = self.root.join(format!("tmux{}.sock", self.next()));
+        Tmux::start(socket, &self.env, &self.project(), program)
+    }
+
+    /// A desktop whose programs have the client's environment.
+    pub(crate) fn desktop(&self) -> Desktop {
+        Desktop::start(&self.env)
+    }
+
+    /// Runs a program in an xterm whose corner is at `place`: `+0+0`.
+    pub(crate) fn xterm(&self, desktop: &Desktop, place: &str, program: &[String]) -> Xterm {
+        let log = self.root.join(format!("xterm{}.log", self.next()));
+        Xterm::start(desktop, &log, place, &self.project(), program)
+    }
+
+    fn next(&self) -> u32 {
+        self.terminals.fetch_add(1, Ordering::SeqCst)
     }
 
     /// The arguments that load the plugins.
@@ -107,7 +115,18 @@ impl World {
     /// Starts the client in a terminal and waits until its prompt box is there.
     #[track_caller]
     pub fn tui(&self, arguments: &[&str]) -> Tui {
-        Tui::start(self, arguments)
+        // Without these the client, and what it starts, takes the pane for a plain terminal.
+        let plain: &[&str] =
+            if self.in_tmux { &[] } else { &["env", "-u", "TMUX", "-u", "TMUX_PANE"] };
+        let plain = plain.iter().map(|&word| word.to_owned());
+        let program: Vec<String> = plain.chain(self.program(arguments)).collect();
+        self.tui_in(Terminal::Tmux(self.tmux(&program)))
+    }
+
+    /// Waits until the client that was started in this terminal shows its prompt box.
+    #[track_caller]
+    pub fn tui_in(&self, terminal: Terminal) -> Tui {
+        Tui::in_terminal(self, terminal)
     }
 
     /// Starts `claude -p` with one prompt, stdin closed.
@@ -124,7 +143,7 @@ impl World {
 
     /// Runs the binary under test as a user would, from a terminal in the project folder.
     pub fn guard(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_brain-guard"));
+        let mut command = Command::new(&self.guard_binary);
         command.args(arguments).env_clear().envs(&self.env).current_dir(self.project());
         process::run(&mut command, DEADLINE)
             .unwrap_or_else(|error| self.evidence.fail(&error.to_string()))
@@ -142,9 +161,14 @@ impl World {
         found.into_iter().map(|(_, path)| path).collect()
     }
 
+    /// Where the spy writes, one file an event, named by its time in nanoseconds.
+    pub fn spied(&self) -> PathBuf {
+        self.root.join("spy")
+    }
+
     /// What the spy wrote down so far, oldest first.
     pub fn hooks(&self) -> Vec<Value> {
-        read_hooks(&self.root.join("spy"))
+        read_hooks(&self.spied())
     }
 
     /// Waits for a hook event of this name that `wanted` likes.
@@ -167,7 +191,7 @@ impl World {
     }
 
     fn watch(&self) {
-        let spy = self.root.join("spy");
+        let spy = self.spied();
         self.evidence.add("hook events", move || {
             let line = |hook: &Value| {
                 let field = |name: &str| hook[name].as_str().unwrap_or_default().to_owned();
@@ -179,8 +203,8 @@ impl World {
     }
 
     /// Keeps what a failed test leaves, and says where.
-    fn keep(&self) {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("e2e").join(&self.name);
+    pub fn keep(&self, name: &str) {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("e2e").join(name);
         // The remains of an earlier failure.
         let _ = fs::remove_dir_all(&folder);
         plugin::copy_tree(&self.root, &folder);
@@ -188,7 +212,7 @@ impl World {
         plugin::write(&folder.join("report.txt"), &self.evidence.report());
         #[expect(clippy::print_stderr, reason = "the test's output is where one looks for it")]
         {
-            eprintln!("the world of {} is kept in {}", self.name, folder.display());
+            eprintln!("the world of {name} is kept in {}", folder.display());
         }
     }
 }
@@ -197,7 +221,7 @@ impl Drop for World {
     fn drop(&mut self) {
         process::kill_with_home(&self.home());
         if thread::panicking() {
-            self.keep();
+            self.keep(&self.name);
         }
     }
 }
