@@ -1,0 +1,113 @@
+//! The model: it does what the user's prompts name, and ends its turns with a text.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+
+use crate::evidence::lock;
+use crate::mock::{Gate, Reply, Request};
+
+/// The work of one boundary: what is noted before the seal, and when the turn may end.
+pub struct Work {
+    /// Entries for the notes, each with its kind.
+    pub notes: Vec<(&'static str, String)>,
+    /// Seconds that a background command of this turn sleeps.
+    pub background: Option<f64>,
+    /// Opened by the test: the last answer stands still before it.
+    pub ending: Gate,
+}
+
+#[derive(Default)]
+struct State {
+    work: HashMap<String, Work>,
+    begun: HashSet<String>,
+    /// What each session has still to do.
+    queue: HashMap<String, VecDeque<Reply>>,
+    /// Path of the sealed version, by work.
+    sealed: HashMap<String, String>,
+    /// The work each session is at.
+    at: HashMap<String, String>,
+}
+
+/// The agent; its clones are one.
+#[derive(Clone, Default)]
+pub struct Agent(Arc<Mutex<State>>);
+
+impl Agent {
+    /// Gives it work that begins with the prompt `please work <name> now`.
+    pub fn give(&self, name: &str, work: Work) {
+        lock(&self.0).work.insert(name.to_owned(), work);
+    }
+
+    /// The sealed version that a work's seal named.
+    pub fn sealed(&self, name: &str) -> Option<String> {
+        lock(&self.0).sealed.get(name).cloned()
+    }
+
+    /// Answers a request.
+    pub fn answer(&self, request: &Request) -> Reply {
+        let mut state = lock(&self.0);
+        let session = request.session.clone().unwrap_or_default();
+        for result in request.tool_results() {
+            let path = result.text.lines().find_map(|line| line.strip_prefix("sealed version: "));
+            if let (Some(path), Some(name)) = (path, state.at.get(&session).cloned()) {
+                state.sealed.insert(name, path.to_owned());
+            }
+        }
+        let text = request.last_user_text();
+        if let Some((verb, name)) =
+            order(&text).filter(|(_, name)| state.begun.insert(name.clone()))
+        {
+            match verb.as_str() {
+                "work" => {
+                    if let Some(work) = state.work.remove(&name) {
+                        let moves = moves(work);
+                        state.at.insert(session.clone(), name);
+                        state.queue.insert(session.clone(), moves);
+                    }
+                }
+                "write" => {
+                    let input = json!({"file_path": format!("{name}.txt"), "content": "x"});
+                    return Reply::tool("Write", input);
+                }
+                "question" => {
+                    let option = |label| json!({"label": label, "description": "a choice"});
+                    let question = json!({
+                        "question": "Which of these?", "header": "Choice", "multiSelect": false,
+                        "options": [option("one"), option("two")],
+                    });
+                    return Reply::tool("AskUserQuestion", json!({"questions": [question]}));
+                }
+                _ => {}
+            }
+        }
+        let next = state.queue.get_mut(&session).and_then(VecDeque::pop_front);
+        next.unwrap_or_else(|| Reply::text("I go on."))
+    }
+}
+
+fn moves(work: Work) -> VecDeque<Reply> {
+    let mut moves = VecDeque::new();
+    for (kind, note) in work.notes {
+        let command = format!("brain-guard append --kind {kind} <<'EOF'\n- {note}\nEOF");
+        moves.push_back(Reply::bash(&command));
+    }
+    if let Some(seconds) = work.background {
+        let input = json!({
+            "command": format!("sleep {seconds:.2}"), "description": "wait", "run_in_background": true,
+        });
+        moves.push_back(Reply::tool("Bash", input));
+    }
+    moves.push_back(Reply::bash("brain-guard seal --clear"));
+    moves.push_back(Reply::text("Sealed.\n\nI end my turn.\n").hang(&work.ending));
+    moves
+}
+
+/// The last order in a text: `please <verb> <name> now`.
+fn order(text: &str) -> Option<(String, String)> {
+    let (_, tail) = text.rsplit_once("please ")?;
+    let mut words = tail.split_whitespace();
+    let (verb, name) = (words.next()?, words.next()?);
+    (words.next()? == "now").then(|| (verb.to_owned(), name.to_owned()))
+}

@@ -1,0 +1,207 @@
+//! What a scenario does about the turn's end.
+
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::client::Terminal;
+use crate::desktop::{Held, Locked, Twin};
+use crate::judge::now;
+use crate::mock::Gate;
+use crate::play::{Plan, Scene, own_selection, type_into_the_box};
+use crate::process;
+use crate::scenario::Scenario;
+use crate::stage::Stage;
+use crate::tally::{Fault, Outcome};
+
+/// The disturbance of one boundary.
+pub struct Disturbance {
+    scenario: Scenario,
+    /// It goes away by itself then.
+    until: Option<Instant>,
+    hold: Duration,
+    shift: Option<Held>,
+    lock: Option<Locked>,
+    twin: Option<Twin>,
+}
+
+impl Disturbance {
+    /// What is there before the turn ends.
+    pub fn prepare(stage: &Stage, plan: &Plan, scene: &mut Scene) -> Self {
+        let verb = match plan.scenario {
+            Scenario::Dialog => Some("write"),
+            Scenario::Question => Some("question"),
+            Scenario::Queued => Some("look"),
+            _ => None,
+        };
+        if let Some(verb) = verb {
+            let prompt = format!("please {verb} q{} now", plan.number);
+            type_into_the_box(&stage.tui, &prompt);
+            scene.sent.push(prompt);
+        }
+        if let Some(desktop) = &stage.desktop {
+            match plan.scenario {
+                Scenario::CapsLock => desktop.caps_lock(),
+                Scenario::German => desktop.layout("de"),
+                _ => {}
+            }
+        }
+        Self {
+            scenario: plan.scenario,
+            until: None,
+            hold: Duration::from_millis(plan.hold),
+            shift: None,
+            lock: None,
+            twin: None,
+        }
+    }
+
+    /// Ends the turn and disturbs, in the order of the plan.
+    pub fn around(
+        &mut self,
+        stage: &Stage,
+        plan: &Plan,
+        asked: Instant,
+        gate: &Gate,
+        scene: &mut Scene,
+        outcome: &mut Outcome,
+    ) {
+        let apart = Duration::from_millis(plan.offset.unsigned_abs());
+        if self.scenario == Scenario::Background {
+            // The command sleeps 1.5 s from about then; the turn ends as much before or after that.
+            let end = asked + Duration::from_millis(1500);
+            let open =
+                if plan.offset < 0 { end + apart } else { end.checked_sub(apart).unwrap_or(end) };
+            thread::sleep(open.saturating_duration_since(Instant::now()));
+            gate.open();
+        } else if plan.offset < 0 {
+            self.begin(stage, scene, outcome);
+            thread::sleep(apart);
+            gate.open();
+        } else {
+            gate.open();
+            thread::sleep(apart);
+            self.begin(stage, scene, outcome);
+        }
+    }
+
+    fn begin(&mut self, stage: &Stage, scene: &mut Scene, outcome: &mut Outcome) {
+        let (desktop, terminal) = (stage.desktop.as_ref(), stage.tui.terminal());
+        match (self.scenario, terminal, desktop) {
+            (Scenario::Dialog | Scenario::Question | Scenario::Queued, _, _) => {
+                stage.tui.keys("Enter");
+            }
+            (Scenario::CopyMode, Terminal::Tmux(pane), _) => {
+                let entered = pane.run(&["copy-mode", "-t", "{}"]);
+                self.stay(entered.is_ok(), outcome);
+            }
+            (Scenario::TerminalKilled, Terminal::Tmux(pane), _) => {
+                drop(pane.run(&["kill-pane", "-t", "{}"]));
+            }
+            (Scenario::TerminalKilled, window @ Terminal::Xterm(_), _) => window.kill(),
+            (Scenario::ClientKilled, _, _) => kill(stage, outcome),
+            (Scenario::Clipboard, _, _) => {
+                scene.selected = format!("{}, and then something newer", scene.selected);
+                own_selection(stage, &scene.selected);
+            }
+            (Scenario::FocusStolen, _, Some(desktop)) => {
+                if let Terminal::Xterm(decoy) = &stage.decoy {
+                    desktop.activate(decoy.window());
+                }
+                self.stay(true, outcome);
+            }
+            (Scenario::Twin, Terminal::Xterm(window), Some(desktop)) => {
+                let twin = desktop.twin(window.window(), window.pid());
+                desktop.activate(twin.window());
+                self.twin = Some(twin);
+                self.stay(true, outcome);
+            }
+            (Scenario::HeldShift, _, Some(desktop)) => {
+                self.shift = Some(desktop.hold_shift());
+                self.stay(true, outcome);
+            }
+            (Scenario::Locked, _, Some(desktop)) => {
+                self.lock = desktop.lock();
+                self.stay(self.lock.is_some(), outcome);
+            }
+            _ => {}
+        }
+    }
+
+    fn stay(&mut self, began: bool, outcome: &mut Outcome) {
+        if began {
+            self.until = Some(Instant::now() + self.hold);
+        } else {
+            outcome.fault(Fault::Stuck, "the disturbance could not be made");
+        }
+    }
+
+    /// Whether it has passed.
+    pub fn is_over(&self) -> bool {
+        self.until.is_none()
+    }
+
+    /// Lets it pass when its time has come.
+    pub fn pass(&mut self, stage: &Stage, scene: &mut Scene, outcome: &mut Outcome) {
+        if self.until.is_some_and(|until| Instant::now() >= until) {
+            self.take_away(stage, outcome);
+            scene.released = Some(now());
+        }
+    }
+
+    fn take_away(&mut self, stage: &Stage, outcome: &mut Outcome) {
+        self.until = None;
+        self.shift = None;
+        if let Some(lock) = self.lock.take() {
+            let keys = lock.keys();
+            if keys > 0 {
+                outcome
+                    .fault(Fault::Misfire("keys into the screen locker"), format!("{keys} keys"));
+            }
+        }
+        match (self.scenario, stage.tui.terminal(), &stage.desktop) {
+            (Scenario::CopyMode, Terminal::Tmux(pane), _) => {
+                drop(pane.run(&["send-keys", "-t", "{}", "-X", "cancel"]));
+            }
+            (Scenario::FocusStolen | Scenario::Twin, Terminal::Xterm(window), Some(desktop)) => {
+                desktop.activate(window.window());
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts the desktop back as it was.
+    pub fn end(&mut self, stage: &Stage, scene: &mut Scene, outcome: &mut Outcome) {
+        if self.until.is_some() {
+            self.take_away(stage, outcome);
+            scene.released = Some(now());
+        }
+        if let Some(keys) = self.twin.take().map(|twin| twin.keys()).filter(|keys| *keys > 0) {
+            outcome.fault(
+                Fault::Misfire("keys in another window"),
+                format!("{keys} keys in the twin"),
+            );
+        }
+        if let Some(desktop) = &stage.desktop {
+            match self.scenario {
+                Scenario::CapsLock => desktop.caps_lock(),
+                Scenario::German => desktop.layout("us"),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn kill(stage: &Stage, outcome: &mut Outcome) {
+    let Some(pid) = stage.client() else {
+        outcome.fault(Fault::Stuck, "the client's process was not found");
+        return;
+    };
+    let killed = process::run(
+        Command::new("kill").args(["-KILL", &pid.to_string()]),
+        Duration::from_secs(5),
+    );
+    if killed.is_err() {
+        outcome.fault(Fault::Stuck, "the client could not be killed");
+    }
+}

@@ -1,0 +1,253 @@
+//! What a boundary has to have left: looked at in the client's own events, the requests and the screen, never in
+//! what brain-guard says of itself (but for whether it is done).
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+
+use crate::mock::Request;
+use crate::play::{Crossing, Plan, Scene, squeeze};
+use crate::process;
+use crate::remains;
+use crate::stage::Stage;
+use crate::tally::{Fault, Outcome};
+
+/// How long what belongs to a boundary may take to be done behind its answer.
+const SETTLES: Duration = Duration::from_secs(8);
+
+/// Seconds since the epoch.
+pub fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
+}
+
+/// The newest token of a session that ends.
+fn token(stage: &Stage, crossing: &Crossing) -> Option<Value> {
+    let mut mine = stage.tokens();
+    mine.retain(|token| token["parent"] == crossing.parent.as_str());
+    mine.sort_by_key(|token| token["created"].as_str().unwrap_or_default().to_owned());
+    mine.pop()
+}
+
+/// Whether the new session has answered.
+pub fn acknowledged(stage: &Stage, crossing: &Crossing) -> bool {
+    token(stage, crossing).is_some_and(|token| token["step"] == "acknowledged")
+}
+
+/// Why it was given up, if it was.
+pub fn failed(stage: &Stage, crossing: &Crossing) -> Option<String> {
+    let token = token(stage, crossing)?;
+    (token["step"] == "failed").then(|| token["why"].as_str().unwrap_or_default().to_owned())
+}
+
+/// Where it stands, for one that did not come to its end.
+pub fn stands(stage: &Stage, crossing: &Crossing) -> Option<String> {
+    if acknowledged(stage, crossing) {
+        return None;
+    }
+    let Some(token) = token(stage, crossing) else { return Some("no token".to_owned()) };
+    let field = |name: &str| token[name].as_str().unwrap_or_default().to_owned();
+    let why = if token["why"].is_string() { format!(": {}", field("why")) } else { String::new() };
+    Some(format!("{} by {}{why}", field("step"), field("carrier")))
+}
+
+/// Judges a boundary that came to its end, or didn't.
+pub fn judge(stage: &mut Stage, plan: &Plan, scene: &Scene, over: bool, outcome: &mut Outcome) {
+    if over {
+        stage.tui.wait_idle();
+    }
+    let born = born(stage, scene);
+    let expected = if over { scene.crossings.len() } else { born.len() };
+    if born.len() != expected {
+        let kind = if born.len() > expected { "cleared twice" } else { "not cleared" };
+        outcome.fault(Fault::Misfire(kind), format!("{} new sessions", born.len()));
+    }
+    for crossing in &scene.crossings {
+        arrival(stage, scene, crossing, over, outcome);
+    }
+    if over {
+        timed(stage, scene, &born, outcome);
+    }
+    prompts(stage, scene, outcome);
+    in_the_box(stage, plan, scene, outcome);
+    remains::strays(stage, outcome);
+    remains::left_behind(stage, scene, outcome);
+}
+
+/// The sessions that a clear gave birth to in this scene.
+fn born(stage: &mut Stage, scene: &Scene) -> Vec<String> {
+    let new = &stage.spy.look()[scene.hooks..];
+    let started = new.iter().filter(|seen| seen.is("SessionStart", "clear"));
+    started.map(|seen| seen.session().to_owned()).collect()
+}
+
+fn new_requests(stage: &Stage, scene: &Scene) -> Vec<Arc<Request>> {
+    stage.world.mock.main().split_off(scene.requests)
+}
+
+/// The parts of compaction files in a request: what stands behind the opening marker, and the text.
+fn parts(request: &Request) -> Vec<(String, String)> {
+    let texts = request.user_texts().into_iter().chain(request.system_texts());
+    let mut parts = Vec::new();
+    for text in texts {
+        for found in text.split("<<<<< compaction file ").skip(1) {
+            let Some((head, rest)) = found.split_once('\n') else { continue };
+            let id = head.split(',').next().unwrap_or_default();
+            let end = rest.match_indices("\n>>>>> end of ").find(|(at, _)| {
+                rest[*at + 1..].lines().next().is_some_and(|line| line.ends_with(id))
+            });
+            let file = end.map_or(rest, |(at, _)| &rest[..at]);
+            parts.push((head.to_owned(), file.to_owned()));
+        }
+    }
+    parts.sort();
+    parts
+}
+
+/// The sealed file, byte for byte, in the first request of one new session and nowhere a second time.
+fn arrival(stage: &Stage, scene: &Scene, crossing: &Crossing, over: bool, outcome: &mut Outcome) {
+    let Some(path) = stage.agent.sealed(&crossing.name) else {
+        outcome.fault(Fault::Stuck, "no sealed version was named");
+        return;
+    };
+    // A later seal of the same boundary (an append behind it) is the one that crosses.
+    let sealed =
+        token(stage, crossing).and_then(|token| token["sealed"].as_str().map(str::to_owned));
+    let file = std::fs::read_to_string(sealed.as_deref().unwrap_or(&path)).unwrap_or_default();
+    let mine = |request: &&Arc<Request>| {
+        parts(request).iter().any(|(_, text)| text.contains(&crossing.nonce))
+    };
+    let all = new_requests(stage, scene);
+    let holders: Vec<_> = all.iter().filter(mine).collect();
+    let mut sessions: Vec<_> = holders.iter().map(|request| request.session.clone()).collect();
+    sessions.dedup();
+    sessions.sort();
+    sessions.dedup();
+    if sessions.is_empty() {
+        if over {
+            outcome.fault(Fault::Lost, "no request holds the notes");
+        }
+        return;
+    }
+    if sessions.len() > 1 {
+        outcome.fault(Fault::Double, format!("the notes are in {} sessions", sessions.len()));
+    }
+    let session = &sessions[0];
+    let of_child: Vec<_> = all.iter().filter(|request| request.session == *session).collect();
+    let (first, last) = (of_child[0], of_child[of_child.len() - 1]);
+    if session.as_deref() == Some(crossing.parent.as_str()) {
+        outcome.fault(Fault::Misfire("delivered into the old session"), crossing.name.clone());
+    }
+    for (request, which) in [(first, "first"), (last, "last")] {
+        let mut found = parts(request);
+        let count = found.len();
+        found.dedup();
+        if found.len() < count {
+            let details =
+                format!("{count} parts of which {} differ ({which} request)", found.len());
+            outcome.fault(Fault::Double, details);
+            return;
+        }
+        let whole: String = found.into_iter().map(|(_, text)| text).collect();
+        if whole != file {
+            let lengths = format!("{} of {} bytes", whole.len(), file.len());
+            outcome.fault(Fault::Lost, format!("{lengths} in the {which} request"));
+            return;
+        }
+    }
+}
+
+/// From the turn's last end to the new session's first request.
+fn timed(stage: &mut Stage, scene: &Scene, born: &[String], outcome: &mut Outcome) {
+    let now = now();
+    let (asked, started) = (new_requests(stage, scene), stage.world.mock.started());
+    let first = |id: &String| asked.iter().find(|request| request.session.as_ref() == Some(id));
+    let Some(first) = born.iter().filter_map(first).map(|request| request.at).min() else { return };
+    let arrived = now - started.elapsed().as_secs_f64() + first.as_secs_f64();
+    let parents: Vec<&str> =
+        scene.crossings.iter().map(|crossing| crossing.parent.as_str()).collect();
+    let stops = stage.spy.look()[scene.hooks..].iter().filter(|seen| seen.is("Stop", ""));
+    let ends = stops.filter(|seen| parents.contains(&seen.session()) && seen.at < arrived);
+    let from = ends.map(|seen| seen.at).chain(scene.released.filter(|at| *at < arrived));
+    outcome.seconds = from.reduce(f64::max).map(|from| arrived - from);
+}
+
+/// Only what the user sent was sent, and once.
+fn prompts(stage: &mut Stage, scene: &Scene, outcome: &mut Outcome) {
+    let new = &stage.spy.look()[scene.hooks..];
+    let submitted = new.iter().filter(|seen| seen.is("UserPromptSubmit", ""));
+    let texts: Vec<String> =
+        submitted.filter_map(|seen| seen.event["prompt"].as_str().map(str::to_owned)).collect();
+    for text in &texts {
+        let ours = ["/brain-guard:", "brain-guard", "<task-notification"];
+        let own =
+            ours.iter().any(|head| text.starts_with(head)) || text.contains("compaction file ");
+        if text.contains("/clear") && !own {
+            outcome.fault(
+                Fault::Misfire("/clear sent to the model"),
+                crate::evidence::short(text, 80),
+            );
+        } else if !own && !scene.sent.contains(text) {
+            let kind = Fault::Misfire("a prompt nobody sent");
+            outcome.fault(kind, crate::evidence::short(text, 80));
+        }
+    }
+    for sent in &scene.sent {
+        if texts.iter().filter(|text| *text == sent).count() > 1 {
+            outcome.fault(Fault::Misfire("a prompt sent twice"), sent.clone());
+        }
+    }
+    for request in new_requests(stage, scene) {
+        let said = request.last_user_text().replace("<command-name>/clear</command-name>", "");
+        let typed =
+            said.lines().any(|line| line.trim() == "/clear" || line.trim().ends_with(" /clear"));
+        if typed && !texts.iter().any(|text| text.contains("/clear")) {
+            let kind = Fault::Misfire("/clear sent to the model");
+            outcome.fault(kind, crate::evidence::short(&said, 80));
+        }
+    }
+}
+
+/// The draft is as before, a prompt that was about to be sent is sent or still there, and nothing of ours is.
+fn in_the_box(stage: &mut Stage, plan: &Plan, scene: &Scene, outcome: &mut Outcome) {
+    let draft = plan.scenario.draft().map(squeeze).unwrap_or_default();
+    let prompted = |stage: &mut Stage, text: &str| {
+        stage.spy.look()[scene.hooks..]
+            .iter()
+            .any(|seen| seen.is("UserPromptSubmit", "") && seen.event["prompt"] == text)
+    };
+    // The last one is what a scenario typed; a scene of two has two that were sent at once.
+    let about = scene.sent.last().filter(|text| !text.starts_with("please work")).cloned();
+    let unsent = about.filter(|text| !prompted(stage, text)).map(|text| squeeze(&text));
+    let wanted = unsent.unwrap_or(draft);
+    let shown = |stage: &Stage| stage.tui.prompt_box().map(|text| squeeze(&text));
+    let right = process::poll(Duration::from_secs(4), Duration::from_millis(50), || {
+        (shown(stage).as_deref() == Some(wanted.as_str())).then_some(())
+    });
+    if right.is_some() {
+        return;
+    }
+    let there = shown(stage).unwrap_or_else(|| "no prompt box".to_owned());
+    if there.is_empty() || !there.contains(&wanted) {
+        outcome.fault(Fault::DraftLost, format!("{wanted:?} became {there:?}"));
+    }
+    if !there.is_empty() && !wanted.contains(&there) {
+        outcome.fault(Fault::Misfire("text left in the prompt box"), format!("{there:?}"));
+    }
+}
+
+/// What a terminal or client that was killed leaves.
+pub fn after_a_kill(stage: &mut Stage, scene: &Scene, outcome: &mut Outcome) {
+    let ended = process::poll(SETTLES + SETTLES, Duration::from_millis(50), || {
+        remains::open_tokens(stage).is_empty().then_some(())
+    });
+    if ended.is_none() {
+        outcome.fault(Fault::Left("an open token"), remains::open_tokens(stage).join(", "));
+    }
+    let born = born(stage, scene).len();
+    if born > scene.crossings.len() {
+        outcome.fault(Fault::Misfire("cleared twice"), format!("{born} new sessions"));
+    }
+    remains::strays(stage, outcome);
+    remains::left_behind(stage, scene, outcome);
+}

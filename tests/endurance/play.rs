@@ -1,0 +1,233 @@
+//! One boundary from the user's prompt to its end, with the scenario's disturbances in between.
+
+use std::collections::VecDeque;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::agent::Work;
+use crate::client::{Terminal, Tui};
+use crate::dialog::Dialog;
+use crate::disturb::Disturbance;
+use crate::judge;
+use crate::mock::Gate;
+use crate::naive::Naive;
+use crate::scenario::Scenario;
+use crate::stage::Stage;
+use crate::tally::{Fault, Outcome};
+
+/// How long a boundary may take from the turn's end.
+const PATIENCE: Duration = Duration::from_secs(45);
+
+/// The same once it was given up: what is late may still come.
+const PATIENCE_FAILED: Duration = Duration::from_secs(25);
+
+/// What one boundary is to be.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Unique among all; stands in the notes.
+    pub number: usize,
+    pub scenario: Scenario,
+    /// The file is pasted rather than brought by the hooks.
+    pub paste: bool,
+    /// The carrier is chosen by the selector rather than named.
+    pub auto: bool,
+    /// Milliseconds from the turn's end to the disturbance; negative is before it.
+    pub offset: i64,
+    /// Milliseconds that a passing disturbance stays.
+    pub hold: u64,
+    /// The soak itself types `/clear` and Enter, without a look.
+    pub naive: bool,
+}
+
+/// One session that crosses in a scene.
+pub struct Crossing {
+    /// The work's name; the user's prompt is `please work <name> now`.
+    pub name: String,
+    /// The session that ends.
+    pub parent: String,
+    /// Said in the notes and nowhere else.
+    pub nonce: String,
+}
+
+/// What a scene has seen so far, for the judge.
+pub struct Scene {
+    pub crossings: Vec<Crossing>,
+    /// Main requests that there were before it.
+    pub requests: usize,
+    /// Hook events that there were before it.
+    pub hooks: usize,
+    /// What the user has sent or was about to send.
+    pub sent: Vec<String>,
+    /// What the user owns of the clipboard at the end.
+    pub selected: String,
+    /// When the last thing that held the boundary up went away.
+    pub released: Option<f64>,
+}
+
+/// Plays one boundary and judges it.
+pub fn play(stage: &mut Stage, plan: &Plan) -> Outcome {
+    let mut outcome = Outcome::default();
+    stage.played += 1;
+    stage.settle(plan.auto, plan.paste);
+    stage.empty_box();
+    let mut scene = Scene {
+        crossings: Vec::new(),
+        requests: stage.world.mock.main().len(),
+        hooks: stage.spy.look().len(),
+        sent: Vec::new(),
+        selected: format!("selected by the user before {}", plan.number),
+        released: None,
+    };
+    own_selection(stage, &scene.selected);
+    let second = (plan.scenario == Scenario::TwoSessions).then(|| stage.second());
+    let gate = Gate::default();
+    let asked = work(stage, plan, &stage.tui, &format!("k{}", plan.number), &gate, &mut scene);
+    if let Some(second) = &second {
+        work(stage, plan, second, &format!("k{}b", plan.number), &gate, &mut scene);
+    }
+    let naive: Vec<Naive> = if plan.naive {
+        let tuis = [Some(&stage.tui), second.as_ref()].into_iter().flatten();
+        tuis.zip(&scene.crossings)
+            .map(|(tui, crossing)| Naive::start(stage, tui.terminal(), &crossing.parent))
+            .collect()
+    } else {
+        Vec::new()
+    };
+    if let Some(draft) = plan.scenario.draft() {
+        type_into_the_box(&stage.tui, draft);
+    }
+    let mut disturbance = Disturbance::prepare(stage, plan, &mut scene);
+    disturbance.around(stage, plan, asked, &gate, &mut scene, &mut outcome);
+    if matches!(plan.scenario, Scenario::TerminalKilled | Scenario::ClientKilled) {
+        outcome.killed = true;
+        drop(naive);
+        judge::after_a_kill(stage, &scene, &mut outcome);
+        return outcome;
+    }
+    let mut dialog = Dialog::of(plan);
+    let ended = Instant::now();
+    let over = loop {
+        disturbance.pass(stage, &mut scene, &mut outcome);
+        dialog.look(stage, &mut scene, &mut outcome);
+        let all_done = scene.crossings.iter().all(|crossing| judge::acknowledged(stage, crossing));
+        if all_done && disturbance.is_over() && dialog.is_over(stage) {
+            break true;
+        }
+        let failed = scene.crossings.iter().any(|c| judge::failed(stage, c).is_some());
+        if ended.elapsed() >= if failed { PATIENCE_FAILED } else { PATIENCE } {
+            break false;
+        }
+        thread::sleep(Duration::from_millis(15));
+    };
+    drop(naive);
+    disturbance.end(stage, &mut scene, &mut outcome);
+    if !over {
+        let why = scene.crossings.iter().find_map(|crossing| judge::stands(stage, crossing));
+        outcome.refused = why;
+    }
+    judge::judge(stage, plan, &scene, over, &mut outcome);
+    if let Some(second) = second {
+        stage.world.evidence.add("second screen", {
+            let screen = second.screen();
+            move || screen.clone()
+        });
+    }
+    outcome
+}
+
+/// Has the user ask for the work and waits until the agent is about to end its turn.
+fn work(
+    stage: &Stage,
+    plan: &Plan,
+    tui: &Tui,
+    name: &str,
+    ending: &Gate,
+    scene: &mut Scene,
+) -> Instant {
+    let nonce = format!("nonce-{name}-{:08x}", plan.number.wrapping_mul(2_654_435_761) as u32);
+    let notes = notes(plan.scenario, &nonce);
+    // The command outlives the calls behind it, and ends at the time that the plan gives.
+    let background = (plan.scenario == Scenario::Background).then_some(1.5);
+    let work = Work { notes: notes.into(), background, ending: ending.clone() };
+    stage.agent.give(name, work);
+    let prompt = format!("please work {name} now");
+    tui.prompt(&prompt);
+    let first = stage.world.mock.wait_request("the work's first request", |request| {
+        request.last_user_text().contains(&prompt)
+    });
+    scene.sent.push(prompt);
+    let parent = first.session.clone().unwrap_or_default();
+    let done = stage.world.mock.wait_request("the seal's result", |request| {
+        request.session == first.session
+            && request.at > first.at
+            && request.tool_results().iter().any(|result| result.text.contains("sealed version: "))
+    });
+    scene.crossings.push(Crossing { name: name.to_owned(), parent, nonce });
+    // The background command was started by the answer before the seal's.
+    let all = stage.world.mock.main();
+    let before = all.iter().rev().find(|r| r.session == done.session && r.at < done.at);
+    stage.world.mock.started() + before.map_or(done.at, |request| request.at)
+}
+
+/// What is noted: the nonce, and as much around it as the scenario wants.
+fn notes(scenario: Scenario, nonce: &str) -> VecDeque<(&'static str, String)> {
+    let mut notes = VecDeque::from([("thread", format!("carry {nonce} over"))]);
+    match scenario {
+        Scenario::Words => {
+            for part in 0..4 {
+                let line = |n: usize| format!("entry {part}{n:02} {}", "of a few words ".repeat(5));
+                let lines: Vec<String> = (0..19).map(line).collect();
+                notes.push_back(("lesson", lines.join("\n- ")));
+            }
+        }
+        Scenario::Characters => {
+            for part in 0..3 {
+                let line = |n: usize| {
+                    format!(
+                        "see crates/p{part}/src/{}é/rule_{n:03}.rs <tag>",
+                        "grammar/".repeat(20)
+                    )
+                };
+                let lines: Vec<String> = (0..20).map(line).collect();
+                notes.push_back(("lesson", lines.join("\n- ")));
+            }
+        }
+        _ => {}
+    }
+    notes
+}
+
+/// Types a text that is not to be sent, and waits until it stands there.
+pub fn type_into_the_box(tui: &Tui, text: &str) {
+    tui.type_text(text);
+    tui.wait_screen("the draft in the box", |_| {
+        tui.prompt_box().is_some_and(|shown| squeeze(&shown) == squeeze(text))
+    });
+}
+
+/// Without white space: the box breaks lines.
+pub fn squeeze(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+/// The user copies something, which must be there at the end.
+pub fn own_selection(stage: &Stage, text: &str) {
+    match (&stage.desktop, stage.tui.terminal()) {
+        (Some(desktop), _) => desktop.select(text),
+        (None, Terminal::Tmux(pane)) => {
+            // The server may be gone by now.
+            let _ = pane.run(&["set-buffer", "-b", "users", text]);
+        }
+        (None, Terminal::Xterm(_)) => {}
+    }
+}
+
+/// Keeps a fault of the world that ended the scene early.
+pub fn stuck(cause: &(dyn std::any::Any + Send)) -> Outcome {
+    let text = cause.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| cause.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+    let text = text.unwrap_or_default();
+    let mut outcome = Outcome::default();
+    outcome.fault(Fault::Stuck, text.lines().next().unwrap_or_default());
+    outcome
+}

@@ -1,0 +1,106 @@
+//! What may not be left behind: bytes in other terminals, processes, locks, open tokens, a clipboard that is not
+//! the user's.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fs2::FileExt;
+
+use crate::client::Terminal;
+use crate::play::Scene;
+use crate::process;
+use crate::stage::Stage;
+use crate::tally::{Fault, Outcome};
+
+/// How long a process may take to end behind its work.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// Bytes that reached a terminal that is not the client's.
+pub fn strays(stage: &Stage, outcome: &mut Outcome) {
+    for (name, bytes) in stage.strays() {
+        if !bytes.is_empty() {
+            let kind = match name {
+                "decoy" => "keys in another window",
+                _ => "keys into what came after the client",
+            };
+            let shown = String::from_utf8_lossy(&bytes).into_owned();
+            outcome.fault(Fault::Misfire(kind), format!("{shown:?}"));
+        }
+    }
+}
+
+/// Tokens that still have a way to go.
+pub fn open_tokens(stage: &Stage) -> Vec<String> {
+    let tokens = stage.tokens();
+    let open = tokens.iter().filter(|t| t["step"] != "acknowledged" && t["step"] != "failed");
+    open.map(|token| format!("{} by {}", token["step"], token["carrier"])).collect()
+}
+
+/// Everything else.
+pub fn left_behind(stage: &Stage, scene: &Scene, outcome: &mut Outcome) {
+    clipboard(stage, scene, outcome);
+    // What has not come to its end is still watched.
+    if outcome.refused.is_none() || open_tokens(stage).is_empty() {
+        processes(stage, outcome);
+    }
+    let open = open_tokens(stage);
+    if !open.is_empty() && outcome.refused.is_none() && !outcome.killed {
+        outcome.fault(Fault::Left("an open token"), open.join(", "));
+    }
+    let mut locks = Vec::new();
+    find_locks(&stage.world.state(), &mut locks);
+    find_locks(&stage.world.project().join(".brain-guard"), &mut locks);
+    for path in locks {
+        let held = File::open(&path).is_ok_and(|file| FileExt::try_lock_exclusive(&file).is_err());
+        if held {
+            outcome.fault(Fault::Left("a held lock"), path.display().to_string());
+        }
+    }
+}
+
+fn processes(stage: &Stage, outcome: &mut Outcome) {
+    let gone = process::poll(PATIENCE, Duration::from_millis(50), || {
+        stage.own_processes().is_empty().then_some(())
+    });
+    if gone.is_none() {
+        let found: Vec<_> = stage.own_processes().into_iter().map(|p| p.command).collect();
+        outcome.fault(Fault::Left("a process"), found.join("; "));
+    }
+}
+
+fn find_locks(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            find_locks(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "lock") {
+            found.push(path);
+        }
+    }
+}
+
+/// The user's text is still what would be pasted, and nothing of ours stays when they copy the next one.
+fn clipboard(stage: &Stage, scene: &Scene, outcome: &mut Outcome) {
+    if let Some(desktop) = &stage.desktop {
+        let kept = process::poll(Duration::from_secs(3), Duration::from_millis(50), || {
+            (desktop.selected().as_deref() == Some(&scene.selected)).then_some(())
+        });
+        if kept.is_none() {
+            let found = desktop.selected().map(|text| crate::evidence::short(&text, 60));
+            outcome.fault(Fault::Left("another clipboard than the user's"), format!("{found:?}"));
+        }
+        desktop.select("something that was copied later");
+        return;
+    }
+    let Terminal::Tmux(pane) = &stage.decoy else { return };
+    let Ok(listed) = pane.run(&["list-buffers", "-F", "#{buffer_name}"]) else { return };
+    let names: Vec<&str> = listed.stdout.lines().collect();
+    let text = pane.run(&["show-buffer", "-b", "users"]).map(|output| output.stdout);
+    let text = text.unwrap_or_default();
+    // A server that is gone has no buffers.
+    if listed.status.success() && (names != ["users"] || text.trim_end() != scene.selected) {
+        let details = format!("{names:?}, {:?}", crate::evidence::short(&text, 60));
+        outcome.fault(Fault::Left("another clipboard than the user's"), details);
+    }
+}

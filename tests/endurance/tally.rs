@@ -1,0 +1,162 @@
+//! What is counted, over one boundary and over all.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::{Value, json};
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// Keys did what they must not; the kind.
+    Misfire(&'static str),
+    /// The notes arrived twice.
+    Double,
+    /// The notes did not arrive whole.
+    Lost,
+    /// What the user had typed is gone.
+    DraftLost,
+    /// Something was left behind; what.
+    Left(&'static str),
+    /// The scenario could not be played to its end.
+    Stuck,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Misfire(kind) => write!(f, "misfire: {kind}"),
+            Self::Double => f.write_str("double injection"),
+            Self::Lost => f.write_str("lost injection"),
+            Self::DraftLost => f.write_str("draft lost"),
+            Self::Left(what) => write!(f, "left behind: {what}"),
+            Self::Stuck => f.write_str("stuck"),
+        }
+    }
+}
+
+/// How one boundary ended.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// What went wrong, each with its details.
+    pub faults: Vec<(Fault, String)>,
+    /// Seconds from the Stop hook, or from the end of what held the boundary up, to the first request of the
+    /// new session.
+    pub seconds: Option<f64>,
+    /// It did not come to a new session, and why; no fault by itself.
+    pub refused: Option<String>,
+    /// The scenario was to end it before that.
+    pub killed: bool,
+}
+
+impl Outcome {
+    /// Adds a fault.
+    pub fn fault(&mut self, fault: Fault, details: impl Into<String>) {
+        self.faults.push((fault, details.into()));
+    }
+}
+
+/// The sum of many.
+#[derive(Debug, Default)]
+pub struct Tally {
+    pub boundaries: usize,
+    pub by_scenario: BTreeMap<String, usize>,
+    pub faults: BTreeMap<Fault, usize>,
+    pub refused: BTreeMap<String, usize>,
+    pub killed: usize,
+    pub seconds: Vec<f64>,
+    /// One line for each fault.
+    pub details: Vec<String>,
+}
+
+impl Tally {
+    /// Adds one boundary.
+    pub fn add(&mut self, name: &str, number: usize, outcome: Outcome) {
+        self.boundaries += 1;
+        *self.by_scenario.entry(name.to_owned()).or_default() += 1;
+        for (fault, details) in outcome.faults {
+            self.details.push(format!("#{number} {name}: {fault}: {details}"));
+            *self.faults.entry(fault).or_default() += 1;
+        }
+        if let Some(why) = outcome.refused {
+            self.details.push(format!("#{number} {name}: no new session: {why}"));
+            *self.refused.entry(why).or_default() += 1;
+        }
+        self.killed += usize::from(outcome.killed);
+        self.seconds.extend(outcome.seconds);
+    }
+
+    fn count(&self, like: impl Fn(&Fault) -> bool) -> usize {
+        self.faults.iter().filter(|(fault, _)| like(fault)).map(|(_, count)| count).sum()
+    }
+
+    /// Keys that did what they must not.
+    pub fn misfires(&self) -> usize {
+        self.count(|fault| matches!(fault, Fault::Misfire(_)))
+    }
+
+    /// Whether nothing at all went wrong.
+    pub fn clean(&self) -> bool {
+        self.faults.is_empty()
+    }
+
+    /// Median and worst of the times.
+    pub fn times(&self) -> Option<(f64, f64)> {
+        let mut sorted = self.seconds.clone();
+        sorted.sort_by(f64::total_cmp);
+        Some((*sorted.get(sorted.len() / 2)?, *sorted.last()?))
+    }
+
+    /// For people.
+    pub fn report(&self, name: &str) -> String {
+        let mut lines = vec![format!("{name}: {} boundaries", self.boundaries)];
+        let mix: Vec<_> = self.by_scenario.iter().map(|(name, n)| format!("{name} {n}")).collect();
+        lines.push(format!("  scenarios          {}", mix.join(", ")));
+        lines.push(format!("  misfires           {}", self.misfires()));
+        for (fault, count) in &self.faults {
+            if let Fault::Misfire(kind) = fault {
+                lines.push(format!("    {count} × {kind}"));
+            }
+        }
+        let counted = [
+            ("double injections", self.count(|f| *f == Fault::Double)),
+            ("lost injections", self.count(|f| *f == Fault::Lost)),
+            ("drafts lost", self.count(|f| *f == Fault::DraftLost)),
+            ("left behind", self.count(|f| matches!(f, Fault::Left(_)))),
+            ("not played to the end", self.count(|f| *f == Fault::Stuck)),
+            ("no new session", self.refused.values().sum()),
+            ("killed on purpose", self.killed),
+        ];
+        lines.extend(counted.iter().map(|(what, count)| format!("  {what:<22} {count}")));
+        for (why, count) in &self.refused {
+            lines.push(format!("    {count} × {why}"));
+        }
+        if let Some((median, worst)) = self.times() {
+            let (n, what) = (self.seconds.len(), "from Stop, or from the end of what held it up,");
+            lines.push(format!("  {what} to the new session's first request:"));
+            lines.push(format!("    median {median:.2} s, worst {worst:.2} s ({n} boundaries)"));
+        }
+        lines.extend(self.details.iter().map(|line| format!("  ! {line}")));
+        lines.join("\n")
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let named = |all: &BTreeMap<Fault, usize>| -> Value {
+            all.iter().map(|(fault, n)| (fault.to_string(), json!(n))).collect()
+        };
+        let times = self.times();
+        json!({
+            "boundaries": self.boundaries, "scenarios": self.by_scenario,
+            "misfires": self.misfires(), "faults": named(&self.faults),
+            "double_injections": self.count(|f| *f == Fault::Double),
+            "lost_injections": self.count(|f| *f == Fault::Lost),
+            "drafts_lost": self.count(|f| *f == Fault::DraftLost),
+            "left_behind": self.count(|f| matches!(f, Fault::Left(_))),
+            "stuck": self.count(|f| *f == Fault::Stuck),
+            "no_new_session": self.refused, "killed": self.killed,
+            "median_seconds": times.map(|t| t.0), "worst_seconds": times.map(|t| t.1),
+            "details": self.details,
+        })
+    }
+}
