@@ -9,6 +9,7 @@ use super::story::{
     all_went, end, logged, note, said, seal, sealed, wait_acknowledged, with_chords,
 };
 use super::{moves, percent, step};
+use crate::client::Terminal;
 use crate::mock::Reply;
 use crate::world::World;
 
@@ -86,4 +87,40 @@ fn a_run_whose_boundary_fails_goes_on() {
     tui.wait_idle();
     let gave_up = logged(&world).iter().any(|e| e["kind"] == "goes-on");
     assert!(gave_up, "{:?}", logged(&world));
+}
+
+#[test]
+fn the_documented_program_drives_gnu_screen() {
+    let agent = moves(vec![
+        step(|_| Reply::bash("echo one").tokens(percent(5.0))),
+        step(|_| Reply::bash("echo two").tokens(percent(31.0))),
+        note("the lexer drops the last token"),
+        seal(),
+        end(),
+        step(|_| Reply::text("going on").tokens(percent(6.0))),
+    ]);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/carrier-screen.sh");
+    let sockets = tempfile::tempdir().expect("a temporary folder");
+    fs::set_permissions(sockets.path(), fs::Permissions::from_mode(0o700)).expect("own folder");
+    let world = World::build()
+        .without_mod()
+        .guard_settings(by(script, 20))
+        .env("SCREENDIR", sockets.path().to_str().expect("a plain path"))
+        .agent(agent)
+        .start();
+    with_chords(&world);
+    let around = ["env", "-u", "TMUX", "-u", "TMUX_PANE", "screen", "-U", "-c", "/dev/null"];
+    let program: Vec<String> =
+        around.iter().map(|&word| word.to_owned()).chain(world.program(&[])).collect();
+    let tui = world.tui_in(Terminal::Tmux(world.tmux(&program)));
+    tui.prompt("Build the lexer");
+    world.mock.wait_main(2);
+    tui.type_text("half a thought");
+    let first = world.mock.wait_main(6);
+    assert_ne!(first.session, world.mock.main()[0].session, "a fresh session");
+    let file = sealed(&world).pop().expect("a sealed file");
+    assert_eq!(said(&first, &file), 1, "{first}");
+    wait_acknowledged(&world);
+    tui.wait_idle();
+    assert_eq!(tui.prompt_box().as_deref(), Some("half a thought"));
 }
