@@ -48,15 +48,18 @@ fn held(places: &Places, token: &str) -> PathBuf {
     places.token(token).with_extension("waiter")
 }
 
-/// Watches a token to its end, and carries it where keys do. Runs in a process
-/// of its own, in a session of its own, so that it outlives the hook and no
-/// signal to the client's group ends it. A second one for the same token ends at once.
+/// Leaves the client's group, so that no signal to it ends us with it.
+pub fn detach() {
+    // Fails only for a process that leads a group already, which is as good.
+    let _ = rustix::process::setsid();
+}
+
+/// Watches a token to its end, and carries it where keys do, in a process of its
+/// own that outlives the hook. A second one for the same token ends at once.
 ///
 /// # Errors
 /// What the system says of the token's file.
 pub fn watch(env: &Env, places: &Places, id: &str, settings: &BoundarySettings) -> io::Result<()> {
-    // Fails only for a process that leads a group already, which is as good.
-    let _ = rustix::process::setsid();
     let Ok(_held) = lock::acquire(&held(places, id), Duration::ZERO) else { return Ok(()) };
     let deadline = clock::now() + chrono::Duration::minutes(DEADLINE_MINUTES);
     let mut drive = Drive::new(env, &places.project, id);
@@ -173,7 +176,42 @@ fn stuck(token: &Token, now: Time, settings: &BoundarySettings) -> Option<&'stat
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::boundary::Client;
     use crate::boundary::tests::token;
+
+    fn stage(client: Client) -> (tempfile::TempDir, Env, Places) {
+        let dir = tempfile::tempdir().unwrap();
+        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::of(&env, dir.path()).unwrap();
+        let token = Token { client: Some(client), ..token(Step::Delivered) };
+        boundary::create(&places, &token).unwrap();
+        (dir, env, places)
+    }
+
+    #[test]
+    fn it_ends_with_its_client() {
+        let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+        let client = state::client(child.id()).unwrap();
+        let (_dir, env, places) = stage(client);
+        let watched = std::thread::spawn({
+            let places = places.clone();
+            move || watch(&env, &places, "t", &BoundarySettings::default())
+        });
+        child.kill().unwrap();
+        child.wait().unwrap();
+        watched.join().unwrap().unwrap();
+        let token = boundary::load(&places, "t").unwrap().unwrap();
+        assert_eq!((token.step, token.why.as_deref()), (Step::Failed, Some(CLIENT_ENDED)));
+    }
+
+    #[test]
+    fn a_second_one_for_the_same_token_ends_at_once() {
+        let own = state::client(std::process::id()).unwrap();
+        let (_dir, env, places) = stage(own);
+        let _first = lock::acquire(&held(&places, "t"), Duration::ZERO).unwrap();
+        watch(&env, &places, "t", &BoundarySettings::default()).unwrap();
+        assert_eq!(boundary::load(&places, "t").unwrap().unwrap().step, Step::Delivered);
+    }
 
     #[test]
     fn each_step_has_its_time() {
