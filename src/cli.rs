@@ -31,11 +31,16 @@ pub struct Whose {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Install the plugin into Claude Code and run the demo
-    #[command(after_help = "Example:\n  brain-guard install\n  brain-guard install --no-demo")]
+    #[command(
+        after_help = "Example:\n  brain-guard install\n  brain-guard install --no-demo\n  brain-guard install --no-keybindings"
+    )]
     Install {
         /// Skip the demo at the end
         #[arg(long)]
         no_demo: bool,
+        /// Bind no chords in the client's keybindings.json; takes out those of an earlier install
+        #[arg(long)]
+        no_keybindings: bool,
     },
     /// Undo the installation; state and the projects' files stay
     #[command(after_help = "Example:\n  brain-guard uninstall")]

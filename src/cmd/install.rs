@@ -1,5 +1,5 @@
 //! `brain-guard install`: puts the plugin's folder where the client can run it
-//! from, links the command, and tells the client.
+//! from, links the command, tells the client, and binds the chords.
 //!
 //! Every release lies in a folder of its own, `<data>/<version>-<hash>`, and the
 //! client knows only `<data>/current`, a link that is swapped by rename. So the
@@ -11,6 +11,7 @@ pub mod assets;
 pub mod build;
 pub mod client;
 pub mod elf;
+pub mod keys;
 pub mod place;
 
 use std::{
@@ -48,6 +49,8 @@ pub struct InstallPlan {
     pub config: PathBuf,
     /// The source this was started from by `cargo run`, if it was.
     pub checkout: Option<Checkout>,
+    /// Whether the chords are bound.
+    pub keys: keys::Wish,
     /// The profile in force and its tiers, in words.
     pub tiers: String,
 }
@@ -78,6 +81,7 @@ pub fn install(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
 
     link(plan, out)?;
     register(plan, out)?;
+    keys::bind(&plan.config, plan.keys, out)?;
     place::remove_older(&plan.data, &release)?;
 
     writeln!(out, "tiers    {}", plan.tiers)?;

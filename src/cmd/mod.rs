@@ -95,7 +95,7 @@ pub fn main(env: &Env) -> ExitCode {
 fn run(verb: Verb, env: &Env) -> ExitCode {
     let now = clock::now();
     let result = match verb {
-        Verb::Install { no_demo } => setup::install(env, !no_demo),
+        Verb::Install { no_demo, no_keybindings } => setup::install(env, !no_demo, !no_keybindings),
         Verb::Uninstall => setup::uninstall(env),
         Verb::Demo { plugin } => setup::demo(env, plugin),
         Verb::Status { whose, json } => status::run(env, now, &whose, json),

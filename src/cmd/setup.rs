@@ -7,11 +7,12 @@ use anyhow::Context as _;
 
 use super::Exit;
 use super::install::build::Checkout;
+use super::install::keys::Wish;
 use super::install::{InstallPlan, install as place};
 use super::uninstall::{UninstallPlan, uninstall as remove};
 use crate::env::Env;
 use crate::hook::facts::read_settings;
-use crate::settings::Profile;
+use crate::settings::{Profile, Settings, Switch};
 use crate::store::paths::{Places, config_folder};
 
 fn data(env: &Env) -> anyhow::Result<PathBuf> {
@@ -34,10 +35,14 @@ fn on_path(env: &Env, folder: &Path) -> bool {
     env.os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|dir| dir == folder))
 }
 
-fn tiers(env: &Env) -> anyhow::Result<String> {
+/// What the user's settings say, whatever project this is run in.
+fn settings(env: &Env) -> anyhow::Result<Settings> {
     let root = PathBuf::from("/");
     let places = Places::of(env, &root).context("HOME is not set")?;
-    let (settings, _) = read_settings(&places, env);
+    Ok(read_settings(&places, env).0)
+}
+
+fn tiers(settings: &Settings) -> String {
     let at = |limit| {
         let ramp = settings.ramp(limit);
         let at: Vec<String> = ramp.tiers().iter().map(|t| format!("{:.0}", t.context)).collect();
@@ -47,21 +52,27 @@ fn tiers(env: &Env) -> anyhow::Result<String> {
         Profile::Auto => "auto",
         Profile::Relaxed => "relaxed",
     };
-    Ok(format!(
+    format!(
         "profile {profile}: {} % of contexts of 500k tokens and more, {} % of smaller ones",
         at(967_000),
         at(167_000)
-    ))
+    )
 }
 
 /// `install`, and the demo with what was installed.
 ///
 /// # Errors
 /// What the steps say; what was done before stands.
-pub fn install(env: &Env, demo: bool) -> anyhow::Result<Exit> {
+pub fn install(env: &Env, demo: bool, keybindings: bool) -> anyhow::Result<Exit> {
     let checkout = match (env.path("CARGO"), env.path("CARGO_MANIFEST_DIR")) {
         (Some(cargo), Some(folder)) => Some(Checkout { cargo, rustup: "rustup".into(), folder }),
         _ => None,
+    };
+    let settings = settings(env)?;
+    let keys = match settings.boundary.chords {
+        Switch::Off => Wish::Off,
+        Switch::On if keybindings => Wish::Bound,
+        Switch::On => Wish::Refused,
     };
     let plan = InstallPlan {
         binary: env.program().context("own path unknown")?,
@@ -71,7 +82,8 @@ pub fn install(env: &Env, demo: bool) -> anyhow::Result<Exit> {
         client: client(env),
         config: config_folder(env).context("HOME is not set")?,
         checkout,
-        tiers: tiers(env)?,
+        keys,
+        tiers: tiers(&settings),
     };
     place(&plan, &mut io::stdout().lock())?;
     if demo {

@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result};
 use super::install::{
     COMMAND,
     client::{Client, PLUGIN},
+    keys,
     place::{self, Change},
 };
 
@@ -20,7 +21,7 @@ pub struct UninstallPlan {
     pub links: PathBuf,
     /// The client's program, where it was found on `PATH`.
     pub client: Option<PathBuf>,
-    /// The client's config folder, which holds our settings.
+    /// The client's config folder, which holds our settings and the chords.
     pub config: PathBuf,
     /// The state folder, which stays.
     pub state: PathBuf,
@@ -51,6 +52,8 @@ pub fn uninstall(plan: &UninstallPlan, out: &mut dyn Write) -> Result<()> {
             "client   no claude on PATH; where there is one, run `claude plugin uninstall {PLUGIN}`"
         )?,
     }
+
+    keys::unbind(&plan.config, out)?;
 
     let link = plan.links.join(COMMAND);
     if place::is_ours(&link, &current.join(place::BINARY)) {

@@ -28,6 +28,9 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
         facts.session = super::session::begin(facts, First::Grace);
         super::session::look_around(facts);
     }
+    if answered(facts, text, token.as_ref()) {
+        return Reply::default();
+    }
     turn_begins(facts);
     if facts.session.first != First::Done {
         // A turn without tools leaves its first reading to us: its row may not be there at its Stop.
@@ -41,6 +44,24 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
         person(facts, text, token.as_ref());
     }
     attach(facts, token.as_ref(), 1)
+}
+
+/// Whether a prompt is one of our commands that [`expand`] answers: no turn begins.
+/// The client may raise both events for it, in any order (2.1.329).
+fn answered(facts: &Facts, text: &str, token: Option<&Token>) -> bool {
+    let command = text.strip_prefix("/brain-guard:").and_then(|c| c.split_whitespace().next());
+    match command {
+        Some("override" | "status") => true,
+        Some("resume") => !awaited(facts, token),
+        _ => false,
+    }
+}
+
+/// Whether this session is one that was cleared and has not answered yet.
+fn awaited(facts: &Facts, token: Option<&Token>) -> bool {
+    token.is_some_and(|t| {
+        t.child.as_deref() == Some(facts.id) && matches!(t.step, Step::Cleared | Step::Delivered)
+    })
 }
 
 /// The carriers that type wait for the end of what begins here.
@@ -91,6 +112,9 @@ pub fn expand(facts: &Facts, command: &str, args: &str) -> Reply {
     match command {
         "override" => Reply::block(cmd::override_::at_the_prompt(facts, args)),
         "status" => Reply::block(cmd::status::at_the_prompt(facts)),
+        "resume" if !awaited(facts, facts.token().as_ref()) => {
+            Reply::block("brain-guard: no notes wait for this session".to_owned())
+        }
         _ => Reply::default(),
     }
 }

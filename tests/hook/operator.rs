@@ -114,3 +114,37 @@ fn a_project_may_not_switch_the_guard_off() {
     hook.settings(&json!({"mode": "off"}));
     assert!(hook.read().silent());
 }
+
+#[test]
+fn a_command_that_is_answered_begins_no_turn() {
+    let hook = Hook::climbed(31.0);
+    assert_eq!(hook.stop().code, Some(0));
+    for command in ["status", "override --off", "resume"] {
+        assert!(hook.prompt(&format!("/brain-guard:{command}")).silent());
+        assert_eq!(hook.state()["turn"], json!(null), "{command}");
+    }
+    let reply = resume(&hook).json();
+    assert_eq!(reply["decision"], "block");
+    assert!(reply["reason"].as_str().expect("reason").contains("no notes wait"), "{reply}");
+}
+
+fn resume(hook: &Hook) -> crate::harness::Answer {
+    let told = json!({"command_name": "brain-guard:resume", "command_args": "", "prompt": "x"});
+    hook.send(&hook.payload("UserPromptExpansion", &told))
+}
+
+#[test]
+fn resume_starts_the_cleared_session_and_is_nobodys_prompt() {
+    let mut hook = Hook::climbed(31.0);
+    assert_eq!(hook.agent("brain-guard append --kind thread 'the parser'").code, Some(0));
+    assert_eq!(hook.agent("brain-guard seal").code, Some(0));
+    hook.session = "5e550000-0000-4000-8000-000000000002".into();
+    let delivered = hook.start("clear").note();
+    assert_eq!(delivered.matches("<<<<< compaction file").count(), 1, "{delivered}");
+    let before = hook.state();
+    assert!(resume(&hook).silent());
+    assert!(hook.prompt("/brain-guard:resume").silent(), "the notes are there already");
+    let after = hook.state();
+    assert!(after["turn"].is_string() && after["last_human"] == before["last_human"], "{after}");
+    assert!(!hook.file().with_file_name("prompts.jsonl").exists());
+}

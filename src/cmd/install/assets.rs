@@ -19,6 +19,7 @@ pub const ASSETS: &[Asset] = assets![
     "LICENSE-MIT",
     "README.md",
     "commands/override.md",
+    "commands/resume.md",
     "commands/status.md",
     "hooks/brain-guard.ts",
     "hooks/hooks.json",

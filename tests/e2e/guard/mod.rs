@@ -5,6 +5,7 @@ mod attended;
 mod bare_seal;
 mod broken_mod;
 mod by_hand;
+mod chords;
 mod command;
 mod default_mode;
 mod file_ramp;
