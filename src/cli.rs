@@ -57,6 +57,15 @@ pub enum Verb {
         #[arg(long)]
         json: bool,
     },
+    /// Check the installation and what is around it; each fault with its way out
+    #[command(
+        after_help = "Example:\n  brain-guard doctor\n\nExit codes: 0 no problem, 1 a problem (notes are none), 2 wrong usage."
+    )]
+    Doctor {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Say why something was blocked, or why it was not
     #[command(after_help = "Example:\n  brain-guard explain")]
     Explain {

@@ -6,10 +6,12 @@ pub mod append;
 pub mod carrier;
 pub mod close;
 pub mod demo;
+pub mod doctor;
 pub mod explain;
 pub mod install;
 pub mod module;
 pub mod override_;
+pub mod process;
 pub mod seal;
 pub mod settings;
 pub mod setup;
@@ -99,6 +101,7 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
         Verb::Uninstall => setup::uninstall(env),
         Verb::Demo { plugin } => setup::demo(env, plugin),
         Verb::Status { whose, json } => status::run(env, now, &whose, json),
+        Verb::Doctor { json } => doctor::run(env, now, json),
         Verb::Explain { whose, json } => explain::run(env, now, &whose, json),
         Verb::Override { whose, how } => override_::run(env, now, &whose, &how),
         Verb::Append { whose, kind, text } => append::run(env, now, &whose, &kind, &text),

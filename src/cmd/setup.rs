@@ -31,7 +31,8 @@ fn links(env: &Env) -> anyhow::Result<PathBuf> {
     Ok(env.home().context("HOME is not set")?.join(".local/bin"))
 }
 
-fn on_path(env: &Env, folder: &Path) -> bool {
+/// Whether a folder is on the `PATH`.
+pub fn on_path(env: &Env, folder: &Path) -> bool {
     env.os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|dir| dir == folder))
 }
 
@@ -93,24 +94,31 @@ pub fn install(env: &Env, demo: bool, keybindings: bool) -> anyhow::Result<Exit>
     Ok(Exit::Done)
 }
 
-/// `uninstall`.
+/// Where an installation lies, for `uninstall` and `doctor`.
 ///
 /// # Errors
-/// What the steps say.
-pub fn uninstall(env: &Env) -> anyhow::Result<Exit> {
+/// No home.
+pub fn uninstall_plan(env: &Env) -> anyhow::Result<UninstallPlan> {
     let state = env
         .path("XDG_STATE_HOME")
         .or_else(|| Some(env.home()?.join(".local/state")))
         .context("HOME is not set")?
         .join("brain-guard");
-    let plan = UninstallPlan {
+    Ok(UninstallPlan {
         data: data(env)?,
         links: links(env)?,
         client: client(env),
         config: config_folder(env).context("HOME is not set")?,
         state,
-    };
-    remove(&plan, &mut io::stdout().lock())?;
+    })
+}
+
+/// `uninstall`.
+///
+/// # Errors
+/// What the steps say.
+pub fn uninstall(env: &Env) -> anyhow::Result<Exit> {
+    remove(&uninstall_plan(env)?, &mut io::stdout().lock())?;
     Ok(Exit::Done)
 }
 

@@ -5,6 +5,7 @@
     reason = "tests are an edge: they start processes and read files"
 )]
 
+mod doctor;
 #[path = "../hook/harness.rs"]
 #[allow(dead_code, reason = "the hook's tests use the rest")]
 mod harness;

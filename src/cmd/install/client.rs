@@ -5,16 +5,16 @@
 //! disabled stays disabled.
 
 use std::{
+    io,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
-    sync::mpsc,
-    thread,
+    process::{Command, Output},
     time::Duration,
 };
 
 use anyhow::{Context as _, Result, bail};
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+
+use crate::cmd::process;
 
 /// Our marketplace: the folder itself.
 pub const MARKETPLACE: &str = "brain-guard";
@@ -107,7 +107,10 @@ impl<'a> Client<'a> {
     }
 
     /// The folder that the client has our marketplace from.
-    fn marketplace(&self) -> Result<Option<PathBuf>> {
+    ///
+    /// # Errors
+    /// A client that can't be run, refuses, or answers something else.
+    pub fn marketplace(&self) -> Result<Option<PathBuf>> {
         let list = self.list(&["marketplace", "list", "--json"])?;
         let ours = list.iter().find(|entry| entry["name"] == MARKETPLACE);
         let path = ours.map(|entry| entry["path"].as_str().unwrap_or_default());
@@ -115,7 +118,10 @@ impl<'a> Client<'a> {
     }
 
     /// What the client says of our plugin.
-    fn plugin(&self) -> Result<Option<Plugin>> {
+    ///
+    /// # Errors
+    /// As [`Self::marketplace`].
+    pub fn plugin(&self) -> Result<Option<Plugin>> {
         let list = self.list(&["list", "--json"])?;
         Ok(list.iter().find(|entry| entry["id"] == PLUGIN).map(|entry| Plugin {
             version: entry["version"].as_str().map(str::to_owned),
@@ -143,30 +149,29 @@ impl<'a> Client<'a> {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    fn output(&self, arguments: &[&str]) -> Result<Output> {
-        let child = Command::new(self.program)
-            .arg("plugin")
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let (sender, receiver) = mpsc::channel();
-        // The receiver may have given up: then nobody wants the output.
-        thread::spawn(move || drop(sender.send(child.wait_with_output())));
-        if let Ok(output) = receiver.recv_timeout(DEADLINE) {
-            return Ok(output?);
+    fn output(&self, arguments: &[&str]) -> io::Result<Output> {
+        let mut command = Command::new(self.program);
+        process::output(command.arg("plugin").args(arguments), DEADLINE)
+    }
+
+    /// What the client says its version is.
+    ///
+    /// # Errors
+    /// A client that can't be run or fails.
+    pub fn version(&self) -> Result<String> {
+        let output = process::output(Command::new(self.program).arg("--version"), DEADLINE)?;
+        if !output.status.success() {
+            bail!("`claude --version` ended with {}", output.status);
         }
-        if let Some(pid) = pid {
-            // It may have ended by itself in this moment.
-            let _ = kill_process(pid, Signal::KILL);
-        }
-        bail!("no answer within {} s", DEADLINE.as_secs())
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 }
 
-struct Plugin {
-    version: Option<String>,
-    enabled: bool,
+/// Our plugin as the client lists it.
+#[derive(Debug)]
+pub struct Plugin {
+    /// Its version.
+    pub version: Option<String>,
+    /// Whether the user has it switched on.
+    pub enabled: bool,
 }

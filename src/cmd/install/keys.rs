@@ -46,11 +46,13 @@ impl Fault {
         let path = path.display();
         match self {
             Self::Unreadable(why) => format!(
-                "{path} stays as it is: {why}; the client drops all of it for that, mend it and install again"
+                "{path} stays as it is: {why}; the client drops all of it for that, so mend it and run this again"
             ),
             Self::System(why) => format!("{path} stays as it is: {why}"),
             Self::Dangling => {
-                format!("{path} stays as it is: it is a link to nothing, mend it and install again")
+                format!(
+                    "{path} stays as it is: it is a link to nothing; mend it and run this again"
+                )
             }
         }
     }
@@ -90,10 +92,15 @@ pub fn unbind(config: &Path, out: &mut dyn Write) -> Result<()> {
     match take_out(&path) {
         Ok(false) => {}
         Ok(true) => writeln!(out, "keys     taken out of {}", path.display())?,
-        // Nothing of ours can be bound by a file the client can't read.
+        // A file that never held ours is nobody's concern here.
+        Err(_) if !mentions_us(&path) => {}
         Err(fault) => writeln!(out, "keys     {}", fault.words(&path))?,
     }
     Ok(())
+}
+
+fn mentions_us(path: &Path) -> bool {
+    matches!(keybindings::read(path), Ok(Some((text, _))) if text.contains(chords::RESUME))
 }
 
 fn read(path: &Path) -> Result<Option<String>, Fault> {
@@ -237,7 +244,9 @@ mod tests {
         let config = Config::with(text);
         let said = config.bind(Wish::Bound);
         assert!(said.contains("keybindings.json stays as it is: line 2:"), "{said}");
-        assert!(config.unbind().contains("line 2"));
+        assert_eq!(config.unbind(), "");
         assert_eq!(config.text(), text);
+        fs::write(config.file(), format!("{text}\n// {}", chords::RESUME)).unwrap();
+        assert!(config.unbind().contains("line 2"));
     }
 }

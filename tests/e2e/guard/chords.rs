@@ -1,5 +1,7 @@
 //! The chords as `install` binds them, in a client that runs meanwhile.
 
+use serde_json::Value;
+
 use crate::client;
 use crate::mock::Reply;
 use crate::world::{Spy, World};
@@ -31,6 +33,11 @@ fn bound_used_and_given_back(version: &str) {
         installed.stdout.contains("ctrl+] ctrl+f goes on from the notes (new"),
         "{installed:?}"
     );
+
+    let doctor = world.guard(&["doctor", "--json"]);
+    let found: Vec<Value> = serde_json::from_str(&doctor.stdout).expect("JSON");
+    let keys = found.iter().find(|f| f["check"] == "keys").expect("a word on the keys");
+    assert_eq!(keys["level"], "ok", "{keys}");
 
     tui.type_text("half a draft");
     let answer = "no notes wait for this session";

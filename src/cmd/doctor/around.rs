@@ -1,0 +1,167 @@
+//! The state folder, the settings, the client's own settings and environment,
+//! its compaction, and the terminal.
+
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, access};
+use serde_json::Value;
+
+use super::{Finding, World};
+use crate::boundary::Carrier;
+use crate::carrier::reach::{Reach, Way};
+use crate::hook::surroundings::Surroundings;
+use crate::policy::coach::grouped;
+use crate::policy::gauge;
+use crate::settings::CarrierChoice;
+use crate::store::{atomic, state};
+
+/// The client's window that the compaction is told for.
+const WINDOW: u64 = 1_000_000;
+
+/// A tier above this percentage may come too late: the client compacts at 100.
+const LATEST_TIER: f64 = 95.0;
+
+/// What is around the plugin, but for the terminal.
+pub fn look(world: &World) -> Vec<Finding> {
+    let mut found = vec![state_folder(&world.places.state)];
+    found.extend(settings(world));
+    found.extend(client_settings(world));
+    found.extend(environment(world));
+    found.push(compaction(world));
+    found
+}
+
+fn state_folder(folder: &Path) -> Finding {
+    let there = folder.ancestors().find(|dir| dir.exists()).unwrap_or(folder);
+    let shown = folder.display();
+    match access(there, Access::WRITE_OK | Access::EXEC_OK) {
+        Ok(()) => Finding::ok("state", format!("{shown} can be written")),
+        Err(e) => Finding::problem(
+            "state",
+            format!(
+                "{shown} can't be written ({e}), so nothing is blocked and nothing carried over"
+            ),
+            format!("make {} yours and writable", there.display()),
+        ),
+    }
+}
+
+fn settings(world: &World) -> Vec<Finding> {
+    if world.diagnostics.is_empty() {
+        return vec![Finding::ok("settings", "every key is known")];
+    }
+    let way = "mend it there; `brain-guard settings show` prints what holds";
+    world.diagnostics.iter().map(|d| Finding::problem("settings", &d.message, way)).collect()
+}
+
+/// Switches of the client's own files that end all hooks.
+fn client_settings(world: &World) -> Vec<Finding> {
+    let project = world.places.project.join(".claude");
+    let files: [(PathBuf, &[&str]); 4] = [
+        (world.config.join("settings.json"), &["disableAllHooks"]),
+        (project.join("settings.json"), &["disableAllHooks"]),
+        (project.join("settings.local.json"), &["disableAllHooks"]),
+        (
+            PathBuf::from("/etc/claude-code/managed-settings.json"),
+            &["disableAllHooks", "allowManagedHooksOnly"],
+        ),
+    ];
+    let mut found = Vec::new();
+    for (file, switches) in files {
+        let text = atomic::read_text(&file).ok().flatten().unwrap_or_default();
+        let set: Value = serde_json::from_str(&text).unwrap_or_default();
+        for switch in switches.iter().filter(|switch| set[**switch] == true) {
+            let seen = format!("{switch} in {} ends every hook of this plugin", file.display());
+            found.push(Finding::problem("client", seen, format!("take {switch} out")));
+        }
+    }
+    found
+}
+
+fn environment(world: &World) -> Vec<Finding> {
+    let set = |name: &str| world.env.get(name).is_some_and(|value| value != "0");
+    let mut found = Vec::new();
+    if set("CLAUDE_CODE_SIMPLE") {
+        let seen = "CLAUDE_CODE_SIMPLE makes the client load no plugin";
+        found.push(Finding::problem("environment", seen, "unset it"));
+    }
+    if set("CLAUDE_CODE_DISABLE_TERMINAL_TITLE") {
+        let seen = "CLAUDE_CODE_DISABLE_TERMINAL_TITLE takes the sign of idleness from the \
+                    terminal's title, which the carriers tmux and x11 wait for";
+        found.push(Finding::note("environment", seen, "unset it"));
+    }
+    if found.is_empty() {
+        found.push(Finding::ok("environment", "no variable is in the way"));
+    }
+    found
+}
+
+fn compaction(world: &World) -> Finding {
+    let auto = Surroundings::of(world.env, &world.session.clone().unwrap_or_default()).auto_compact;
+    let limit = gauge::limit(WINDOW, &auto);
+    let ramp = world.settings.ramp(limit);
+    let last = ramp.tiers().last().map_or(0.0, |tier| tier.context);
+    let at = format!("at {} tokens of a window of {}", grouped(limit), grouped(WINDOW));
+    if auto.disabled {
+        return Finding::ok("compaction", "the client's own is off; the window is the limit");
+    }
+    if last > LATEST_TIER {
+        return Finding::problem(
+            "compaction",
+            format!("the client compacts {at}, the last tier is at {last:.0} % of that"),
+            format!("put the tier at {LATEST_TIER:.0} % or below"),
+        );
+    }
+    let seen = format!("the client's own comes {at}, the last tier at {last:.0} % of that");
+    if auto.window.is_some() || auto.percent.is_some() {
+        let way = "unset CLAUDE_CODE_AUTO_COMPACT_WINDOW and CLAUDE_AUTOCOMPACT_PCT_OVERRIDE for more room";
+        return Finding::note("compaction", seen, way);
+    }
+    Finding::ok("compaction", seen)
+}
+
+/// The terminals around the session, as its hooks or this process can see them.
+pub fn reach(world: &World) -> Option<Reach> {
+    let client = world.env.client_pid().and_then(state::client);
+    client
+        .map(|client| Reach::look(world.env, client))
+        .or_else(|| world.session.as_ref()?.reach.clone())
+}
+
+/// Which carriers could reach the client's terminal.
+pub fn terminal(world: &World) -> Finding {
+    let Some(reach) = reach(world) else {
+        let seen =
+            "no session of this project to look at; `brain-guard carrier probe` in one tells";
+        return Finding::ok("terminal", seen);
+    };
+    let word = |name: &str, why: Option<String>| match why {
+        None => format!("{name} can be used"),
+        Some(why) => format!("{name} can't: {why}"),
+    };
+    let shut = [(Carrier::Tmux, closed(&reach.tmux)), (Carrier::X11, closed(&reach.x11))];
+    let wanted = |carrier: Carrier| {
+        matches!(
+            (world.settings.boundary.carrier, carrier),
+            (CarrierChoice::Tmux, Carrier::Tmux) | (CarrierChoice::X11, Carrier::X11)
+        )
+    };
+    let missing = shut.iter().find(|(carrier, why)| wanted(*carrier) && why.is_some());
+    let seen: Vec<String> = shut.iter().map(|(c, why)| word(c.name(), why.clone())).collect();
+    let seen = seen.join("; ");
+    match missing {
+        Some((carrier, _)) => Finding::problem(
+            "terminal",
+            seen,
+            format!("boundary.carrier asks for {}; set it to \"auto\"", carrier.name()),
+        ),
+        None => Finding::ok("terminal", seen),
+    }
+}
+
+fn closed<T>(way: &Way<T>) -> Option<String> {
+    match way {
+        Way::Open(_) => None,
+        Way::Shut(why) => Some(why.clone()),
+    }
+}

@@ -1,0 +1,173 @@
+//! The plugin's folder, its binary, the command's link, and the client.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use super::Finding;
+use crate::cmd::install::client::{Client, PLUGIN};
+use crate::cmd::install::elf::{Linkage, linkage};
+use crate::cmd::install::{COMMAND, place};
+use crate::cmd::uninstall::UninstallPlan;
+use crate::cmd::{process, setup};
+use crate::env::Env;
+
+/// How long our own binary may take to say its version.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The oldest client whose hooks carry everything that is blocked.
+const OLDEST: [u32; 3] = [2, 1, 250];
+
+const INSTALL: &str = "run `brain-guard install`";
+
+/// What is installed, and whether the client uses it.
+pub fn look(plan: &UninstallPlan, env: &Env) -> Vec<Finding> {
+    let current = plan.data.join(place::CURRENT);
+    let mut found = vec![plugin(&current)];
+    if current.exists() {
+        found.push(binary(&current.join(place::BINARY)));
+    }
+    found.push(command(plan, &current, env));
+    match &plan.client {
+        None => found.push(Finding::problem(
+            "client",
+            "no claude on PATH",
+            format!("install Claude Code, then {INSTALL}"),
+        )),
+        Some(program) => found.extend([client(program), registered(program, &current)]),
+    }
+    found
+}
+
+fn plugin(current: &Path) -> Finding {
+    let shown = current.display();
+    match fs::read_link(current) {
+        Ok(release) if current.is_dir() => {
+            let version = env!("CARGO_PKG_VERSION");
+            let release = release.display().to_string();
+            if release.starts_with(&format!("{version}-")) {
+                Finding::ok("plugin", format!("{shown} is {release}"))
+            } else {
+                let seen = format!("{shown} is {release}, this program {version}");
+                Finding::note("plugin", seen, INSTALL)
+            }
+        }
+        Ok(_) => Finding::problem("plugin", format!("{shown} leads nowhere"), INSTALL),
+        Err(_) => Finding::problem("plugin", format!("nothing is installed at {shown}"), INSTALL),
+    }
+}
+
+fn binary(path: &Path) -> Finding {
+    let shown = path.display();
+    let answer = process::output(Command::new(path).arg("--version"), PATIENCE);
+    let said = match answer {
+        Ok(output) if output.status.success() => {
+            String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        }
+        Ok(output) => {
+            return Finding::problem(
+                "binary",
+                format!("{shown} ends with {}", output.status),
+                INSTALL,
+            );
+        }
+        Err(e) => return Finding::problem("binary", format!("{shown} can't be run: {e}"), INSTALL),
+    };
+    match linkage(&fs::read(path).unwrap_or_default()) {
+        Linkage::Static => Finding::ok("binary", format!("{said}, static")),
+        Linkage::StaticPie | Linkage::Dynamic => Finding::note(
+            "binary",
+            format!("{said}, not static: every hook starts slower"),
+            "`cargo run --release -- install` in the source builds the static one",
+        ),
+        Linkage::Unknown => Finding::ok("binary", said),
+    }
+}
+
+fn command(plan: &UninstallPlan, current: &Path, env: &Env) -> Finding {
+    let link = plan.links.join(COMMAND);
+    let shown = link.display();
+    if !link.is_symlink() && !link.exists() {
+        return Finding::note("command", format!("{shown} is not there"), INSTALL);
+    }
+    if !place::is_ours(&link, &current.join(place::BINARY)) {
+        let seen = format!("{shown} is not the installed command");
+        return Finding::note("command", seen, format!("move away what is there, then {INSTALL}"));
+    }
+    if setup::on_path(env, &plan.links) {
+        return Finding::ok("command", shown.to_string());
+    }
+    let seen = format!("{} is not on this PATH", plan.links.display());
+    Finding::note("command", seen, format!("add it, or call {shown}"))
+}
+
+fn client(program: &Path) -> Finding {
+    let shown = program.display();
+    let said = match Client::new(program).version() {
+        Ok(said) => said,
+        Err(e) => {
+            let way = "reinstall Claude Code";
+            return Finding::problem("client", format!("{shown}: {e:#}"), way);
+        }
+    };
+    match numbers(&said) {
+        Some(version) if version < OLDEST => Finding::problem(
+            "client",
+            format!("{shown} is {said}"),
+            "update it: the hooks are made for 2.1.250 and later",
+        ),
+        Some(_) => Finding::ok("client", format!("{shown} is {said}")),
+        None => Finding::note(
+            "client",
+            format!("{shown} calls itself {said:?}"),
+            "the plugin was tried with Claude Code 2.1.250 to 2.1.329",
+        ),
+    }
+}
+
+/// The three numbers a version begins with.
+fn numbers(version: &str) -> Option<[u32; 3]> {
+    let mut parts = version.split_whitespace().next()?.splitn(3, '.').map(|part| {
+        let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+        part[..digits].parse().ok()
+    });
+    Some([parts.next()??, parts.next()??, parts.next()??])
+}
+
+fn registered(program: &Path, current: &Path) -> Finding {
+    let client = Client::new(program);
+    let (folder, plugin) = match client.marketplace().and_then(|m| Ok((m, client.plugin()?))) {
+        Ok(known) => known,
+        Err(e) => {
+            let way = format!("look at `claude plugin list`, then {INSTALL}");
+            return Finding::problem("registered", format!("{e:#}"), way);
+        }
+    };
+    let (Some(folder), Some(plugin)) = (folder, plugin) else {
+        return Finding::problem("registered", "the client does not know the plugin", INSTALL);
+    };
+    if !plugin.enabled {
+        let way = format!("`claude plugin enable {PLUGIN}`");
+        return Finding::problem("registered", "the client has it switched off", way);
+    }
+    let seen = format!("the client reads it from {}", folder.display());
+    if folder == current {
+        Finding::ok("registered", seen)
+    } else {
+        Finding::note("registered", seen, format!("{INSTALL} for {}", current.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions() {
+        assert_eq!(numbers("2.1.329 (Claude Code)"), Some([2, 1, 329]));
+        assert_eq!(numbers("2.1.250-beta.1"), Some([2, 1, 250]));
+        assert_eq!(numbers("nightly"), None);
+        assert!(numbers("2.1.99") < Some(OLDEST) && numbers("2.2.0") > Some(OLDEST));
+    }
+}

@@ -1,0 +1,45 @@
+//! Other programs, started and waited for with a deadline.
+
+use std::io;
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Runs a program to its end and gives what it printed; it gets no input.
+///
+/// # Errors
+/// What the system says; `TimedOut` past the deadline, when it was killed.
+pub fn output(command: &mut Command, deadline: Duration) -> io::Result<Output> {
+    let child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let (sender, receiver) = mpsc::channel();
+    // The receiver may have given up: then nobody wants the output.
+    thread::spawn(move || drop(sender.send(child.wait_with_output())));
+    if let Ok(output) = receiver.recv_timeout(deadline) {
+        return output;
+    }
+    if let Some(pid) = pid {
+        // It may have ended by itself in this moment.
+        let _ = kill_process(pid, Signal::KILL);
+    }
+    let why = format!("no answer within {} s", deadline.as_secs());
+    Err(io::Error::new(io::ErrorKind::TimedOut, why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hangs_is_ended() {
+        let mut sleep = Command::new("sleep");
+        let why = output(sleep.arg("600"), Duration::from_millis(50)).unwrap_err();
+        assert_eq!(why.kind(), io::ErrorKind::TimedOut);
+        let said = output(Command::new("echo").arg("hello"), Duration::from_secs(10)).unwrap();
+        assert_eq!(said.stdout, b"hello\n");
+    }
+}
