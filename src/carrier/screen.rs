@@ -161,6 +161,7 @@ fn changed(mut look: Look, parameters: &str) -> Look {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests are an edge: they read captured screens")]
 mod tests {
     use super::*;
 
@@ -205,6 +206,21 @@ mod tests {
         for version in VERSIONS {
             assert_eq!(shown(version, "shell-mode"), Screen { prompt: holds("!ls"), busy: true });
         }
+    }
+
+    #[test]
+    fn a_suggestion_is_no_text() {
+        for name in ["suggestion", "suggestion-footer"] {
+            let found = shown("2.1.329", name);
+            assert_eq!(found, Screen { prompt: PromptBox::Empty, busy: false }, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_draft_that_scrolled_its_mark_away_may_hide_a_turn() {
+        let lines: Vec<String> = (36..45).map(|n| format!("line {n}")).collect();
+        let found = shown("2.1.329", "scrolled");
+        assert_eq!(found, Screen { prompt: holds(&lines.join("\n")), busy: true });
     }
 
     #[test]

@@ -108,16 +108,19 @@ impl Pane {
         if let Some(version) = facts.too_old() {
             return never(format!("tmux {version} is too old: 3.2 or later is needed"));
         }
-        if facts.dead {
-            return never(format!("the program in the tmux pane {pane} has ended"));
+        if facts.dead || !tree::alive(self.client) {
+            return never("the client has ended".to_owned());
         }
         if !tree::holds(facts.pid, self.client) {
-            return never(format!("the client does not run in the tmux pane {pane}, or has ended"));
+            return never(format!("the client does not run in the tmux pane {pane}"));
         }
         if !tree::reads(self.client, &facts.terminal) {
             return never(format!(
                 "another program stands between the tmux pane {pane} and the client"
             ));
+        }
+        if tree::gave_away(self.client) {
+            return never("the session moved to the background of the client".to_owned());
         }
         Ok(())
     }
@@ -137,7 +140,8 @@ impl Pane {
 
     /// Does something with the pane under the conditions that were just proven.
     fn act<'a>(&self, facts: &'a Facts, acts: Vec<TmuxCommand<'a>>) -> Result<(), Refusal> {
-        let told = self.ask(guard::held(facts, acts, clock::now()))?;
+        let acts = guard::held(facts, acts, clock::now());
+        let told = self.server.ask(acts, None, server::ACTED).map_err(|fault| refusal(&fault))?;
         if guard::sent(&told) {
             return Ok(());
         }
@@ -148,7 +152,7 @@ impl Pane {
         &self,
         commands: impl IntoIterator<Item = TmuxCommand<'a>>,
     ) -> Result<String, Refusal> {
-        self.server.ask(commands).map_err(|fault| refusal(&fault))
+        self.server.ask(commands, None, server::ASKED).map_err(|fault| refusal(&fault))
     }
 
     /// Title and screen, taken in one go.
@@ -238,7 +242,7 @@ impl Terminal for Pane {
         let paste = paste.buffer_name(name.as_str()).target_pane(self.place.pane.as_str());
         let pasted = self
             .server
-            .feed([load.build()], Some(text))
+            .ask([load.build()], Some(text), server::ASKED)
             .map_err(|fault| refusal(&fault))
             .and_then(|_| self.act(&facts, vec![paste.build()]));
         if pasted.is_err() {

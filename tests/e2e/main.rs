@@ -9,6 +9,7 @@
 )]
 #![allow(clippy::too_many_lines, reason = "a scenario is one story")]
 
+mod carrier;
 #[allow(dead_code, reason = "the soak uses the rest")]
 mod client;
 #[allow(dead_code, unused_imports, reason = "the soak uses the rest")]

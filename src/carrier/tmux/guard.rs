@@ -8,7 +8,8 @@ use super::server::script;
 use crate::clock::Time;
 
 /// Within how many seconds tmux must begin with the keys; later they are left out.
-const FRESH_SECONDS: i64 = 3;
+/// Less than we wait for the answer.
+const FRESH_SECONDS: i64 = 2;
 
 /// The option that holds a format of the time while keys are sent: a condition
 /// can tell the time only through an option.
@@ -77,7 +78,7 @@ impl Facts {
     /// What keeps the pane from taking keys now.
     pub fn hindrance(&self) -> Option<&'static str> {
         if self.mode {
-            Some("the tmux pane is in copy mode")
+            Some("the tmux pane is in copy mode or another mode of tmux")
         } else if self.off {
             Some("the tmux pane takes no input (select-pane -d)")
         } else if self.synchronized {

@@ -12,8 +12,12 @@ use std::time::{Duration, Instant};
 
 use tmux_interface::{Tmux, TmuxCommand, TmuxCommands};
 
-/// How long one command may take.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a question may take.
+pub const ASKED: Duration = Duration::from_secs(2);
+
+/// How long an act may take: longer than the conditions of `guard` hold, so that
+/// no answer means no keys.
+pub const ACTED: Duration = Duration::from_secs(3);
 
 /// Why a command gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,7 +26,7 @@ pub enum Fault {
     #[error("tmux can't be started: {0}")]
     Start(String),
     /// It was ended by us.
-    #[error("tmux did not answer within {} s", PATIENCE.as_secs())]
+    #[error("tmux does not answer")]
     Hung,
     /// The server is not there any more.
     #[error("the tmux server is gone: {0}")]
@@ -45,25 +49,15 @@ impl Server {
         Self { program, socket: socket.to_owned() }
     }
 
-    /// Runs commands in one go and gives back what they print.
+    /// Runs commands in one go, with text for their input, and gives back what they print.
     ///
     /// # Errors
-    /// What kept tmux from answering.
+    /// What kept tmux from answering in time.
     pub fn ask<'a>(
         &self,
         commands: impl IntoIterator<Item = TmuxCommand<'a>>,
-    ) -> Result<String, Fault> {
-        self.feed(commands, None)
-    }
-
-    /// The same with text for the commands' input.
-    ///
-    /// # Errors
-    /// What kept tmux from answering.
-    pub fn feed<'a>(
-        &self,
-        commands: impl IntoIterator<Item = TmuxCommand<'a>>,
         input: Option<&str>,
+        patience: Duration,
     ) -> Result<String, Fault> {
         let mut list = TmuxCommands::default();
         commands.into_iter().for_each(|command| list.push(command));
@@ -74,16 +68,16 @@ impl Server {
         let mut command = tmux.to_command();
         // The socket is named; what the hook inherited must not count.
         command.env_remove("TMUX").env_remove("TMUX_PANE");
-        run(command, input.map(str::to_owned))
+        run(command, input.map(str::to_owned), patience)
     }
 }
 
-/// Runs a child to its end, at most for as long as our patience.
-fn run(mut command: Command, input: Option<String>) -> Result<String, Fault> {
+/// Runs a child to its end, at most this long.
+fn run(mut command: Command, input: Option<String>, patience: Duration) -> Result<String, Fault> {
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|e| Fault::Start(e.to_string()))?;
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + patience;
     if let (Some(text), Some(mut pipe)) = (input, child.stdin.take()) {
         // The pipe is closed behind the text: tmux reads to its end. A child that
         // doesn't read makes the write fail once it is ended.
@@ -166,7 +160,7 @@ mod tests {
     fn shell(script: &str, input: Option<String>) -> Result<String, Fault> {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        run(command, input)
+        run(command, input, ASKED)
     }
 
     #[test]
@@ -178,7 +172,7 @@ mod tests {
         let begun = Instant::now();
         // The `sleep` outlives the shell that is ended, and holds its pipes.
         assert_eq!(shell("sleep 5; echo late", Some(long)), Err(Fault::Hung));
-        assert!(begun.elapsed() < PATIENCE + Duration::from_secs(1), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < ASKED + Duration::from_secs(1), "{:?}", begun.elapsed());
     }
 
     #[test]

@@ -18,13 +18,18 @@ struct Stat {
     foreground: i32,
 }
 
+/// Whether the client's process is still the one that was met.
+pub fn alive(client: Client) -> bool {
+    state::client(client.pid) == Some(client)
+}
+
 /// Whether the client is alive and is `root` or one of its descendants.
 pub fn holds(root: u32, client: Client) -> bool {
     let mut pid = client.pid;
     for _ in 0..DEEPEST {
         if pid == root {
             // Asked last: a number that was given to another in the meantime is found out.
-            return state::client(client.pid) == Some(client);
+            return alive(client);
         }
         match stat(pid) {
             Some(found) if found.parent > 1 => pid = found.parent,
@@ -44,6 +49,24 @@ pub fn reads(client: Client, terminal: &str) -> bool {
 /// shell, and no other program (an editor that it started, say) in front of it.
 pub fn in_front(client: Client) -> bool {
     stat(client.pid).is_some_and(|found| found.group == found.foreground)
+}
+
+/// Whether the client gave its session away: `←` moves it to a process of the
+/// client's daemon, under another id, and what the terminal shows from then on is
+/// that one or any other (seen with 2.1.250 and 2.1.329: the daemon is its child).
+pub fn gave_away(client: Client) -> bool {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{}/task", client.pid)) else {
+        return false;
+    };
+    let children = threads
+        .flatten()
+        .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    let daemon = |pid: &str| {
+        let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let mut words = arguments.split(|byte| *byte == 0).skip(1);
+        words.next() == Some(b"daemon") && words.next() == Some(b"run")
+    };
+    children.into_iter().any(|pids| pids.split_whitespace().any(daemon))
 }
 
 fn stat(pid: u32) -> Option<Stat> {

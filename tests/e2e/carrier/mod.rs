@@ -1,0 +1,44 @@
+//! The terminal carriers against the real client.
+
+mod tmux;
+mod tmux_acts;
+
+use std::collections::BTreeMap;
+
+use brain_guard::carrier::terminal::{PromptBox, Terminal};
+use brain_guard::carrier::tmux::{Pane, find};
+use brain_guard::env::Env;
+use brain_guard::store::state;
+
+use crate::client::Tui;
+use crate::world::World;
+
+/// The client's pane, found as a hook finds it: by the client's own environment.
+fn pane(tui: &Tui) -> Pane {
+    let client = state::client(tui.pid()).expect("the client runs");
+    let environment = std::fs::read(format!("/proc/{}/environ", client.pid)).expect("its own");
+    let environment = String::from_utf8_lossy(&environment).into_owned();
+    let pairs = environment.split('\0').filter_map(|pair| pair.split_once('='));
+    let pairs: BTreeMap<String, String> =
+        pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let place = find(&Env::Map(pairs), client).expect("the client's own pane");
+    Pane::open(place, client).expect("the client's own pane")
+}
+
+/// Waits until the box is this.
+#[track_caller]
+fn wait_box(world: &World, pane: &mut Pane, wanted: &PromptBox) {
+    world.wait(&format!("box {wanted:?}"), || {
+        (pane.prompt_box().as_ref() == Ok(wanted)).then_some(())
+    });
+}
+
+/// Waits until the pane is idle, or until it is not.
+#[track_caller]
+fn wait_idle(world: &World, pane: &mut Pane, idle: bool) {
+    world.wait(&format!("idle: {idle}"), || (pane.idle() == Ok(idle)).then_some(()));
+}
+
+fn holds(text: &str) -> PromptBox {
+    PromptBox::Holds(text.to_owned())
+}
