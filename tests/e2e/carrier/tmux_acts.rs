@@ -1,9 +1,12 @@
 //! What the carrier's keys do in the client.
 
+use std::time::Duration;
+
 use brain_guard::carrier::terminal::{PromptBox, Refusal, Stroke, Terminal};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{holds, pane, wait_box, wait_idle};
+use crate::mock::Reply;
 use crate::world::{Spy, World};
 
 const CHORD: [Stroke; 2] = [Stroke::ctrl(']'), Stroke::ctrl(']')];
@@ -89,4 +92,36 @@ fn a_session_that_moved_to_the_background_gets_no_keys() {
     assert_eq!(pane.prompt_box(), Ok(PromptBox::None));
     let moved = Err(Refusal::never("the session moved to the background of the client"));
     assert_eq!(pane.chord(&CHORD, &mut || true), moved);
+}
+
+/// The client works on for a moment behind its Stop hook; a chord in that moment
+/// is queued, and costs the draft.
+#[test]
+fn chords_right_after_a_turn_keep_the_draft() {
+    let agent = || Reply::text("done").delay(Duration::from_millis(400));
+    let world = World::build().bare().spy(Spy::default()).agent(move |_| agent()).start();
+    bound(&world);
+    let tui = world.tui(&[]);
+    let mut pane = pane(&tui);
+    let count = |event: &str, field: &str, value: &str| {
+        let like = |hook: &&Value| hook["hook_event_name"] == event && hook[field] == value;
+        world.hooks().iter().filter(like).count()
+    };
+    for round in 1..=8 {
+        tui.prompt(&format!("words {round}"));
+        world.mock.wait_main(round);
+        let draft = format!("draft {round}");
+        tui.type_text(&draft);
+        wait_box(&world, &mut pane, &holds(&draft));
+        world.wait("the turn's end", || {
+            (count("Stop", "hook_event_name", "Stop") == round).then_some(())
+        });
+        wait_idle(&world, &mut pane, true);
+        assert_eq!(pane.chord(&CHORD, &mut || true), Ok(true));
+        world.wait("clear", || (count("SessionStart", "source", "clear") == round).then_some(()));
+        wait_idle(&world, &mut pane, true);
+        assert_eq!(pane.prompt_box(), Ok(holds(&draft)), "round {round}");
+        tui.keys("C-u");
+        wait_box(&world, &mut pane, &PromptBox::Empty);
+    }
 }
