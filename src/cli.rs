@@ -240,12 +240,17 @@ pub enum CarrierVerb {
 pub enum ClipboardVerb {
     /// Serves the text on stdin until the deadline or the next selection
     Hold {
+        /// `primary` or `clipboard`
+        which: String,
         /// Until the deadline
         #[arg(long, value_name = "N")]
         seconds: u64,
     },
     /// Prints the selected text
-    Take,
+    Take {
+        /// `primary` or `clipboard`
+        which: String,
+    },
 }
 
 /// What can be asked of the settings.

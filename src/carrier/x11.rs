@@ -6,9 +6,10 @@ mod act;
 mod display;
 mod keys;
 mod looks;
-mod primary;
 mod pty;
 mod readback;
+mod selection;
+mod serve;
 mod window;
 
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,8 @@ use display::Display;
 use looks::Managed;
 use pty::Pty;
 
-pub use primary::{hold, take};
+pub use selection::Which;
+pub use serve::{hold, take};
 pub use window::{Options, Window};
 
 /// Where the client's window is. The window itself is found anew before keys are

@@ -137,14 +137,20 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
     }
 }
 
+fn selection(name: &str) -> anyhow::Result<x11::Which> {
+    x11::Which::of(name).ok_or_else(|| anyhow::anyhow!("no selection is called {name}"))
+}
+
 fn clipboard(what: &ClipboardVerb) -> anyhow::Result<Exit> {
     match what {
-        ClipboardVerb::Hold { seconds } => {
+        ClipboardVerb::Hold { which, seconds } => {
             // The user's text is to outlive the terminal's hangup.
             let _ = rustix::process::setsid();
-            x11::hold(stdin_text()?, Duration::from_secs(*seconds))?;
+            x11::hold(selection(which)?, stdin_text()?, Duration::from_secs(*seconds))?;
         }
-        ClipboardVerb::Take => io::stdout().lock().write_all(x11::take()?.as_bytes())?,
+        ClipboardVerb::Take { which } => {
+            io::stdout().lock().write_all(x11::take(selection(which)?)?.as_bytes())?;
+        }
     }
     Ok(Exit::Done)
 }

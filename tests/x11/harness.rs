@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -89,8 +89,24 @@ impl Screen {
     /// Starts a program that ends with the test.
     pub fn run(&self, program: &str, arguments: &[&str]) {
         let started = self.command(program).args(arguments).process_group(0).spawn();
-        let child = started.unwrap_or_else(|e| panic!("{program}: {e}; ./test installs it"));
+        self.keep(started.unwrap_or_else(|e| panic!("{program}: {e}; ./test installs it")));
+    }
+
+    /// Ends a program with the test.
+    pub fn keep(&self, child: Child) {
         self.others.borrow_mut().push(child);
+    }
+
+    /// Sets a resource for the programs that start from now on.
+    pub fn resource(&self, line: &str) {
+        self.call("sh", &["-c", &format!("echo '{line}' | xrdb -merge")]);
+    }
+
+    /// Stops the server, or lets it go on.
+    pub fn stand_still(&self, still: bool) {
+        use rustix::process::{Pid, Signal, kill_process};
+        let signal = if still { Signal::STOP } else { Signal::CONT };
+        kill_process(Pid::from_child(&self.server), signal).expect("the server lives");
     }
 
     /// Runs a program to its end.
@@ -109,29 +125,35 @@ impl Screen {
     /// The same, started through `around`, after `first`.
     pub fn terminal_with(&self, name: &str, around: &str, first: &str) -> Reader {
         let path = |what: &str| self.folder.path().join(format!("{name}.{what}"));
-        let script = path("sh");
+        let (script, pid) = (path("sh"), path("pid"));
         let text = format!(
             "stty raw -echo\nprintf '\\033]2;{IDLE}\\007\\033[?2004h'\n{first}\necho $$ >{pid}\nexec cat >{bytes}\n",
-            pid = path("pid").display(),
+            pid = pid.display(),
             bytes = path("bytes").display(),
         );
         fs::write(&script, text).expect("the script");
         let inner = format!("exec {around} sh {}", script.display());
-        let before = self.ids("_NET_CLIENT_LIST");
-        self.run("xterm", &["-u8", "-geometry", "90x24", "-e", "sh", "-c", &inner]);
-        let pid = wait("reader", || fs::read_to_string(path("pid")).ok()?.trim().parse().ok());
+        let (id, client) = self.shows(&pid, || {
+            self.run("xterm", &["-u8", "-geometry", "90x24", "-e", "sh", "-c", &inner]);
+        });
         let bytes = path("bytes");
         wait("reader's file", || bytes.exists().then_some(()));
-        let client = state::client(pid).expect("the reader lives");
-        let id = if before.is_empty() && self.ids("_NET_SUPPORTING_WM_CHECK").is_empty() {
-            0
-        } else {
-            let new = || self.ids("_NET_CLIENT_LIST").into_iter().find(|w| !before.contains(w));
-            let id = wait("window", new);
-            self.activate(id);
-            id
-        };
         Reader { id, client, bytes }
+    }
+
+    /// Starts a terminal and brings its window to the front; what runs in it writes its process id to `pid`.
+    pub fn shows(&self, pid: &Path, start: impl FnOnce()) -> (u32, Client) {
+        let before = self.ids("_NET_CLIENT_LIST");
+        start();
+        let pid = wait("client", || fs::read_to_string(pid).ok()?.trim().parse().ok());
+        let client = state::client(pid).expect("it lives");
+        if self.ids("_NET_SUPPORTING_WM_CHECK").is_empty() {
+            return (0, client);
+        }
+        let new = || self.ids("_NET_CLIENT_LIST").into_iter().find(|w| !before.contains(w));
+        let id = wait("window", new);
+        self.activate(id);
+        (id, client)
     }
 
     /// Brings a window to the front and waits for the focus.
@@ -201,9 +223,15 @@ impl Screen {
     /// The carrier at a reader's window; another window may be left after `idle`.
     #[track_caller]
     pub fn carrier_after(&self, reader: &Reader, idle: Duration) -> Window {
-        let place = self.find(reader.client).expect("it is the reader's window");
+        self.carrier_of(reader.client, idle)
+    }
+
+    /// The same at any client's window.
+    #[track_caller]
+    pub fn carrier_of(&self, client: Client, idle: Duration) -> Window {
+        let place = self.find(client).expect("it is the client's window");
         let program = PathBuf::from(env!("CARGO_BIN_EXE_brain-guard"));
-        Window::open(place, reader.client, Options { idle, program }).expect("it is there")
+        Window::open(place, client, Options { idle, program }).expect("it is there")
     }
 
     /// The same, which never leaves another window.

@@ -1,6 +1,6 @@
 //! Keys arrive exactly where they belong, or not at all.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use brain_guard::carrier::terminal::{Refusal, Stroke, Terminal};
 
@@ -170,4 +170,44 @@ fn a_running_turn_is_not_idle_and_a_hidden_title_is_no_proof() {
     assert_eq!(screen.carrier(&busy).idle(), Ok(false));
     let hidden = screen.terminal_with("hidden", "", "");
     assert_eq!(screen.carrier(&hidden).idle(), Ok(true));
+}
+
+#[test]
+fn a_display_that_stops_answering_is_left_in_time() {
+    let screen = Screen::start();
+    let reader = screen.terminal("plain");
+    let mut window = screen.carrier(&reader);
+    let begun = Instant::now();
+    let refused = window.chord(&CHORD, &mut || {
+        screen.stand_still(true);
+        true
+    });
+    let spent = begun.elapsed();
+    drop(window);
+    let ended = begun.elapsed();
+    screen.stand_still(false);
+    later(refused, "does not answer");
+    assert!(
+        spent < Duration::from_secs(2) && ended < Duration::from_secs(8),
+        "{spent:?} {ended:?}"
+    );
+    assert_eq!(reader.wait_bytes(1), [0x1d]);
+    assert_eq!(chord(&screen, &reader), Ok(true));
+    assert_eq!(reader.wait_bytes(3), [0x1d; 3]);
+}
+
+#[test]
+fn the_second_layout_of_two_has_the_chord_and_refuses_text() {
+    let screen = Screen::start();
+    let reader = screen.terminal("plain");
+    screen.call("setxkbmap", &["-layout", "us,ru", "-option", "grp:caps_toggle"]);
+    screen.input(PRESS, CAPS_LOCK);
+    screen.input(RELEASE, CAPS_LOCK);
+    assert_eq!(chord(&screen, &reader), Ok(true));
+    assert_eq!(reader.wait_bytes(2), BYTES);
+    later(screen.carrier(&reader).type_text("/clear"), "second");
+    screen.input(PRESS, CAPS_LOCK);
+    screen.input(RELEASE, CAPS_LOCK);
+    assert_eq!(screen.carrier(&reader).type_text("/clear"), Ok(()));
+    assert_eq!(reader.wait_bytes(8)[2..], *b"/clear");
 }

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use brain_guard::carrier::terminal::{PromptBox, Refusal, Terminal};
 
-use crate::harness::{Screen, wait};
+use crate::harness::{Reader, Screen, wait};
+
+const KINDS: [&str; 2] = ["primary", "clipboard"];
 
 /// 12,000 characters, of which many take more than one byte.
 fn text() -> String {
@@ -22,37 +24,112 @@ fn framed(text: &str) -> Vec<u8> {
     format!("\x1b[200~{}\x1b[201~", text.replace('\n', "\r")).into_bytes()
 }
 
+fn select(screen: &Screen, which: &str, text: &str) {
+    screen.call(
+        "sh",
+        &["-c", &format!("printf '%s' '{text}' | xclip -selection {which} >/dev/null")],
+    );
+    wait("selection", || (selected(screen, which) == text).then_some(()));
+}
+
+fn selected(screen: &Screen, which: &str) -> String {
+    screen.call("sh", &["-c", &format!("xclip -o -selection {which} 2>/dev/null || true")])
+}
+
+/// Our own processes on this display.
+fn servers(screen: &Screen) -> usize {
+    let variable = format!("DISPLAY={}", screen.name);
+    let ours = |pid: &str| {
+        let read = |what: &str| std::fs::read(format!("/proc/{pid}/{what}")).unwrap_or_default();
+        let has = |bytes: &[u8], word: &str| bytes.split(|b| *b == 0).any(|w| w == word.as_bytes());
+        has(&read("cmdline"), "hold") && has(&read("environ"), &variable)
+    };
+    let all = std::fs::read_dir("/proc").expect("processes").flatten();
+    all.filter(|entry| entry.file_name().to_str().is_some_and(ours)).count()
+}
+
+fn with_a_box(screen: &Screen) -> Reader {
+    let rule = "─".repeat(90);
+    let draw =
+        format!("printf '\\033[2J\\033[20;1H{rule}\\033[21;1H❯ half a draft\\033[22;1H{rule}'");
+    screen.terminal_with("box", "", &draw)
+}
+
 #[test]
-fn a_long_text_arrives_whole_and_the_users_selection_comes_back() {
+fn a_long_text_arrives_whole_and_the_users_selections_come_back() {
     let screen = Screen::start();
-    let reader = screen.terminal("plain");
-    screen
-        .run("sh", &["-c", "printf 'the user had this: ü' | exec xclip -quiet -selection primary"]);
-    let primary = || screen.call("sh", &["-c", "xclip -o -selection primary || true"]);
-    wait("the user's selection", || (primary() == "the user had this: ü").then_some(()));
+    let reader = with_a_box(&screen);
+    for which in KINDS {
+        select(&screen, which, &format!("the user had this: ü ({which})"));
+    }
     let mut window = screen.carrier(&reader);
     let wanted = framed(&text());
+    assert_eq!(window.prompt_box(), Ok(PromptBox::Holds("half a draft".into())));
     assert_eq!(window.paste(&text()), Ok(()));
     assert!(reader.wait_bytes(wanted.len()) == wanted, "{} bytes", reader.bytes().len());
+    assert_eq!(window.prompt_box(), Ok(PromptBox::Holds("half a draft".into())));
     drop(window);
-    wait("the user's selection again", || (primary() == "the user had this: ü").then_some(()));
-    screen.call("sh", &["-c", "printf next | xclip -selection primary >/dev/null"]);
+    for which in KINDS {
+        let back = format!("the user had this: ü ({which})");
+        wait("the user's selection again", || (selected(&screen, which) == back).then_some(()));
+    }
+    for which in KINDS {
+        select(&screen, which, "something newer");
+    }
+    wait("end of our processes", || (servers(&screen) == 0).then_some(()));
 }
 
 #[test]
 fn the_screen_is_read_back_and_nothing_is_left() {
     let screen = Screen::start();
-    let rule = "─".repeat(90);
-    let draw =
-        format!("printf '\\033[2J\\033[20;1H{rule}\\033[21;1H❯ half a draft\\033[22;1H{rule}'");
-    let reader = screen.terminal_with("box", "", &draw);
+    let reader = with_a_box(&screen);
     let before = screen.call("xdotool", &["getmouselocation", "--shell"]);
     let mut window = screen.carrier(&reader);
-    assert_eq!(window.prompt_box(), Ok(PromptBox::Holds("half a draft".into())));
-    assert_eq!(screen.call("xdotool", &["getmouselocation", "--shell"]), before);
+    for _ in 0..3 {
+        assert_eq!(window.prompt_box(), Ok(PromptBox::Holds("half a draft".into())));
+        assert_eq!(screen.call("xdotool", &["getmouselocation", "--shell"]), before);
+    }
+    // What the user selects meanwhile stays.
+    select(&screen, "primary", "selected meanwhile");
     drop(window);
-    let left = screen.call("sh", &["-c", "xclip -o -selection primary 2>&1 || true"]);
-    assert!(left.contains("not available"), "{left}");
+    assert_eq!(selected(&screen, "primary"), "selected meanwhile");
+    assert_eq!((selected(&screen, "clipboard"), servers(&screen)), (String::new(), 0));
+    assert!(reader.bytes().is_empty());
+}
+
+#[test]
+fn a_terminal_that_copies_what_it_selects_costs_nothing() {
+    let screen = Screen::start();
+    screen.resource("XTerm*selectToClipboard: true");
+    let reader = with_a_box(&screen);
+    select(&screen, "clipboard", "copied by the user");
+    let mut window = screen.carrier(&reader);
+    let wanted = framed(&text());
+    for round in 1..=2 {
+        assert_eq!(window.prompt_box(), Ok(PromptBox::Holds("half a draft".into())));
+        assert_eq!(window.paste(&text()), Ok(()));
+        assert!(reader.wait_bytes(wanted.len() * round).ends_with(&wanted));
+    }
+    drop(window);
+    wait("the user's again", || {
+        (selected(&screen, "clipboard") == "copied by the user").then_some(())
+    });
+    select(&screen, "clipboard", "something newer");
+}
+
+#[test]
+fn what_can_not_be_given_back_is_not_taken() {
+    let screen = Screen::start();
+    let reader = with_a_box(&screen);
+    screen.call("sh", &["-c", "printf x | xclip -selection primary -t image/png >/dev/null"]);
+    let mut window = screen.carrier(&reader);
+    for refused in [window.paste("text").err(), window.prompt_box().err()] {
+        let Some(Refusal::Later(why)) = refused else { panic!("{refused:?}") };
+        assert!(why.contains("can't be given back"), "{why}");
+    }
+    drop(window);
+    let targets = screen.call("xclip", &["-o", "-selection", "primary", "-t", "TARGETS"]);
+    assert!(targets.contains("image/png"), "{targets}");
     assert!(reader.bytes().is_empty());
 }
 

@@ -18,6 +18,10 @@ const LAMP: Duration = Duration::from_millis(100);
 /// How long the client may take to read a paste.
 const PASTE: Duration = Duration::from_secs(5);
 
+/// The bits of a pointer's mask that tell which of the keyboard's layouts is on. enigo
+/// presses the keys of the first.
+const SECOND_LAYOUT: u16 = 0x6000;
+
 impl Window {
     pub(super) fn keys(&mut self) -> Result<&mut Keys, Refusal> {
         if self.keys.as_ref().is_some_and(Keys::stale) {
@@ -37,6 +41,21 @@ impl Window {
         } else {
             keys.send(key, Direction::Click)
         }
+    }
+
+    /// Pastes what is offered, and waits until the client has read all of it.
+    fn press_paste(&mut self, length: u64) -> Result<(), Refusal> {
+        let pid = self.client.pid;
+        let read =
+            || pty::bytes_read(pid).ok_or_else(|| Refusal::never("the client can't be looked at"));
+        self.ready()?;
+        let wanted = read()? + length;
+        self.keys()?.held(Key::Shift, |keys| keys.send(Key::Insert, Direction::Click))?;
+        let landed = self.wait(PASTE, |_| Ok((read()? >= wanted).then_some(())))?;
+        if !self.still_offered()? {
+            return Err(Refusal::later("the clipboard changed during the paste"));
+        }
+        landed.ok_or_else(|| Refusal::later("the terminal did not take the paste"))
     }
 }
 
@@ -76,6 +95,7 @@ impl Terminal for Window {
                 if !commit() {
                     return Ok(false);
                 }
+                self.free()?;
                 self.ready()?;
             }
             self.stroke(*stroke)?;
@@ -91,8 +111,12 @@ impl Terminal for Window {
         self.keys()?;
         for key in text.chars() {
             self.ready()?;
-            if self.display.pointer()?.mask.contains(KeyButMask::LOCK) {
+            let mask = self.display.pointer()?.mask;
+            if mask.contains(KeyButMask::LOCK) {
                 return Err(Refusal::later("Caps Lock is on"));
+            }
+            if u16::from(mask) & SECOND_LAYOUT != 0 {
+                return Err(Refusal::later("the second of the keyboard's layouts is on"));
             }
             self.stroke(Stroke { ctrl: false, key })?;
         }
@@ -102,22 +126,9 @@ impl Terminal for Window {
     fn paste(&mut self, text: &str) -> Result<(), Refusal> {
         self.proven()?;
         self.keys()?;
-        let read = |pid| {
-            pty::bytes_read(pid).ok_or_else(|| Refusal::never("the client can't be looked at"))
-        };
-        let offer = self.offer(text)?;
-        self.ready()?;
-        let (pid, start) = (self.client.pid, read(self.client.pid)?);
-        self.keys()?.held(Key::Shift, |keys| keys.send(Key::Insert, Direction::Click))?;
-        // What the client has read tells that the terminal has fetched all of it.
-        let wanted = start + text.len() as u64;
-        let landed = self.wait(PASTE, |_| Ok((read(pid)? >= wanted).then_some(())))?;
-        let kept = self.still_offered(offer)?;
-        match (landed, kept) {
-            (_, false) => Err(Refusal::later("the clipboard changed during the paste")),
-            (None, true) => Err(Refusal::later("the terminal did not take the paste")),
-            (Some(()), true) => Ok(()),
-        }
+        let done = self.offer(text).and_then(|()| self.press_paste(text.len() as u64));
+        self.withdraw();
+        done
     }
 
     fn notice(&mut self, _text: &str, _seconds: u64) {}

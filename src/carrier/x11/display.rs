@@ -29,6 +29,7 @@ const FIRST_PORT: u16 = 6000;
 x11rb::atom_manager! {
     /// The names used here.
     pub Atoms: AtomsCookie {
+        CLIPBOARD,
         _NET_ACTIVE_WINDOW,
         _NET_CLIENT_LIST,
         _NET_SUPPORTING_WM_CHECK,
@@ -122,6 +123,12 @@ impl Display {
             return Ok(Self { root, atoms, conn });
         }
         Err(last)
+    }
+
+    /// Whether two windows were made by the same program.
+    pub fn same_client(&self, one: Id, other: Id) -> bool {
+        let within = self.conn.setup().resource_id_mask;
+        one & !within == other & !within
     }
 
     /// Asks the server.

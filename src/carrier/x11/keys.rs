@@ -82,7 +82,12 @@ impl Keys {
         let gone = || Refusal::later("the display takes no keys any more");
         self.last = Instant::now();
         self.ask.as_ref().ok_or_else(gone)?.send((key, direction)).map_err(|_| gone())?;
-        self.answer()
+        let answer = self.answer();
+        if answer.is_err() {
+            // A late answer must not be taken for the next key's; what is held is let go at the thread's end.
+            self.ask = None;
+        }
+        answer
     }
 
     /// Runs `inner` with a modifier held; it is released whatever happens.

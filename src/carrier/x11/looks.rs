@@ -12,6 +12,7 @@ use x11rb::wrapper::ConnectionExt as _;
 use x11rb::{CURRENT_TIME, NONE};
 
 use super::display::Display;
+use super::selection::Which;
 use crate::carrier::terminal::Refusal;
 
 /// The largest property that is read, in units of four bytes.
@@ -190,22 +191,28 @@ impl Display {
         })
     }
 
-    /// Who owns the PRIMARY selection; `NONE` for nobody.
-    ///
-    /// # Errors
-    /// The display doesn't answer.
-    pub fn primary_owner(&self) -> Result<Id, Refusal> {
-        let primary = AtomEnum::PRIMARY.into();
-        Ok(self.ask(|conn| conn.get_selection_owner(primary)?.reply())?.owner)
+    fn name(&self, which: Which) -> u32 {
+        match which {
+            Which::Primary => AtomEnum::PRIMARY.into(),
+            Which::Clipboard => self.atoms.CLIPBOARD,
+        }
     }
 
-    /// Takes the PRIMARY selection from its owner and leaves it to nobody.
+    /// Who owns a selection; `NONE` for nobody.
     ///
     /// # Errors
     /// The display doesn't answer.
-    pub fn disown_primary(&self) -> Result<(), Refusal> {
+    pub fn owner(&self, which: Which) -> Result<Id, Refusal> {
+        Ok(self.ask(|conn| conn.get_selection_owner(self.name(which))?.reply())?.owner)
+    }
+
+    /// Takes a selection from its owner and leaves it to nobody.
+    ///
+    /// # Errors
+    /// The display doesn't answer.
+    pub fn disown(&self, which: Which) -> Result<(), Refusal> {
         self.ask(|conn| {
-            conn.set_selection_owner(NONE, AtomEnum::PRIMARY.into(), CURRENT_TIME)?;
+            conn.set_selection_owner(NONE, self.name(which), CURRENT_TIME)?;
             conn.sync()?;
             Ok(())
         })

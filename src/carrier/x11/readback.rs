@@ -1,13 +1,13 @@
 //! What the terminal shows, read as its user would: selected with the pointer,
 //! with Shift held, since the client takes the pointer for itself.
-#![allow(clippy::disallowed_methods, reason = "carriers look at the time")]
 
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use enigo::{Direction, Key};
+use x11rb::NONE;
 use x11rb::protocol::xproto::Window as Id;
 
+use super::selection::Which;
 use super::window::Window;
 use crate::carrier::terminal::{PromptBox, Refusal};
 
@@ -27,37 +27,44 @@ impl Window {
     /// The visible screen as text.
     pub(super) fn read_screen(&mut self) -> Result<String, Refusal> {
         let id = self.proven()?;
-        self.keep_primary()?;
+        self.keep_selection(Which::Primary)?;
+        // Some terminals copy what is selected, at once or instead. What can't be kept is left alone.
+        let kept = self.keep_selection(Which::Clipboard).is_ok();
         self.keys()?;
         let (from, to) = self.corners(id)?;
         self.ready()?;
         let at = self.display.pointer()?.at;
         // Without an owner, a new one shows that the terminal has selected.
-        self.display.disown_primary()?;
-        self.primary_left(x11rb::NONE);
+        self.empty_selection(Which::Primary)?;
+        if kept && self.display.same_client(self.display.owner(Which::Clipboard)?, id) {
+            self.empty_selection(Which::Clipboard)?;
+        }
+        let copied = self.display.owner(Which::Clipboard)?;
         self.keys()?.send(Key::Shift, Direction::Press)?;
         let dragged = self.drag(from, to);
         let released = self.keys()?.send(Key::Shift, Direction::Release);
         let moved = self.display.pointer()?.at != to;
         self.display.move_pointer(at)?;
         dragged.and(released)?;
-        let end = Instant::now() + SELECT;
-        let owner = loop {
-            let owner = self.display.primary_owner()?;
-            if owner != x11rb::NONE || Instant::now() >= end {
-                break owner;
-            }
-            thread::sleep(Duration::from_millis(3));
-        };
-        self.primary_left(owner);
-        if owner == x11rb::NONE {
+        let filled = self.wait(SELECT, |display| {
+            let primary = display.owner(Which::Primary)? != NONE;
+            let clipboard = display.owner(Which::Clipboard)? != copied;
+            let either = clipboard.then_some(Which::Clipboard);
+            Ok(primary.then_some(Which::Primary).or(either))
+        })?;
+        let Some(which) = filled else {
             return Err(Refusal::later("the terminal selects nothing"));
+        };
+        let text = self.selected(which);
+        // The mark goes from the screen with it.
+        self.empty_selection(Which::Primary)?;
+        if kept && self.display.owner(Which::Clipboard)? != copied {
+            self.empty_selection(Which::Clipboard)?;
         }
-        let text = self.selected()?;
         if moved {
             return Err(Refusal::later("the pointer was moved by somebody else"));
         }
-        Ok(text)
+        text
     }
 
     fn drag(&mut self, from: Point, to: Point) -> Result<(), Refusal> {

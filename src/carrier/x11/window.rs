@@ -11,8 +11,8 @@ use x11rb::protocol::xproto::{KeyButMask, Window as Id};
 
 use super::display::Display;
 use super::keys::Keys;
-use super::primary::Primary;
 use super::pty::{self, Pty};
+use super::selection::Selections;
 use super::{Place, own};
 use crate::boundary::Client;
 use crate::carrier::terminal::Refusal;
@@ -20,6 +20,10 @@ use crate::store::state;
 
 /// How long a title written to the terminal may take to show on its window.
 const TITLE: Duration = Duration::from_millis(500);
+
+/// Puts the title on the terminal's own stack, and takes it back from there.
+const PUSH: &str = "\x1b[22;2t";
+const POP: &str = "\x1b[23;2t";
 
 /// How long a window may take to come to the front.
 const RAISE: Duration = Duration::from_secs(1);
@@ -44,7 +48,7 @@ pub struct Window {
     pub(super) display: Display,
     pub(super) place: Place,
     pub(super) options: Options,
-    pub(super) primary: Primary,
+    pub(super) selections: Selections,
     pub(super) client: Client,
     pty: Pty,
     /// Where the title written last showed.
@@ -65,9 +69,9 @@ impl Window {
         let pty = Pty::of(client.pid).map_err(Refusal::Never)?;
         let display = Display::connect(&place.display)?;
         display.manager()?;
-        let primary = Primary::default();
+        let selections = Selections::default();
         let (found, before, touched, keys) = (None, None, None, None);
-        Ok(Self { display, place, options, primary, client, pty, found, before, touched, keys })
+        Ok(Self { display, place, options, selections, client, pty, found, before, touched, keys })
     }
 
     /// The window the client's title shows on; looked for where it is not known yet.
@@ -85,18 +89,17 @@ impl Window {
             ours.iter().filter_map(|w| Some((w.id, self.display.title(w.id).ok()?))).collect();
         let mark = format!("{:016x}", RandomState::new().build_hasher().finish());
         // The terminal's own stack keeps the title; what shows meanwhile reads like the client's.
-        self.write(&format!("\x1b[22;2t\x1b]2;\u{2733} Claude Code {mark}\x07"))?;
+        self.write(&format!("{PUSH}\x1b]2;\u{2733} Claude Code {mark}\x07"))?;
         let shown = self.wait(TITLE, |display| {
             let shows = |id: Id| display.title(id).is_ok_and(|title| title.contains(&mark));
             Ok(titles.iter().map(|(id, _)| *id).find(|id| shows(*id)))
         });
-        let back = self.write("\x1b[23;2t");
         let Some(id) = shown? else {
+            self.write(POP)?;
             return Err(Refusal::later(
                 "the terminal's title does not show on its window: another tab is in front, or the terminal shows no titles",
             ));
         };
-        back?;
         let elsewhere = managed.iter().filter(|w| w.id != id);
         let twice = elsewhere
             .filter(|w| self.display.title(w.id).is_ok_and(|title| title.contains(&mark)))
@@ -109,9 +112,14 @@ impl Window {
         Ok(id)
     }
 
-    /// Terminals without a stack of titles get the old one written.
+    /// Terminals without a stack of titles get the old one written. A title that the
+    /// client has set meanwhile stays: it says that a turn began.
     fn give_title_back(&self, id: Id, mark: &str, titles: &[(Id, String)]) -> Result<(), Refusal> {
         let gone = |display: &Display| Ok((!display.title(id)?.contains(mark)).then_some(()));
+        if gone(&self.display)?.is_some() {
+            return Ok(());
+        }
+        self.write(POP)?;
         if self.wait(TITLE / 5, gone)?.is_some() {
             return Ok(());
         }
@@ -161,12 +169,17 @@ impl Window {
         Ok(self.display.active()? == Some(id) && self.display.focused(id)?)
     }
 
-    /// Nothing is held down and nobody holds the keyboard.
-    fn free(&self) -> Result<(), Refusal> {
-        let mask = self.display.pointer()?.mask;
-        if let Some(what) = held(mask) {
-            return Err(Refusal::later(format!("{what} is held down")));
+    fn nothing_held(&self) -> Result<(), Refusal> {
+        match held(self.display.pointer()?.mask) {
+            Some(what) => Err(Refusal::later(format!("{what} is held down"))),
+            None => Ok(()),
         }
+    }
+
+    /// Nothing is held down and nobody holds the keyboard. A key that the user
+    /// presses in this very moment is lost, so not asked before each of ours.
+    pub(super) fn free(&self) -> Result<(), Refusal> {
+        self.nothing_held()?;
         if !self.display.keyboard_free()? {
             return Err(Refusal::later(
                 "another program holds the keyboard: the screen is locked or a menu is open",
@@ -227,7 +240,7 @@ impl Window {
         if !self.front(id)? {
             return Err(Refusal::later("another window took the focus"));
         }
-        self.free()?;
+        self.nothing_held()?;
         self.about_to_touch()?;
         Ok(id)
     }
@@ -265,7 +278,7 @@ fn held(mask: KeyButMask) -> Option<&'static str> {
 impl Drop for Window {
     fn drop(&mut self) {
         self.keys = None;
-        self.give_primary_back();
+        self.give_selections_back();
         // Only while ours is still in front: else the user has chosen by now.
         if let (Some(before), Some(ours)) = (self.before, self.found)
             && self.display.active().is_ok_and(|active| active == Some(ours))
