@@ -165,17 +165,6 @@ impl<'a> Drive<'a> {
         (self.refused, self.pause_ms, self.not_before) = (None, 0, None);
     }
 
-    fn chords(&self, facts: &Facts) -> Chords {
-        let config = facts.places.client_config();
-        let bound = config.and_then(|c| keybindings::read(&keybindings::path(c)).ok().flatten());
-        match (facts.settings.boundary.chords, bound) {
-            (Switch::On, Some((text, changed))) if chords::loaded(changed, facts.now) => {
-                chords::find(&text)
-            }
-            _ => Chords::default(),
-        }
-    }
-
     /// The terminal of the token's carrier, opened where it is not yet.
     fn terminal(&mut self, facts: &Facts, token: &Token) -> Result<&mut dyn Terminal, Refusal> {
         let kept = self.terminal.take().filter(|(carrier, _)| *carrier == token.carrier);
@@ -233,6 +222,18 @@ fn plan<'p>(
         chord: chords.clear.as_deref().map(Chord::of),
         line,
         text: None,
+    }
+}
+
+/// The chords that the client has read by now.
+fn chords_in_force(facts: &Facts) -> Chords {
+    let config = facts.places.client_config();
+    let bound = config.and_then(|c| keybindings::read(&keybindings::path(c)).ok().flatten());
+    match (facts.settings.boundary.chords, bound) {
+        (Switch::On, Some((text, changed))) if chords::loaded(changed, facts.now) => {
+            chords::find(&text)
+        }
+        _ => Chords::default(),
     }
 }
 

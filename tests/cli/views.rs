@@ -67,7 +67,7 @@ fn the_shape_of_explain() {
 fn the_shape_of_a_probe() {
     let mut hook = Hook::begun();
     let probe = hook.raw(&["carrier", "probe", "--json"], b"").json();
-    assert_eq!(keys(&probe), ["carriers", "chosen"]);
+    assert_eq!(keys(&probe), ["carriers", "chosen", "session"]);
     assert_eq!(probe["chosen"], "mod");
     for carrier in probe["carriers"].as_array().expect("list") {
         assert_eq!(keys(carrier), ["carrier", "usable", "why"]);

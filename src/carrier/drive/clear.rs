@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Drive, Road, SETTLE_MS, note, passed, plan};
+use super::{Drive, Road, SETTLE_MS, chords_in_force, note, passed, plan};
 use crate::boundary::plan::{Due, Situation, due};
 use crate::boundary::{Carrier, EDITED, Inject, Step, Token};
 use crate::carrier::command;
@@ -37,7 +37,7 @@ impl Drive<'_> {
                 return Ok(());
             }
         }
-        let chords = self.chords(facts);
+        let chords = chords_in_force(facts);
         let kicks_off = chords.resume.is_some() && token.carrier != Carrier::Command;
         let id = self.id;
         let mut commit = || {

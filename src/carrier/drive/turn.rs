@@ -2,7 +2,7 @@
 
 use chrono::Duration;
 
-use super::{Drive, SETTLE_MS, passed, plan};
+use super::{Drive, SETTLE_MS, chords_in_force, passed, plan};
 use crate::boundary::{Carrier, Inject, Step, Token};
 use crate::carrier::command::{self, Plan};
 use crate::carrier::keyboard::{self, Pressed};
@@ -37,7 +37,7 @@ impl Drive<'_> {
         let line = say(&facts.places, Text::PasteLine, &values).to_lowercase();
         let line = format!("{} ", line.trim());
         if token.carrier == Carrier::Command {
-            let chords = self.chords(facts);
+            let chords = chords_in_force(facts);
             let plan = Plan { text: Some(&text), ..plan(facts, token, "paste", &line, &chords) };
             if commit() {
                 command::run(&facts.settings.boundary.command, &plan)?;
@@ -69,7 +69,7 @@ impl Drive<'_> {
         if waiting || (!first && facts.session.turn.is_none()) {
             return Ok(());
         }
-        let Some(strokes) = self.chords(facts).resume.filter(|_| self.kicks < KICKS || !first)
+        let Some(strokes) = chords_in_force(facts).resume.filter(|_| self.kicks < KICKS || !first)
         else {
             self.change(facts, |t| t.kicks_off = false);
             return Ok(());

@@ -10,6 +10,7 @@ use super::display::Display;
 use super::keys::Keys;
 use super::pty;
 use super::window::Window;
+use crate::carrier::screen::Screen;
 use crate::carrier::terminal::{PromptBox, Refusal, Stroke, Terminal};
 
 /// Between two looks at the idle lamp.
@@ -77,7 +78,7 @@ impl Terminal for Window {
 
     fn prompt_box(&mut self) -> Result<PromptBox, Refusal> {
         let screen = self.read_screen()?;
-        Ok(super::readback::prompt_box(&screen))
+        Ok(Screen::read(&screen).prompt)
     }
 
     fn chord(

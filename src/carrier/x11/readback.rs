@@ -9,7 +9,7 @@ use x11rb::protocol::xproto::Window as Id;
 
 use super::selection::Which;
 use super::window::Window;
-use crate::carrier::terminal::{PromptBox, Refusal};
+use crate::carrier::terminal::Refusal;
 
 /// Distance from the right edge, where a scroll bar may be, in pixels.
 const BAR: i16 = 40;
@@ -87,19 +87,5 @@ impl Window {
             }
         }
         Ok((from, to))
-    }
-}
-
-/// The prompt box on a screen: between the last two rules.
-pub fn prompt_box(screen: &str) -> PromptBox {
-    let lines: Vec<&str> = screen.lines().collect();
-    let rule = |line: &&str| line.starts_with("────");
-    let Some(end) = lines.iter().rposition(rule) else { return PromptBox::None };
-    let Some(start) = lines[..end].iter().rposition(rule) else { return PromptBox::None };
-    let inside = lines[start + 1..end].join("\n");
-    match inside.strip_prefix('❯').map(str::trim) {
-        None => PromptBox::None,
-        Some("") => PromptBox::Empty,
-        Some(text) => PromptBox::Holds(text.to_owned()),
     }
 }

@@ -130,8 +130,12 @@ impl Window {
     }
 
     fn write(&self, text: &str) -> Result<(), Refusal> {
-        let words = |e| Refusal::never(format!("the client's terminal can't be written to: {e}"));
-        self.pty.write(text).map_err(words)
+        self.pty.write(text).map_err(|e| {
+            let words = format!("the client's terminal can't be written to: {e}");
+            // A terminal that is stopped or busy drawing has room again in a moment.
+            let full = e.kind() == std::io::ErrorKind::WouldBlock;
+            if full { Refusal::Later(words) } else { Refusal::Never(words) }
+        })
     }
 
     pub(super) fn wait<T>(
