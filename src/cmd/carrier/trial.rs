@@ -104,11 +104,14 @@ fn by_tmux(env: &Env, place: &tmux::Place, file: &Path) -> Result<(), String> {
     }
     let pane = String::from_utf8_lossy(&made.stdout).trim().to_owned();
     let client = scratch_client(file)?;
-    let place = tmux::Place { socket: place.socket.clone(), pane };
+    let place = tmux::Place { socket: place.socket.clone(), pane: pane.clone() };
+    let socket = place.socket.clone();
     let tried = tmux::Pane::open(place, client)
         .map_err(|e| e.to_string())
         .and_then(|mut pane| round_trip(&mut pane, file));
     close(file, client);
+    // Where `remain-on-exit` is set the pane outlives its program.
+    let _ = Command::new("tmux").args(["-S", &socket, "kill-pane", "-t", &pane]).output();
     tried
 }
 

@@ -16,6 +16,7 @@ mod model_switch;
 mod notifications;
 mod operator;
 mod own_compaction;
+mod probe;
 mod reground;
 mod sandbox;
 mod stop;
