@@ -7,23 +7,21 @@ use serde_json::{Value, json};
 
 use super::{holds, pane, wait_box, wait_idle};
 use crate::mock::Reply;
-use crate::world::{Spy, World};
+use crate::world::{Builder, Spy, World};
 
 const CHORD: [Stroke; 2] = [Stroke::ctrl(']'), Stroke::ctrl(']')];
 
-/// Binds the chord to /clear, as the user's own keybindings do.
-fn bound(world: &World) {
+/// A client in which the user's own keybindings bind the chord to /clear.
+fn bound() -> Builder {
     let bindings = json!({"bindings": [
         {"context": "Chat", "bindings": {"ctrl+] ctrl+]": "command:clear"}},
     ]});
-    std::fs::write(world.home().join(".claude/keybindings.json"), bindings.to_string())
-        .expect("the client's folder is there");
+    World::build().bare().in_tmux().home_file(".claude/keybindings.json", &bindings.to_string())
 }
 
 #[test]
 fn a_chord_clears_and_keeps_the_draft() {
-    let world = World::build().bare().spy(Spy::default()).start();
-    bound(&world);
+    let world = bound().spy(Spy::default()).start();
     let tui = world.tui(&[]);
     let mut pane = pane(&tui);
     tui.prompt("words");
@@ -43,7 +41,7 @@ fn a_chord_clears_and_keeps_the_draft() {
 
 #[test]
 fn a_line_and_a_paste_arrive_whole() {
-    let world = World::build().bare().start();
+    let world = World::build().bare().in_tmux().start();
     let tui = world.tui(&[]);
     let mut pane = pane(&tui);
     wait_idle(&world, &mut pane, true);
@@ -69,7 +67,7 @@ fn a_line_and_a_paste_arrive_whole() {
 
 #[test]
 fn a_client_that_left_gets_no_keys() {
-    let world = World::build().bare().start();
+    let world = World::build().bare().in_tmux().start();
     let tui = world.tui(&[]);
     let mut pane = pane(&tui);
     wait_box(&world, &mut pane, &PromptBox::Empty);
@@ -80,8 +78,7 @@ fn a_client_that_left_gets_no_keys() {
 
 #[test]
 fn a_session_that_moved_to_the_background_gets_no_keys() {
-    let world = World::build().bare().start();
-    bound(&world);
+    let world = bound().start();
     let tui = world.tui(&[]);
     let mut pane = pane(&tui);
     tui.prompt("words");
@@ -99,8 +96,7 @@ fn a_session_that_moved_to_the_background_gets_no_keys() {
 #[test]
 fn chords_right_after_a_turn_keep_the_draft() {
     let agent = || Reply::text("done").delay(Duration::from_millis(400));
-    let world = World::build().bare().spy(Spy::default()).agent(move |_| agent()).start();
-    bound(&world);
+    let world = bound().spy(Spy::default()).agent(move |_| agent()).start();
     let tui = world.tui(&[]);
     let mut pane = pane(&tui);
     let count = |event: &str, field: &str, value: &str| {
