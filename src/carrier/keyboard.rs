@@ -112,6 +112,9 @@ fn empty_box(terminal: &mut dyn Terminal) -> Result<bool, Refusal> {
     match terminal.prompt_box()? {
         PromptBox::Empty => Ok(false),
         PromptBox::None => Err(Refusal::later("no prompt box is on the screen")),
+        PromptBox::Holds(_) if terminal.stash_taken()? => {
+            Err(Refusal::later("another draft is stashed, and this one would take its place"))
+        }
         PromptBox::Holds(_) => {
             terminal.chord(&STASH, &mut || true)?;
             until(terminal, |seen| *seen == PromptBox::Empty)

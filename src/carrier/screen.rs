@@ -19,6 +19,8 @@ pub struct Screen {
     pub prompt: PromptBox,
     /// A turn runs, or it can't be told that none does.
     pub busy: bool,
+    /// A draft was stashed before; the line above the box says so.
+    pub stashed: bool,
 }
 
 /// One character of the screen with what its look means here.
@@ -41,7 +43,7 @@ impl Screen {
     /// suggestion counts as text, and a box with text as busy.
     pub fn read(captured: &str) -> Self {
         let lines = cells(captured);
-        Self::find(&lines).unwrap_or(Self { prompt: PromptBox::None, busy: true })
+        Self::find(&lines).unwrap_or(Self { prompt: PromptBox::None, busy: true, stashed: false })
     }
 
     fn find(lines: &[Vec<Cell>]) -> Option<Self> {
@@ -67,7 +69,10 @@ impl Screen {
             let plain = lines[end].first().is_some_and(|rule| !rule.look.coloured);
             cell.ch == '❯' && !cell.look.coloured && !(plain && prompt != PromptBox::Empty)
         });
-        Some(Self { prompt, busy: interruptible || !lamp })
+        // `draft stashed` with 2.1.329, `› stashed` before.
+        let stashed =
+            lines[..start].last().is_some_and(|l| text(l).trim_end().ends_with("stashed"));
+        Some(Self { prompt, busy: interruptible || !lamp, stashed })
     }
 }
 
@@ -161,133 +166,4 @@ fn changed(mut look: Look, parameters: &str) -> Look {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "tests are an edge: they read captured screens")]
-mod tests {
-    use super::*;
-
-    /// Captured screens of the real clients, `fixtures/screens/<version>/<name>.txt`.
-    fn shown(version: &str, name: &str) -> Screen {
-        let root = env!("CARGO_MANIFEST_DIR");
-        let path = format!("{root}/fixtures/screens/{version}/{name}.txt");
-        Screen::read(&std::fs::read_to_string(&path).expect(&path))
-    }
-
-    fn holds(text: &str) -> PromptBox {
-        PromptBox::Holds(text.to_owned())
-    }
-
-    const VERSIONS: [&str; 2] = ["2.1.250", "2.1.329"];
-
-    #[test]
-    fn the_box_at_idle() {
-        let long = ["word"; 19].join(" ");
-        let wrapped =
-            [&long, &long, &long, "word word word"].map(|l: &str| l.to_owned()).join("\n");
-        for version in VERSIONS {
-            for (name, prompt) in [
-                ("empty", PromptBox::Empty),
-                ("stashed", PromptBox::Empty),
-                ("draft", holds("hello one two")),
-                ("draft-lines", holds("first line\nsecond line\nthird")),
-                ("draft-wrapped", holds(&wrapped)),
-                ("pasted", holds("[Pasted text #1 +102 lines]")),
-                ("slash-menu", holds("/cl")),
-                ("typed-clear", holds("/clear")),
-                ("help", PromptBox::Empty),
-            ] {
-                let found = shown(version, name);
-                assert_eq!(found, Screen { prompt, busy: false }, "{version} {name}");
-            }
-        }
-    }
-
-    #[test]
-    fn shell_mode_is_a_draft_and_no_idleness() {
-        for version in VERSIONS {
-            assert_eq!(shown(version, "shell-mode"), Screen { prompt: holds("!ls"), busy: true });
-        }
-    }
-
-    #[test]
-    fn a_suggestion_is_no_text() {
-        for name in ["suggestion", "suggestion-footer"] {
-            let found = shown("2.1.329", name);
-            assert_eq!(found, Screen { prompt: PromptBox::Empty, busy: false }, "{name}");
-        }
-    }
-
-    #[test]
-    fn a_draft_that_scrolled_its_mark_away_may_hide_a_turn() {
-        let lines: Vec<String> = (36..45).map(|n| format!("line {n}")).collect();
-        let found = shown("2.1.329", "scrolled");
-        assert_eq!(found, Screen { prompt: holds(&lines.join("\n")), busy: true });
-    }
-
-    #[test]
-    fn a_turn_shows_behind_a_draft_too() {
-        for version in VERSIONS {
-            for (name, prompt) in [
-                ("turn", PromptBox::Empty),
-                ("queued", PromptBox::Empty),
-                ("turn-draft", holds("half a draft")),
-            ] {
-                let found = shown(version, name);
-                assert_eq!(found, Screen { prompt, busy: true }, "{version} {name}");
-            }
-        }
-    }
-
-    #[test]
-    fn dialogs_and_other_views_have_no_box() {
-        for version in VERSIONS {
-            for name in [
-                "permission",
-                "question",
-                "plan",
-                "config",
-                "model",
-                "transcript",
-                "history-search",
-                "agents",
-            ] {
-                let found = shown(version, name);
-                assert_eq!(found.prompt, PromptBox::None, "{version} {name}");
-                assert!(found.busy);
-            }
-        }
-    }
-
-    #[test]
-    fn without_colours_a_draft_may_hide_a_turn() {
-        let screen = |held: &str| format!("● hi\n────────\n❯ {held}\n────────\n  foot\n");
-        assert_eq!(Screen::read(&screen("")), Screen { prompt: PromptBox::Empty, busy: false });
-        assert_eq!(Screen::read(&screen("x")), Screen { prompt: holds("x"), busy: true });
-        assert_eq!(Screen::read("").prompt, PromptBox::None);
-        assert_eq!(Screen::read("$ ls\n────\n").prompt, PromptBox::None);
-    }
-
-    #[test]
-    fn the_text_of_an_answer_is_no_box() {
-        // A rule of the answer, the user's next prompt, and a dialog's rule with its choices.
-        let dialog = "────────\n\n❯ go\n\n● Write(x)\n────────\n Create file\n ❯ 1. Yes\n";
-        assert_eq!(Screen::read(dialog).prompt, PromptBox::None);
-        let close = "────────\n❯ go\n────────\n Create file\n ❯ 1. Yes\n   2. No\n";
-        assert_eq!(Screen::read(close).prompt, PromptBox::None);
-    }
-
-    #[test]
-    fn colours_of_every_form_are_told_from_none() {
-        let mark = |codes: &str| {
-            let look = changed(Look::default(), codes);
-            (look.coloured, look.faint)
-        };
-        for codes in ["38;5;246", "38;2;1;2;39", "38:5:246", "90", "1;31"] {
-            assert_eq!(mark(codes), (true, false), "{codes}");
-        }
-        for codes in ["39", "48;5;246", "48;2;31;38;2", "0", "", "1", "31;0", "31;39"] {
-            assert_eq!(mark(codes), (false, false), "{codes}");
-        }
-        assert_eq!(mark("0;2"), (false, true));
-        assert_eq!(mark("2;22"), (false, false));
-    }
-}
+mod tests;

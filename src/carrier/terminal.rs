@@ -83,6 +83,16 @@ pub trait Terminal {
     /// The screen can't be read.
     fn prompt_box(&mut self) -> Result<PromptBox, Refusal>;
 
+    /// Whether the client's one place for a stashed draft is taken: stashing
+    /// another loses the first (seen with clients 2.1.250 and 2.1.329). A terminal
+    /// that can't tell says no.
+    ///
+    /// # Errors
+    /// The screen can't be read.
+    fn stash_taken(&mut self) -> Result<bool, Refusal> {
+        Ok(false)
+    }
+
     /// Presses the keys of one chord, each after a proof. `commit` is asked
     /// right before the last one, which is the one that acts; `false` from it
     /// leaves that one out.

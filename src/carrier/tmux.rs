@@ -196,6 +196,10 @@ impl Terminal for Pane {
         self.look().map(|(_, screen)| screen.prompt)
     }
 
+    fn stash_taken(&mut self) -> Result<bool, Refusal> {
+        self.look().map(|(_, screen)| screen.stashed)
+    }
+
     fn chord(
         &mut self,
         strokes: &[Stroke],

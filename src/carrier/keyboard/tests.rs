@@ -70,6 +70,10 @@ impl Terminal for Pretended {
         })
     }
 
+    fn stash_taken(&mut self) -> Result<bool, Refusal> {
+        Ok(!self.stash.is_empty())
+    }
+
     fn chord(&mut self, strokes: &[Stroke], commit: Commit) -> Result<bool, Refusal> {
         if !commit() {
             return Ok(false);
@@ -96,6 +100,14 @@ impl Terminal for Pretended {
     }
 
     fn notice(&mut self, _text: &str, _seconds: u64) {}
+}
+
+#[test]
+fn a_second_draft_takes_no_stashed_ones_place() {
+    let mut client = Pretended { stash: "first".to_owned(), ..Pretended::holding("second") };
+    assert!(matches!(typed(&mut client, &mut || true), Err(Refusal::Later(_))));
+    assert_eq!((client.stash.as_str(), client.draft.as_str()), ("first", "second"));
+    assert!(client.submitted.is_empty());
 }
 
 #[test]
