@@ -20,9 +20,5 @@ mod harness;
 #[allow(dead_code, reason = "the soak uses the rest")]
 mod mock;
 mod process;
-#[path = "../x11/harness.rs"]
-#[allow(dead_code, reason = "tests/x11 uses the rest")]
-mod screen;
 #[allow(dead_code, reason = "the soak uses the rest")]
 mod world;
-mod x11;

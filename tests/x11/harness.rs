@@ -14,7 +14,9 @@ use brain_guard::carrier::x11::{self, Options, Place, Window};
 use brain_guard::env::Env;
 use brain_guard::store::state;
 use x11rb::connection::Connection as _;
-use x11rb::protocol::xproto::{AtomEnum, ClientMessageEvent, ConnectionExt as _, EventMask};
+use x11rb::protocol::xproto::{
+    AtomEnum, ClientMessageEvent, ConnectionExt as _, EventMask, PropMode,
+};
 use x11rb::protocol::xtest::ConnectionExt as _;
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
@@ -99,7 +101,18 @@ impl Screen {
 
     /// Sets a resource for the programs that start from now on.
     pub fn resource(&self, line: &str) {
-        self.call("sh", &["-c", &format!("echo '{line}' | xrdb -merge")]);
+        let (property, kind) = (AtomEnum::RESOURCE_MANAGER, AtomEnum::STRING);
+        let line = format!("{line}\n");
+        let mode = PropMode::REPLACE;
+        self.conn.change_property8(mode, self.root, property, kind, line.as_bytes()).expect("set");
+        self.conn.sync().expect("a display");
+    }
+
+    /// Where the pointer is.
+    pub fn pointer(&self) -> (i16, i16) {
+        let asked = self.conn.query_pointer(self.root).expect("a display");
+        let seen = asked.reply().expect("a display");
+        (seen.root_x, seen.root_y)
     }
 
     /// Stops the server, or lets it go on.

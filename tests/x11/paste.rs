@@ -83,11 +83,11 @@ fn a_long_text_arrives_whole_and_the_users_selections_come_back() {
 fn the_screen_is_read_back_and_nothing_is_left() {
     let screen = Screen::start();
     let reader = with_a_box(&screen);
-    let before = screen.call("xdotool", &["getmouselocation", "--shell"]);
+    let before = screen.pointer();
     let mut window = screen.carrier(&reader);
     for _ in 0..3 {
         assert_eq!(window.prompt_box(), Ok(PromptBox::Holds("half a draft".into())));
-        assert_eq!(screen.call("xdotool", &["getmouselocation", "--shell"]), before);
+        assert_eq!(screen.pointer(), before);
     }
     // What the user selects meanwhile stays.
     select(&screen, "primary", "selected meanwhile");

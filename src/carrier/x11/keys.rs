@@ -25,7 +25,8 @@ const FRESH: Duration = Duration::from_secs(2);
 pub struct Keys {
     ask: Option<Sender<(Key, Direction)>>,
     told: Receiver<Result<(), String>>,
-    last: Instant,
+    started: Instant,
+    last: Option<Instant>,
 }
 
 impl Keys {
@@ -56,7 +57,7 @@ impl Keys {
                 }
             })
             .map_err(|e| Refusal::later(format!("no thread could be started: {e}")))?;
-        let keys = Self { ask: Some(ask), told, last: Instant::now() };
+        let keys = Self { ask: Some(ask), told, started: Instant::now(), last: None };
         keys.answer()?;
         Ok(keys)
     }
@@ -71,7 +72,7 @@ impl Keys {
 
     /// Whether the layout it knows may be out of date.
     pub fn stale(&self) -> bool {
-        self.last.elapsed() > FRESH
+        self.last.unwrap_or(self.started).elapsed() > FRESH
     }
 
     /// Presses, releases or clicks a key.
@@ -80,7 +81,7 @@ impl Keys {
     /// The display doesn't take it.
     pub fn send(&mut self, key: Key, direction: Direction) -> Result<(), Refusal> {
         let gone = || Refusal::later("the display takes no keys any more");
-        self.last = Instant::now();
+        self.last = Some(Instant::now());
         self.ask.as_ref().ok_or_else(gone)?.send((key, direction)).map_err(|_| gone())?;
         let answer = self.answer();
         if answer.is_err() {
@@ -108,7 +109,9 @@ impl Keys {
 
 impl Drop for Keys {
     fn drop(&mut self) {
-        thread::sleep(LINGER.saturating_sub(self.last.elapsed()));
+        if let Some(last) = self.last {
+            thread::sleep(LINGER.saturating_sub(last.elapsed()));
+        }
         self.ask = None;
         // The thread lets go of what is held and takes its keycodes back; its end closes the channel.
         while self.told.recv_timeout(PATIENCE).is_ok() {}

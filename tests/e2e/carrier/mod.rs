@@ -2,6 +2,7 @@
 
 mod tmux;
 mod tmux_acts;
+mod x11;
 
 use std::collections::BTreeMap;
 
