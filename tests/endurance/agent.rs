@@ -14,6 +14,8 @@ pub struct Work {
     pub notes: Vec<(&'static str, String)>,
     /// Seconds that a background command of this turn sleeps.
     pub background: Option<f64>,
+    /// A background agent of this turn that asks for permission once the gate is open.
+    pub subagent: Option<Gate>,
     /// Opened by the test: the last answer stands still before it.
     pub ending: Gate,
 }
@@ -26,6 +28,8 @@ struct State {
     queue: HashMap<String, VecDeque<Reply>>,
     /// Path of the sealed version, by work.
     sealed: HashMap<String, String>,
+    /// What holds the background agents back, by work.
+    gates: HashMap<String, Gate>,
     /// The work each session is at.
     at: HashMap<String, String>,
 }
@@ -62,7 +66,10 @@ impl Agent {
             match verb.as_str() {
                 "work" => {
                     if let Some(work) = state.work.remove(&name) {
-                        let moves = moves(work);
+                        if let Some(gate) = &work.subagent {
+                            state.gates.insert(name.clone(), gate.clone());
+                        }
+                        let moves = moves(&name, work);
                         state.at.insert(session.clone(), name);
                         state.queue.insert(session.clone(), moves);
                     }
@@ -85,13 +92,32 @@ impl Agent {
         let next = state.queue.get_mut(&session).and_then(VecDeque::pop_front);
         next.unwrap_or_else(|| Reply::text("I go on."))
     }
+
+    /// Answers a request of a background agent: it writes a file and is done.
+    pub fn assist(&self, request: &Request) -> Reply {
+        let asked = order(&request.last_user_text());
+        let Some((_, name)) = asked.filter(|_| request.tool_results().is_empty()) else {
+            return Reply::text("written");
+        };
+        let Some(gate) = lock(&self.0).gates.get(&name).cloned() else { return Reply::text("no") };
+        let input = json!({"file_path": format!("by-agent-{name}.txt"), "content": "x"});
+        Reply::text("I begin.\n\nAnd write.\n").and_tool("Write", input).hang(&gate)
+    }
 }
 
-fn moves(work: Work) -> VecDeque<Reply> {
+fn moves(name: &str, work: Work) -> VecDeque<Reply> {
     let mut moves = VecDeque::new();
     for (kind, note) in work.notes {
         let command = format!("brain-guard append --kind {kind} <<'EOF'\n- {note}\nEOF");
         moves.push_back(Reply::bash(&command));
+    }
+    if work.subagent.is_some() {
+        let prompt = format!("please write {name} now");
+        let input = json!({
+            "description": "write", "prompt": prompt, "subagent_type": "general-purpose",
+            "run_in_background": true,
+        });
+        moves.push_back(Reply::tool("Agent", input));
     }
     if let Some(seconds) = work.background {
         let input = json!({

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::judge;
 use crate::play::{Plan, Scene};
 use crate::scenario::Scenario;
 use crate::stage::Stage;
@@ -17,22 +18,36 @@ pub struct Dialog {
     opened: Option<Instant>,
     answered: bool,
     faulted: bool,
+    by_agent: bool,
 }
 
 impl Dialog {
     /// The dialog of a scenario.
     pub fn of(plan: &Plan) -> Self {
         let tool = match plan.scenario {
-            Scenario::Dialog => Some("Write"),
+            Scenario::Dialog | Scenario::AgentDialog => Some("Write"),
             Scenario::Question => Some("AskUserQuestion"),
             _ => None,
         };
-        Self { tool, opened: None, answered: false, faulted: false }
+        let by_agent = plan.scenario == Scenario::AgentDialog;
+        Self { tool, opened: None, answered: false, faulted: false, by_agent }
     }
 
-    /// Whether none is open now.
-    pub fn is_over(&self, stage: &Stage) -> bool {
-        self.tool.is_none() || !shown(&stage.tui.screen())
+    /// Whether none is open, and none will open.
+    pub fn is_over(&self, stage: &mut Stage, scene: &Scene) -> bool {
+        if self.tool.is_none() || self.faulted {
+            return true;
+        }
+        if shown(&stage.tui.screen()) {
+            return false;
+        }
+        // The background agent always asks; for a prompt it depends on when it was sent.
+        if self.by_agent { self.answered } else { judge::turn_is_over(stage, scene) }
+    }
+
+    /// Whether the user got to answer it.
+    pub fn answered(&self) -> bool {
+        self.answered
     }
 
     /// Looks at the screen; answers once the dialog was read.
@@ -66,7 +81,7 @@ impl Dialog {
             Some(at) if at.elapsed() > READING => {
                 stage.tui.answer("Enter");
                 self.answered = true;
-                scene.released = Some(crate::judge::now());
+                scene.released = Some(judge::now());
             }
             _ => {}
         }

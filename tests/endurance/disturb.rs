@@ -14,12 +14,16 @@ use crate::scenario::Scenario;
 use crate::stage::Stage;
 use crate::tally::{Fault, Outcome};
 
+/// How long Caps Lock stays where it holds a boundary up: under it nothing is typed, but a chord is pressed.
+const CAPS: Duration = Duration::from_secs(4);
+
 /// The disturbance of one boundary.
 pub struct Disturbance {
     scenario: Scenario,
     /// It goes away by itself then.
     until: Option<Instant>,
     hold: Duration,
+    agent: Gate,
     shift: Option<Held>,
     lock: Option<Locked>,
     twin: Option<Twin>,
@@ -27,7 +31,7 @@ pub struct Disturbance {
 
 impl Disturbance {
     /// What is there before the turn ends.
-    pub fn prepare(stage: &Stage, plan: &Plan, scene: &mut Scene) -> Self {
+    pub fn prepare(stage: &Stage, plan: &Plan, agent: Gate, scene: &mut Scene) -> Self {
         let verb = match plan.scenario {
             Scenario::Dialog => Some("write"),
             Scenario::Question => Some("question"),
@@ -39,17 +43,22 @@ impl Disturbance {
             type_into_the_box(&stage.tui, &prompt);
             scene.sent.push(prompt);
         }
+        let mut until = None;
         if let Some(desktop) = &stage.desktop {
             match plan.scenario {
-                Scenario::CapsLock => desktop.caps_lock(),
+                Scenario::CapsLock => {
+                    desktop.caps_lock();
+                    until = Some(Instant::now() + CAPS);
+                }
                 Scenario::German => desktop.layout("de"),
                 _ => {}
             }
         }
         Self {
             scenario: plan.scenario,
-            until: None,
+            until,
             hold: Duration::from_millis(plan.hold),
+            agent,
             shift: None,
             lock: None,
             twin: None,
@@ -91,6 +100,7 @@ impl Disturbance {
             (Scenario::Dialog | Scenario::Question | Scenario::Queued, _, _) => {
                 stage.tui.keys("Enter");
             }
+            (Scenario::AgentDialog, _, _) => self.agent.open(),
             (Scenario::CopyMode, Terminal::Tmux(pane), _) => {
                 let entered = pane.run(&["copy-mode", "-t", "{}"]);
                 self.stay(entered.is_ok(), outcome);
@@ -136,9 +146,9 @@ impl Disturbance {
         }
     }
 
-    /// Whether it has passed.
+    /// Whether nothing of it is waited for.
     pub fn is_over(&self) -> bool {
-        self.until.is_none()
+        self.until.is_none() || self.scenario == Scenario::CapsLock
     }
 
     /// Lets it pass when its time has come.
@@ -166,6 +176,7 @@ impl Disturbance {
             (Scenario::FocusStolen | Scenario::Twin, Terminal::Xterm(window), Some(desktop)) => {
                 desktop.activate(window.window());
             }
+            (Scenario::CapsLock, _, Some(desktop)) => desktop.caps_lock(),
             _ => {}
         }
     }
@@ -182,12 +193,9 @@ impl Disturbance {
                 format!("{keys} keys in the twin"),
             );
         }
-        if let Some(desktop) = &stage.desktop {
-            match self.scenario {
-                Scenario::CapsLock => desktop.caps_lock(),
-                Scenario::German => desktop.layout("us"),
-                _ => {}
-            }
+        if let Some(desktop) = stage.desktop.as_ref().filter(|_| self.scenario == Scenario::German)
+        {
+            desktop.layout("us");
         }
     }
 }

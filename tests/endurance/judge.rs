@@ -16,9 +16,36 @@ use crate::tally::{Fault, Outcome};
 /// How long what belongs to a boundary may take to be done behind its answer.
 const SETTLES: Duration = Duration::from_secs(8);
 
+/// What the line says that goes before a pasted file.
+const PASTED: &str = "go on from the notes";
+
 /// Seconds since the epoch.
 pub fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
+}
+
+/// Whether the turn of what the user sent in this scene, if they did, has begun and ended.
+pub fn turn_is_over(stage: &mut Stage, scene: &Scene) -> bool {
+    let Some(text) = scene.about_to_send() else { return true };
+    if !submitted(stage, scene, text) {
+        return true;
+    }
+    let all = new_requests(stage, scene);
+    let Some(asked) = all.iter().find(|request| request.last_user_text().contains(text)) else {
+        return false;
+    };
+    let asked = wall(stage, asked);
+    stage.spy.look()[scene.hooks..].iter().any(|seen| seen.is("Stop", "") && seen.at > asked)
+}
+
+/// When a request came, in seconds since the epoch.
+fn wall(stage: &Stage, request: &Request) -> f64 {
+    now() - stage.world.mock.started().elapsed().as_secs_f64() + request.at.as_secs_f64()
+}
+
+fn submitted(stage: &mut Stage, scene: &Scene, text: &str) -> bool {
+    let new = &stage.spy.look()[scene.hooks..];
+    new.iter().any(|seen| seen.is("UserPromptSubmit", "") && seen.event["prompt"] == text)
 }
 
 /// The newest token of a session that ends.
@@ -63,6 +90,7 @@ pub fn judge(stage: &mut Stage, plan: &Plan, scene: &Scene, over: bool, outcome:
         outcome.fault(Fault::Misfire(kind), format!("{} new sessions", born.len()));
     }
     for crossing in &scene.crossings {
+        carried_by(stage, crossing, outcome);
         arrival(stage, scene, crossing, over, outcome);
     }
     if over {
@@ -72,6 +100,24 @@ pub fn judge(stage: &mut Stage, plan: &Plan, scene: &Scene, over: bool, outcome:
     in_the_box(stage, plan, scene, outcome);
     remains::strays(stage, outcome);
     remains::left_behind(stage, scene, outcome);
+}
+
+/// What carried it, and how the text came.
+fn carried_by(stage: &Stage, crossing: &Crossing, outcome: &mut Outcome) {
+    let Some(token) = token(stage, crossing) else { return };
+    let name = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    for tried in token["tried"].as_array().into_iter().flatten() {
+        outcome.met(format!("handed on by {}", name(tried)));
+    }
+    if token["step"] == "acknowledged" {
+        outcome.met(format!("carried by {}", name(&token["carrier"])));
+        outcome.met(format!("inject {}", name(&token["inject"])));
+    }
+    for event in stage.logged() {
+        if event["kind"] == "carrier-acted" && event["token"] == token["id"] {
+            outcome.met(format!("cleared by the {} road", name(&event["road"])));
+        }
+    }
 }
 
 /// The sessions that a clear gave birth to in this scene.
@@ -159,11 +205,10 @@ fn arrival(stage: &Stage, scene: &Scene, crossing: &Crossing, over: bool, outcom
 
 /// From the turn's last end to the new session's first request.
 fn timed(stage: &mut Stage, scene: &Scene, born: &[String], outcome: &mut Outcome) {
-    let now = now();
-    let (asked, started) = (new_requests(stage, scene), stage.world.mock.started());
+    let asked = new_requests(stage, scene);
     let first = |id: &String| asked.iter().find(|request| request.session.as_ref() == Some(id));
-    let Some(first) = born.iter().filter_map(first).map(|request| request.at).min() else { return };
-    let arrived = now - started.elapsed().as_secs_f64() + first.as_secs_f64();
+    let firsts = born.iter().filter_map(first).map(|request| wall(stage, request));
+    let Some(arrived) = firsts.reduce(f64::min) else { return };
     let parents: Vec<&str> =
         scene.crossings.iter().map(|crossing| crossing.parent.as_str()).collect();
     let stops = stage.spy.look()[scene.hooks..].iter().filter(|seen| seen.is("Stop", ""));
@@ -179,7 +224,11 @@ fn prompts(stage: &mut Stage, scene: &Scene, outcome: &mut Outcome) {
     let texts: Vec<String> =
         submitted.filter_map(|seen| seen.event["prompt"].as_str().map(str::to_owned)).collect();
     for text in &texts {
-        let ours = ["/brain-guard:", "brain-guard", "<task-notification"];
+        if text.matches(PASTED).count() > 1 {
+            let kind = Fault::Misfire("our own line typed twice");
+            outcome.fault(kind, crate::evidence::short(text, 120));
+        }
+        let ours = [PASTED, "/brain-guard:", "brain-guard", "<task-notification"];
         let own =
             ours.iter().any(|head| text.starts_with(head)) || text.contains("compaction file ");
         if text.contains("/clear") && !own {
@@ -192,12 +241,18 @@ fn prompts(stage: &mut Stage, scene: &Scene, outcome: &mut Outcome) {
             outcome.fault(kind, crate::evidence::short(text, 80));
         }
     }
+    let asked = new_requests(stage, scene);
     for sent in &scene.sent {
+        let reached = asked.iter().any(|request| request.said(sent));
+        if texts.contains(sent) && !reached {
+            let lost = format!("the prompt {sent:?} was sent and never reached the model");
+            outcome.fault(Fault::DraftLost, lost);
+        }
         if texts.iter().filter(|text| *text == sent).count() > 1 {
             outcome.fault(Fault::Misfire("a prompt sent twice"), sent.clone());
         }
     }
-    for request in new_requests(stage, scene) {
+    for request in asked {
         let said = request.last_user_text().replace("<command-name>/clear</command-name>", "");
         let typed =
             said.lines().any(|line| line.trim() == "/clear" || line.trim().ends_with(" /clear"));
@@ -211,14 +266,8 @@ fn prompts(stage: &mut Stage, scene: &Scene, outcome: &mut Outcome) {
 /// The draft is as before, a prompt that was about to be sent is sent or still there, and nothing of ours is.
 fn in_the_box(stage: &mut Stage, plan: &Plan, scene: &Scene, outcome: &mut Outcome) {
     let draft = plan.scenario.draft().map(squeeze).unwrap_or_default();
-    let prompted = |stage: &mut Stage, text: &str| {
-        stage.spy.look()[scene.hooks..]
-            .iter()
-            .any(|seen| seen.is("UserPromptSubmit", "") && seen.event["prompt"] == text)
-    };
-    // The last one is what a scenario typed; a scene of two has two that were sent at once.
-    let about = scene.sent.last().filter(|text| !text.starts_with("please work")).cloned();
-    let unsent = about.filter(|text| !prompted(stage, text)).map(|text| squeeze(&text));
+    let about = scene.about_to_send().map(str::to_owned);
+    let unsent = about.filter(|text| !submitted(stage, scene, text)).map(|text| squeeze(&text));
     let wanted = unsent.unwrap_or(draft);
     let shown = |stage: &Stage| stage.tui.prompt_box().map(|text| squeeze(&text));
     let right = process::poll(Duration::from_secs(4), Duration::from_millis(50), || {

@@ -64,6 +64,13 @@ pub struct Scene {
     pub released: Option<f64>,
 }
 
+impl Scene {
+    /// What the scenario has the user send about the turn's end, beside the work itself.
+    pub fn about_to_send(&self) -> Option<&str> {
+        self.sent.last().map(String::as_str).filter(|text| !text.starts_with("please work"))
+    }
+}
+
 /// Plays one boundary and judges it.
 pub fn play(stage: &mut Stage, plan: &Plan) -> Outcome {
     let mut outcome = Outcome::default();
@@ -80,10 +87,11 @@ pub fn play(stage: &mut Stage, plan: &Plan) -> Outcome {
     };
     own_selection(stage, &scene.selected);
     let second = (plan.scenario == Scenario::TwoSessions).then(|| stage.second());
-    let gate = Gate::default();
-    let asked = work(stage, plan, &stage.tui, &format!("k{}", plan.number), &gate, &mut scene);
+    let (gate, agent) = (Gate::default(), Gate::default());
+    let gates = (&gate, &agent);
+    let asked = work(stage, plan, &stage.tui, &format!("k{}", plan.number), gates, &mut scene);
     if let Some(second) = &second {
-        work(stage, plan, second, &format!("k{}b", plan.number), &gate, &mut scene);
+        work(stage, plan, second, &format!("k{}b", plan.number), gates, &mut scene);
     }
     let naive: Vec<Naive> = if plan.naive {
         let tuis = [Some(&stage.tui), second.as_ref()].into_iter().flatten();
@@ -96,7 +104,7 @@ pub fn play(stage: &mut Stage, plan: &Plan) -> Outcome {
     if let Some(draft) = plan.scenario.draft() {
         type_into_the_box(&stage.tui, draft);
     }
-    let mut disturbance = Disturbance::prepare(stage, plan, &mut scene);
+    let mut disturbance = Disturbance::prepare(stage, plan, agent, &mut scene);
     disturbance.around(stage, plan, asked, &gate, &mut scene, &mut outcome);
     if matches!(plan.scenario, Scenario::TerminalKilled | Scenario::ClientKilled) {
         outcome.killed = true;
@@ -110,7 +118,7 @@ pub fn play(stage: &mut Stage, plan: &Plan) -> Outcome {
         disturbance.pass(stage, &mut scene, &mut outcome);
         dialog.look(stage, &mut scene, &mut outcome);
         let all_done = scene.crossings.iter().all(|crossing| judge::acknowledged(stage, crossing));
-        if all_done && disturbance.is_over() && dialog.is_over(stage) {
+        if all_done && disturbance.is_over() && dialog.is_over(stage, &scene) {
             break true;
         }
         let failed = scene.crossings.iter().any(|c| judge::failed(stage, c).is_some());
@@ -121,6 +129,9 @@ pub fn play(stage: &mut Stage, plan: &Plan) -> Outcome {
     };
     drop(naive);
     disturbance.end(stage, &mut scene, &mut outcome);
+    if dialog.answered() {
+        outcome.met("a dialog was read and answered");
+    }
     if !over {
         let why = scene.crossings.iter().find_map(|crossing| judge::stands(stage, crossing));
         outcome.refused = why;
@@ -141,14 +152,15 @@ fn work(
     plan: &Plan,
     tui: &Tui,
     name: &str,
-    ending: &Gate,
+    (ending, agent): (&Gate, &Gate),
     scene: &mut Scene,
 ) -> Instant {
     let nonce = format!("nonce-{name}-{:08x}", plan.number.wrapping_mul(2_654_435_761) as u32);
     let notes = notes(plan.scenario, &nonce);
     // The command outlives the calls behind it, and ends at the time that the plan gives.
     let background = (plan.scenario == Scenario::Background).then_some(1.5);
-    let work = Work { notes: notes.into(), background, ending: ending.clone() };
+    let subagent = (plan.scenario == Scenario::AgentDialog).then(|| agent.clone());
+    let work = Work { notes: notes.into(), background, subagent, ending: ending.clone() };
     stage.agent.give(name, work);
     let prompt = format!("please work {name} now");
     tui.prompt(&prompt);

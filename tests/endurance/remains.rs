@@ -19,6 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(8);
 /// Bytes that reached a terminal that is not the client's.
 pub fn strays(stage: &Stage, outcome: &mut Outcome) {
     for (name, bytes) in stage.strays() {
+        let bytes = without_reports(&bytes);
         if !bytes.is_empty() {
             let kind = match name {
                 "decoy" => "keys in another window",
@@ -28,6 +29,23 @@ pub fn strays(stage: &Stage, outcome: &mut Outcome) {
             outcome.fault(Fault::Misfire(kind), format!("{shown:?}"));
         }
     }
+}
+
+/// Without what the terminal itself tells of its focus, which a client that was killed had asked for.
+fn without_reports(bytes: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::new();
+    let mut rest = bytes;
+    while let Some((first, tail)) = rest.split_first() {
+        rest = tail;
+        if let Some(behind) = tail.strip_prefix(b"[I").or_else(|| tail.strip_prefix(b"[O"))
+            && *first == 0x1b
+        {
+            rest = behind;
+        } else {
+            kept.push(*first);
+        }
+    }
+    kept
 }
 
 /// Tokens that still have a way to go.

@@ -48,7 +48,9 @@ scenarios! {
     DraftSlash = "draft-slash" on BOTH;
     /// The user sends a prompt about the turn's end; its first call asks for permission.
     Dialog = "dialog" on BOTH;
-    /// The same with a question of the agent's.
+    /// A background agent asks for permission about the turn's end.
+    AgentDialog = "agent-dialog" on BOTH;
+    /// The user sends a prompt about the turn's end, upon which the agent asks a question.
     Question = "question" on BOTH;
     /// The pane is in copy mode for a while.
     CopyMode = "copy-mode" on TMUX;

@@ -54,7 +54,7 @@ impl Stage {
     /// Starts a client.
     pub fn new(setup: Setup) -> Self {
         let agent = Agent::default();
-        let script = agent.clone();
+        let (script, assistant) = (agent.clone(), agent.clone());
         let mut world = World::build()
             .without_mod()
             .spy(Spy::default())
@@ -63,7 +63,8 @@ impl Stage {
                 "permissions",
                 json!({"defaultMode": "default", "allow": ["Bash(sleep:*)"]}),
             )
-            .agent(move |request| script.answer(request));
+            .agent(move |request| script.answer(request))
+            .subagent(move |request| assistant.assist(request));
         if let Some(binary) = setup.binary {
             world = world.guard_binary(binary);
         }
@@ -172,6 +173,15 @@ impl Stage {
             .filter(|path| path.extension().is_some_and(|ending| ending == "json"))
             .filter_map(|path| serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok())
             .collect()
+    }
+
+    /// What brain-guard logged.
+    pub fn logged(&self) -> Vec<Value> {
+        let folders = std::fs::read_dir(self.world.state().join("brain-guard"));
+        let logs =
+            folders.into_iter().flatten().flatten().map(|entry| entry.path().join("log.jsonl"));
+        let text: String = logs.filter_map(|log| std::fs::read_to_string(log).ok()).collect();
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
     /// Processes of brain-guard's own that are alive.

@@ -45,6 +45,8 @@ pub struct Outcome {
     pub seconds: Option<f64>,
     /// It did not come to a new session, and why; no fault by itself.
     pub refused: Option<String>,
+    /// What happened on the way, for the reader: how it was carried, dialogs that opened.
+    pub met: Vec<String>,
     /// The scenario was to end it before that.
     pub killed: bool,
 }
@@ -53,6 +55,11 @@ impl Outcome {
     /// Adds a fault.
     pub fn fault(&mut self, fault: Fault, details: impl Into<String>) {
         self.faults.push((fault, details.into()));
+    }
+
+    /// Adds what happened.
+    pub fn met(&mut self, what: impl Into<String>) {
+        self.met.push(what.into());
     }
 }
 
@@ -63,8 +70,11 @@ pub struct Tally {
     pub by_scenario: BTreeMap<String, usize>,
     pub faults: BTreeMap<Fault, usize>,
     pub refused: BTreeMap<String, usize>,
+    pub met: BTreeMap<String, usize>,
     pub killed: usize,
     pub seconds: Vec<f64>,
+    /// The slowest, each with its number and scenario.
+    pub slowest: Vec<(f64, String)>,
     /// One line for each fault.
     pub details: Vec<String>,
 }
@@ -82,8 +92,15 @@ impl Tally {
             self.details.push(format!("#{number} {name}: no new session: {why}"));
             *self.refused.entry(why).or_default() += 1;
         }
+        for what in outcome.met {
+            *self.met.entry(what).or_default() += 1;
+        }
         self.killed += usize::from(outcome.killed);
         self.seconds.extend(outcome.seconds);
+        let mine = outcome.seconds.map(|seconds| (seconds, format!("#{number} {name}")));
+        self.slowest.extend(mine);
+        self.slowest.sort_by(|a, b| b.0.total_cmp(&a.0));
+        self.slowest.truncate(3);
     }
 
     fn count(&self, like: impl Fn(&Fault) -> bool) -> usize {
@@ -111,8 +128,10 @@ impl Tally {
     pub fn report(&self, name: &str) -> String {
         let mut lines = vec![format!("{name}: {} boundaries", self.boundaries)];
         let mix: Vec<_> = self.by_scenario.iter().map(|(name, n)| format!("{name} {n}")).collect();
-        lines.push(format!("  scenarios          {}", mix.join(", ")));
-        lines.push(format!("  misfires           {}", self.misfires()));
+        lines.push(format!("  scenarios              {}", mix.join(", ")));
+        let met: Vec<_> = self.met.iter().map(|(what, n)| format!("{what} {n}")).collect();
+        lines.push(format!("  met                    {}", met.join(", ")));
+        lines.push(format!("  misfires               {}", self.misfires()));
         for (fault, count) in &self.faults {
             if let Fault::Misfire(kind) = fault {
                 lines.push(format!("    {count} × {kind}"));
@@ -135,6 +154,8 @@ impl Tally {
             let (n, what) = (self.seconds.len(), "from Stop, or from the end of what held it up,");
             lines.push(format!("  {what} to the new session's first request:"));
             lines.push(format!("    median {median:.2} s, worst {worst:.2} s ({n} boundaries)"));
+            let slow = self.slowest.iter().map(|(seconds, what)| format!("{what} {seconds:.2} s"));
+            lines.push(format!("    slowest: {}", slow.collect::<Vec<_>>().join(", ")));
         }
         lines.extend(self.details.iter().map(|line| format!("  ! {line}")));
         lines.join("\n")
@@ -147,7 +168,7 @@ impl Tally {
         };
         let times = self.times();
         json!({
-            "boundaries": self.boundaries, "scenarios": self.by_scenario,
+            "boundaries": self.boundaries, "scenarios": self.by_scenario, "met": self.met,
             "misfires": self.misfires(), "faults": named(&self.faults),
             "double_injections": self.count(|f| *f == Fault::Double),
             "lost_injections": self.count(|f| *f == Fault::Lost),
@@ -155,7 +176,7 @@ impl Tally {
             "left_behind": self.count(|f| matches!(f, Fault::Left(_))),
             "stuck": self.count(|f| *f == Fault::Stuck),
             "no_new_session": self.refused, "killed": self.killed,
-            "median_seconds": times.map(|t| t.0), "worst_seconds": times.map(|t| t.1),
+            "median_seconds": times.map(|t| t.0), "worst_seconds": times.map(|t| t.1), "slowest": self.slowest,
             "details": self.details,
         })
     }
