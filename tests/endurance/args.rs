@@ -6,7 +6,7 @@ use crate::scenario::{Road, Scenario};
 
 const USAGE: &str = "\
 usage: tests/soak [--n N] [--only tmux|x11] [--scenario NAME] [--seed S] [--without-proofs] [--json]
-  --n N             boundaries for each of tmux and X11 [default: 200; 10 under cargo test]
+  --n N             boundaries for each of tmux and X11 [default: 200; under cargo test 10, and the control]
   --only ROAD       tmux or x11 alone
   --scenario NAME   this one again and again
   --seed S          the order, the times and the choices of an earlier run
@@ -26,6 +26,8 @@ pub struct Args {
     pub json: bool,
     /// The build of brain-guard to use, where it is not the test's own.
     pub binary: Option<PathBuf>,
+    /// As `cargo test` runs it: few boundaries, and the control behind them.
+    pub short: bool,
     /// A filter of the test harness names other tests.
     pub elsewhere: bool,
 }
@@ -44,10 +46,12 @@ impl Args {
             naive: false,
             json: false,
             binary: None,
+            short: true,
             elsewhere: false,
         };
         let mut words = words.peekable();
         while let Some(word) = words.next() {
+            args.short &= !word.starts_with("--") || word.starts_with("--test-threads");
             let mut value = || words.next().ok_or_else(|| format!("{word} wants a value\n{USAGE}"));
             match word.as_str() {
                 "--n" => args.n = number(&value()?)?,

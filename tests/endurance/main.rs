@@ -13,6 +13,7 @@
 
 mod agent;
 mod args;
+mod arrival;
 mod dialog;
 mod disturb;
 mod judge;
@@ -72,85 +73,141 @@ fn main() -> ExitCode {
     // What a wait says when it gives up stands in the result.
     std::panic::set_hook(Box::new(|_| {}));
     let began = Instant::now();
-    let sums: Vec<(Road, Tally)> =
-        args.roads.iter().map(|road| (*road, soak(&args, *road))).collect();
+    let mut runs: Vec<Run> =
+        args.roads.iter().map(|road| Run::of(&args, *road, args.naive, args.n)).collect();
+    if args.short {
+        runs.extend(args.roads.iter().map(|road| Run::control(&args, *road)));
+    }
+    for run in &mut runs {
+        run.soak(&args);
+    }
     let seconds = began.elapsed().as_secs_f64();
-    let right = |tally: &Tally| if args.naive { tally.misfires() > 0 } else { tally.clean() };
-    let passed = sums.iter().filter(|(_, tally)| right(tally)).count();
+    let passed = runs.iter().filter(|run| run.right()).count();
     if args.json {
         let roads: serde_json::Map<_, _> =
-            sums.iter().map(|(road, tally)| (road.name().to_owned(), tally.json())).collect();
+            runs.iter().map(|run| (run.name(), run.tally.json())).collect();
         let about = json!({
-            "seed": args.seed, "n": args.n, "proofs": !args.naive, "wall_seconds": seconds,
-            "client": client::PINNED, "machine": machine(), "skipped": SKIPPED, "roads": roads,
+            "seed": args.seed, "n": args.n, "wall_seconds": seconds, "client": client::PINNED,
+            "machine": machine(), "skipped": SKIPPED, "runs": roads,
         });
         println!("{about}");
     } else {
-        for (road, tally) in &sums {
-            println!("{}", tally.report(road.name()));
+        for run in &runs {
+            println!("{}", run.tally.report(&run.name()));
         }
         for skipped in SKIPPED {
             println!("not played: {skipped}");
         }
-        let proofs = if args.naive { ", without proofs" } else { "" };
+        println!("seed {}, {seconds:.0} s, client {}, {}", args.seed, client::PINNED, machine());
+        let verdict = if passed == runs.len() { "ok" } else { "FAILED" };
         println!(
-            "seed {}{proofs}, {seconds:.0} s, client {}, {}",
-            args.seed,
-            client::PINNED,
-            machine()
+            "test result: {verdict}. {passed} passed; {} failed; 0 ignored",
+            runs.len() - passed
         );
-        let verdict = if passed == sums.len() { "ok" } else { "FAILED" };
-        let failed = sums.len() - passed;
-        println!("test result: {verdict}. {passed} passed; {failed} failed; 0 ignored");
     }
-    ExitCode::from(u8::from(passed < sums.len()))
+    ExitCode::from(u8::from(passed < runs.len()))
 }
 
-/// Plays the boundaries of one road.
-fn soak(args: &Args, road: Road) -> Tally {
-    let mut dice = Dice(args.seed ^ road.name().len() as u64);
-    let all = args.scenario.map_or_else(|| Scenario::on(road), |only| vec![only]);
-    let mut tally = Tally::default();
-    if !all.iter().all(|scenario| Scenario::on(road).contains(scenario)) {
-        return tally;
+/// The boundaries of one road, with our carrier or without proofs.
+struct Run {
+    road: Road,
+    naive: bool,
+    dice: Dice,
+    order: Vec<Scenario>,
+    tally: Tally,
+}
+
+impl Run {
+    fn of(args: &Args, road: Road, naive: bool, n: usize) -> Self {
+        let mut dice = Dice(args.seed ^ road.name().len() as u64);
+        let all = args.scenario.map_or_else(|| Scenario::on(road), |only| vec![only]);
+        let played = all.iter().all(|scenario| Scenario::on(road).contains(scenario));
+        let order = if played { dice.order(&all, n) } else { Vec::new() };
+        Self { road, naive, dice, order, tally: Tally::default() }
     }
-    let mut stage: Option<Stage> = None;
-    for (at, scenario) in dice.order(&all, args.n).into_iter().enumerate() {
-        let plan = plan(args, &mut dice, at + 1, scenario);
-        progress(args, road, &tally, &plan);
-        let chords = dice.percent(70);
-        let binary = args.binary.as_deref();
-        let played = catch_unwind(AssertUnwindSafe(|| {
-            let setup = Setup { road, chords, naive: args.naive, binary };
-            play::play(stage.get_or_insert_with(|| Stage::new(setup)), &plan)
-        }));
-        let outcome = played.unwrap_or_else(|cause| play::stuck(cause.as_ref()));
-        let spoilt = !outcome.faults.is_empty() || outcome.refused.is_some();
-        if let Some(used) =
-            stage.take_if(|used| spoilt || scenario.ends_the_stage() || used.played >= LIFE)
-        {
-            end(used, spoilt && !args.naive, &format!("soak-{}-{}", road.name(), plan.number));
+
+    /// Three boundaries that must misfire where nothing is proven.
+    fn control(args: &Args, road: Road) -> Self {
+        let order = vec![Scenario::DraftLine, Scenario::DraftLines, Scenario::AgentDialog];
+        Self { order, ..Self::of(args, road, true, 0) }
+    }
+
+    fn name(&self) -> String {
+        format!("{}{}", self.road.name(), if self.naive { ", without proofs" } else { "" })
+    }
+
+    /// Whether it is as it must be: clean, or for a control not.
+    fn right(&self) -> bool {
+        if self.naive { self.tally.misfires() > 0 } else { self.tally.clean() }
+    }
+
+    fn soak(&mut self, args: &Args) {
+        let mut stage: Option<Stage> = None;
+        for at in 0..self.order.len() {
+            let plan = plan(&mut self.dice, at + 1, self.order[at], self.naive);
+            self.progress(&plan);
+            let chords = self.dice.percent(70);
+            let setup = Setup {
+                road: self.road,
+                chords,
+                naive: self.naive,
+                binary: args.binary.as_deref(),
+            };
+            let played = catch_unwind(AssertUnwindSafe(|| {
+                play::play(stage.get_or_insert_with(|| Stage::new(setup)), &plan)
+            }));
+            let outcome = played.unwrap_or_else(|cause| play::stuck(cause.as_ref()));
+            let spoilt = !outcome.faults.is_empty() || outcome.refused.is_some();
+            let over =
+                |used: &Stage| spoilt || plan.scenario.ends_the_stage() || used.played >= LIFE;
+            if let Some(used) = stage.take_if(|used| over(used)) {
+                let name = format!("soak-{}-{}", self.road.name(), plan.number);
+                end(used, spoilt && !self.naive, &name);
+            }
+            self.tally.add(&plan.scenario.to_string(), plan.number, outcome);
         }
-        tally.add(&scenario.to_string(), plan.number, outcome);
+        if let Some(used) = stage {
+            end(used, false, "");
+        }
+        if std::io::stderr().is_terminal() {
+            eprint!("\r\x1b[K");
+        }
     }
-    if let Some(used) = stage {
-        end(used, false, "");
+
+    fn progress(&self, plan: &Plan) {
+        let mut out = std::io::stderr();
+        if !out.is_terminal() {
+            return;
+        }
+        let (done, width) = (self.tally.boundaries * 30 / self.order.len().max(1), 30);
+        let bar = format!("{}{}", "#".repeat(done), ".".repeat(width - done));
+        // A terminal that is gone is no reason to stop.
+        let _ = write!(
+            out,
+            "\r\x1b[K{} [{bar}] {}/{} {} misfires, now {}",
+            self.name(),
+            plan.number,
+            self.order.len(),
+            self.tally.misfires(),
+            plan.scenario
+        );
+        let _ = out.flush();
     }
-    progress_done();
-    tally
 }
 
 /// What chance decides of a boundary.
-fn plan(args: &Args, dice: &mut Dice, number: usize, scenario: Scenario) -> Plan {
+fn plan(dice: &mut Dice, number: usize, scenario: Scenario, naive: bool) -> Plan {
     let offset = match scenario {
         Scenario::TerminalKilled | Scenario::ClientKilled => dice.within(0, 900),
+        // Without proofs the keys come right at the end: what they meet has to be there by then.
+        Scenario::AgentDialog if naive => dice.within(-400, -200),
         Scenario::Clipboard | Scenario::FocusStolen => dice.within(-50, 900),
         _ => dice.within(-200, 400),
     };
     let by_chance = dice.percent(25);
     let (auto, hold) = (dice.percent(40), dice.within(300, 1800) as u64);
-    let paste = !args.naive && scenario.pastes().unwrap_or(by_chance);
-    Plan { number, scenario, paste, auto, offset, hold, naive: args.naive }
+    let paste = !naive && scenario.pastes().unwrap_or(by_chance);
+    Plan { number, scenario, paste, auto, offset, hold, naive }
 }
 
 fn end(stage: Stage, keep: bool, name: &str) {
@@ -161,31 +218,6 @@ fn end(stage: Stage, keep: bool, name: &str) {
         }
         drop(stage);
     }));
-}
-
-fn progress(args: &Args, road: Road, tally: &Tally, plan: &Plan) {
-    let mut out = std::io::stderr();
-    if !out.is_terminal() {
-        return;
-    }
-    let (done, width) = (tally.boundaries * 30 / args.n.max(1), 30);
-    let bar = format!("{}{}", "#".repeat(done), ".".repeat(width - done));
-    let _ = write!(
-        out,
-        "\r\x1b[K{:<4} [{bar}] {}/{} {} misfires, now {}",
-        road.name(),
-        plan.number,
-        args.n,
-        tally.misfires(),
-        plan.scenario
-    );
-    let _ = out.flush();
-}
-
-fn progress_done() {
-    if std::io::stderr().is_terminal() {
-        eprint!("\r\x1b[K");
-    }
 }
 
 /// The processor and its cores.

@@ -21,6 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(45);
 /// The same once it was given up: what is late may still come.
 const PATIENCE_FAILED: Duration = Duration::from_secs(25);
 
+/// The same where nothing tries again.
+const PATIENCE_NAIVE: Duration = Duration::from_secs(12);
+
 /// What one boundary is to be.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -122,7 +125,12 @@ pub fn play(stage: &mut Stage, plan: &Plan) -> Outcome {
             break true;
         }
         let failed = scene.crossings.iter().any(|c| judge::failed(stage, c).is_some());
-        if ended.elapsed() >= if failed { PATIENCE_FAILED } else { PATIENCE } {
+        let patience = match (plan.naive, failed) {
+            (true, _) => PATIENCE_NAIVE,
+            (false, true) => PATIENCE_FAILED,
+            (false, false) => PATIENCE,
+        };
+        if ended.elapsed() >= patience {
             break false;
         }
         thread::sleep(Duration::from_millis(15));

@@ -1,0 +1,81 @@
+//! Whether the notes arrived: whole, once, and in the new session's first request.
+
+use std::sync::Arc;
+
+use crate::judge::{new_requests, token};
+use crate::mock::Request;
+use crate::play::{Crossing, Scene};
+use crate::stage::Stage;
+use crate::tally::{Fault, Outcome};
+
+/// The parts of compaction files in a request: what stands behind the opening marker, and the text.
+fn parts(request: &Request) -> Vec<(String, String)> {
+    let texts = request.user_texts().into_iter().chain(request.system_texts());
+    let mut parts = Vec::new();
+    for text in texts {
+        for found in text.split("<<<<< compaction file ").skip(1) {
+            let Some((head, rest)) = found.split_once('\n') else { continue };
+            let id = head.split(',').next().unwrap_or_default();
+            let end = rest.match_indices("\n>>>>> end of ").find(|(at, _)| {
+                rest[*at + 1..].lines().next().is_some_and(|line| line.ends_with(id))
+            });
+            let file = end.map_or(rest, |(at, _)| &rest[..at]);
+            parts.push((head.to_owned(), file.to_owned()));
+        }
+    }
+    parts.sort();
+    parts
+}
+
+/// The sealed file, byte for byte, in the first request of one new session and nowhere a second time.
+pub fn judge(stage: &Stage, scene: &Scene, crossing: &Crossing, over: bool, outcome: &mut Outcome) {
+    let Some(path) = stage.agent.sealed(&crossing.name) else {
+        outcome.fault(Fault::Stuck, "no sealed version was named");
+        return;
+    };
+    // A later seal of the same boundary (an append behind it) is the one that crosses.
+    let sealed =
+        token(stage, crossing).and_then(|token| token["sealed"].as_str().map(str::to_owned));
+    let file = std::fs::read_to_string(sealed.as_deref().unwrap_or(&path)).unwrap_or_default();
+    let mine = |request: &&Arc<Request>| {
+        parts(request).iter().any(|(_, text)| text.contains(&crossing.nonce))
+    };
+    let all = new_requests(stage, scene);
+    let holders: Vec<_> = all.iter().filter(mine).collect();
+    let mut sessions: Vec<_> = holders.iter().map(|request| request.session.clone()).collect();
+    sessions.dedup();
+    sessions.sort();
+    sessions.dedup();
+    if sessions.is_empty() {
+        if over {
+            outcome.fault(Fault::Lost, "no request holds the notes");
+        }
+        return;
+    }
+    if sessions.len() > 1 {
+        outcome.fault(Fault::Double, format!("the notes are in {} sessions", sessions.len()));
+    }
+    let session = &sessions[0];
+    let of_child: Vec<_> = all.iter().filter(|request| request.session == *session).collect();
+    let (first, last) = (of_child[0], of_child[of_child.len() - 1]);
+    if session.as_deref() == Some(crossing.parent.as_str()) {
+        outcome.fault(Fault::Misfire("delivered into the old session"), crossing.name.clone());
+    }
+    for (request, which) in [(first, "first"), (last, "last")] {
+        let mut found = parts(request);
+        let count = found.len();
+        found.dedup();
+        if found.len() < count {
+            let details =
+                format!("{count} parts of which {} differ ({which} request)", found.len());
+            outcome.fault(Fault::Double, details);
+            return;
+        }
+        let whole: String = found.into_iter().map(|(_, text)| text).collect();
+        if whole != file {
+            let lengths = format!("{} of {} bytes", whole.len(), file.len());
+            outcome.fault(Fault::Lost, format!("{lengths} in the {which} request"));
+            return;
+        }
+    }
+}
