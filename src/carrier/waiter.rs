@@ -96,7 +96,10 @@ fn step(
         boundary::update(places, id, |t| t.abandon(CLIENT_ENDED, now))?;
         return Ok(None);
     }
-    let Some(why) = stuck(&token, now, settings) else { return Ok(Some(token)) };
+    let running = token.step == Step::Pending && turn_runs(places, &token.parent);
+    let Some(why) = stuck(&token, now, settings).filter(|_| !running) else {
+        return Ok(Some(token));
+    };
     let next = next_after(env, places, &token, now);
     boundary::update(places, id, |t| {
         // It may have moved on meanwhile.
@@ -138,6 +141,11 @@ fn prove_arrival(places: &Places, id: &str) -> io::Result<()> {
         state::update(places, child, |s| s.missing = Some(token.sealed.clone()))?;
     }
     Ok(())
+}
+
+/// Whether the turn that sealed has yet to end: the carrier's time runs from there.
+fn turn_runs(places: &Places, session: &str) -> bool {
+    state::load(places, session).ok().flatten().is_some_and(|s| s.turn.is_some())
 }
 
 /// The carrier that takes over from the module, if one can.

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::facts::Facts;
 use crate::boundary::{EDITED, SEALED_ANEW, Step, Token, budget};
+use crate::carrier::waiter;
 use crate::clock::Time;
 use crate::log;
 use crate::settings::Mode;
@@ -141,6 +142,10 @@ pub fn request_boundary(facts: &mut Facts, request: &Request) {
         s.stop_blocks = 0;
     });
     facts.session.token = Some(token.id.clone());
+    // From the seal on: a client that dies before the turn's end leaves nothing open.
+    if let Err(e) = waiter::start(facts.env, &facts.places, &token.id) {
+        facts.fault("waiter not started", &e);
+    }
     log::write(
         &facts.places.log(),
         facts.now,
