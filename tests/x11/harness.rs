@@ -261,7 +261,10 @@ impl Drop for Screen {
             let _ = child.kill();
             let _ = child.wait();
         }
-        let _ = self.server.kill();
+        // Asked to end, it takes its lock and socket with it; a test that failed may have left it stopped.
+        self.stand_still(false);
+        let server = rustix::process::Pid::from_child(&self.server);
+        let _ = rustix::process::kill_process(server, rustix::process::Signal::TERM);
         let _ = self.server.wait();
     }
 }
