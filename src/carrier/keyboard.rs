@@ -90,13 +90,13 @@ pub fn pasted(
     submit(terminal, typed, commit, line, stashed)
 }
 
-/// Takes back a typed `/clear` that had no effect.
+/// Takes back a typed `/clear`, or a line with a paste, that was not submitted.
 ///
 /// # Errors
 /// The box shows something else by now, which stays.
-pub fn take_back(terminal: &mut dyn Terminal) -> Result<(), Refusal> {
+pub fn take_back(terminal: &mut dyn Terminal, typed: Option<&str>) -> Result<(), Refusal> {
     terminal.prove()?;
-    undo(terminal, CLEAR, false)
+    undo(terminal, typed.unwrap_or(CLEAR), false)
 }
 
 fn ready(terminal: &mut dyn Terminal) -> Result<(), Refusal> {

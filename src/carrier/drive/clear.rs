@@ -134,7 +134,7 @@ impl Drive<'_> {
             return Err(Refusal::later("a dialog is open, or a turn runs"));
         }
         if road == Road::Typed {
-            keyboard::take_back(terminal.as_mut())?;
+            keyboard::take_back(terminal.as_mut(), None)?;
         }
         self.pressed = None;
         self.in_vain += 1;

@@ -19,9 +19,8 @@ const KICKS: u32 = 3;
 impl Drive<'_> {
     pub(super) fn paste(&mut self, facts: &Facts, token: &Token) -> Result<(), Refusal> {
         let running = || state::load(&facts.places, facts.id).ok().flatten();
-        if facts.session.prompts > 0
-            || self.kicked.is_some_and(|at| !passed(at, SETTLE_MS, facts.now))
-        {
+        let early = self.kicked.is_some_and(|at| !passed(at, SETTLE_MS, facts.now));
+        if facts.session.prompts > 0 || early {
             return Ok(());
         }
         let Some(text) = deliver::text(facts, token) else {
@@ -36,16 +35,28 @@ impl Drive<'_> {
         let values = [("job", token.job.as_str()), ("path", token.sealed.as_str())];
         let line = say(&facts.places, Text::PasteLine, &values).to_lowercase();
         let line = format!("{} ", line.trim());
-        if token.carrier == Carrier::Command {
+        if self.kicked.is_some() {
+            // Client 2.1.250 takes no text without Enter; the hooks start the turn there.
+            if token.carrier != Carrier::Command {
+                keyboard::take_back(self.terminal(facts, token)?, Some(&line))?;
+            }
+            return Err(Refusal::never("the client did not take what was pasted"));
+        }
+        let pressed = if token.carrier == Carrier::Command {
             let chords = chords_in_force(facts);
             let plan = Plan { text: Some(&text), ..plan(facts, token, "paste", &line, &chords) };
-            if commit() {
+            let go = commit();
+            if go {
                 command::run(&facts.settings.boundary.command, &plan)?;
             }
+            go
         } else {
-            keyboard::pasted(self.terminal(facts, token)?, &line, &text, &mut commit)?;
+            keyboard::pasted(self.terminal(facts, token)?, &line, &text, &mut commit)?
+                == Pressed::Yes
+        };
+        if pressed {
+            self.kicked = Some(clock::now());
         }
-        self.kicked = Some(clock::now());
         self.calm();
         Ok(())
     }

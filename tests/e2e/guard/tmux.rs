@@ -161,3 +161,15 @@ fn the_pane_takes_over_from_a_module_that_hangs_before_its_clear() {
     wait_acknowledged(&world);
     assert_eq!(road(&world), "chord");
 }
+
+#[test]
+fn an_older_client_that_takes_no_paste_gets_the_file_by_the_hooks() {
+    let world = World::build().client("2.1.250").without_mod().in_tmux();
+    let world = world.guard_settings(settings(&[("inject", json!("paste"))]));
+    let world = world.agent(moves(crossing())).start();
+    with_chords(&world);
+    let tui = world.tui(&[]);
+    tui.prompt("Build the lexer");
+    arrived(&world, &tui);
+    assert_eq!(tui.prompt_box().as_deref(), Some(""), "what was pasted is taken back");
+}
