@@ -71,6 +71,8 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
                 begin(facts, First::Grace);
             } else {
                 afresh(facts, First::Grace);
+                // A turn that its client's end cut has no other end.
+                facts.update(|s| s.turn = None);
             }
             named(facts, model);
             look_around(facts);

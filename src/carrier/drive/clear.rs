@@ -1,5 +1,6 @@
 //! The first half of a boundary: the session is cleared.
 
+use chrono::TimeDelta;
 use serde_json::json;
 
 use super::{Drive, Road, SETTLE_MS, chords_in_force, note, passed, plan};
@@ -15,6 +16,11 @@ use crate::store::{boundary, sealing, state};
 /// How long the screen must stay idle before the module's clear counts as not coming.
 const MOD_SILENT_MS: i64 = 3_000;
 
+/// How long the screen of a turn must stay idle before it counts as cut, and how
+/// often it is looked at.
+const CUT_MS: i64 = 30_000;
+const GLANCE_MS: i64 = 1_000;
+
 /// How often the same keys are pressed without effect before another road is tried.
 const TRIES: u32 = 2;
 
@@ -22,7 +28,7 @@ impl Drive<'_> {
     pub(super) fn clear(&mut self, facts: &Facts, token: &Token) -> Result<(), Refusal> {
         // What runs now runs before any clear: its end decides anew.
         if facts.session.turn.is_some() {
-            self.idle_since = None;
+            self.unseen_end(facts, token);
             return Ok(());
         }
         if let Some((road, at)) = self.pressed {
@@ -77,6 +83,27 @@ impl Drive<'_> {
         }
         self.calm();
         Ok(())
+    }
+
+    /// A turn that was cut (an API error, an interrupt) ends without a `Stop`: only
+    /// the screen tells. A person who pressed Escape wants to speak, and is waited for.
+    fn unseen_end(&mut self, facts: &Facts, token: &Token) {
+        if facts.attended() || token.carrier == Carrier::Command {
+            return;
+        }
+        self.not_before = Some(clock::now() + TimeDelta::milliseconds(GLANCE_MS));
+        let idle = self.terminal(facts, token).and_then(|terminal| terminal.idle());
+        if idle != Ok(true) {
+            self.idle_since = None;
+            return;
+        }
+        let since = *self.idle_since.get_or_insert(facts.now);
+        if passed(since, CUT_MS, facts.now) {
+            self.idle_since = None;
+            let turn = facts.session.turn;
+            facts.update(|s| s.turn = s.turn.filter(|_| s.turn != turn));
+            note(facts, "turn-ended-unseen", &json!({"token": token.id}));
+        }
     }
 
     /// Whether a pending boundary may clear now; shows the notice.
