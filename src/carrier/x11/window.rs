@@ -87,6 +87,12 @@ impl Window {
         let ours = own(&managed, &self.pty.holders(self.client.pid)).map_err(Refusal::Never)?;
         let titles: Vec<(Id, String)> =
             ours.iter().filter_map(|w| Some((w.id, self.display.title(w.id).ok()?))).collect();
+        // What goes on the terminal's stack comes back over what the client writes meanwhile, and a
+        // client at rest doesn't write its title again: the mark of a turn would stay for good.
+        if !titles.is_empty() && titles.iter().all(|(_, t)| t.starts_with(['\u{25d0}', '\u{25d1}']))
+        {
+            return Err(Refusal::later("a turn runs"));
+        }
         let mark = format!("{:016x}", RandomState::new().build_hasher().finish());
         // The terminal's own stack keeps the title; what shows meanwhile reads like the client's.
         self.write(&format!("{PUSH}\x1b]2;\u{2733} Claude Code {mark}\x07"))?;
