@@ -31,19 +31,20 @@ pub fn strays(stage: &Stage, outcome: &mut Outcome) {
     }
 }
 
-/// Without what the terminal itself tells of its focus, which a client that was killed had asked for.
+/// Without what the terminal itself reports (its focus, its kind), which a client that was killed had asked for:
+/// control sequences, of which no key of a carrier's sends one.
 fn without_reports(bytes: &[u8]) -> Vec<u8> {
     let mut kept = Vec::new();
     let mut rest = bytes;
     while let Some((first, tail)) = rest.split_first() {
-        rest = tail;
-        if let Some(behind) = tail.strip_prefix(b"[I").or_else(|| tail.strip_prefix(b"[O"))
-            && *first == 0x1b
-        {
-            rest = behind;
-        } else {
+        let report = rest.strip_prefix(b"\x1b[").and_then(|inside| {
+            let end = inside.iter().position(|byte| (0x40..=0x7e).contains(byte))?;
+            Some(&inside[end + 1..])
+        });
+        if report.is_none() {
             kept.push(*first);
         }
+        rest = report.unwrap_or(tail);
     }
     kept
 }
