@@ -20,6 +20,7 @@ use crate::env::Env;
 use crate::hook::facts::Facts;
 use crate::log;
 use crate::settings::Switch;
+use crate::store::lock::{self, Lock};
 use crate::store::{boundary, keybindings, state};
 
 /// How long what was pressed may take to show. A clear comes within 0.5 s, a
@@ -37,12 +38,19 @@ enum Road {
     Program,
 }
 
+/// A terminal as long as something is done there; the lock goes last.
+struct Opened {
+    carrier: Carrier,
+    terminal: Box<dyn Terminal>,
+    _alone: Option<Lock>,
+}
+
 /// One boundary in the hands of a waiter.
 pub struct Drive<'a> {
     env: &'a Env,
     project: &'a Path,
     id: &'a str,
-    terminal: Option<(Carrier, Box<dyn Terminal>)>,
+    terminal: Option<Opened>,
     pressed: Option<(Road, Time)>,
     in_vain: u32,
     typed_only: bool,
@@ -161,18 +169,20 @@ impl<'a> Drive<'a> {
         }
     }
 
+    /// What was to be done is done; another boundary may have the display.
     fn calm(&mut self) {
         (self.refused, self.pause_ms, self.not_before) = (None, 0, None);
+        self.terminal = self.terminal.take().filter(|kept| kept.carrier != Carrier::X11);
     }
 
     /// The terminal of the token's carrier, opened where it is not yet.
     fn terminal(&mut self, facts: &Facts, token: &Token) -> Result<&mut dyn Terminal, Refusal> {
-        let kept = self.terminal.take().filter(|(carrier, _)| *carrier == token.carrier);
+        let kept = self.terminal.take().filter(|kept| kept.carrier == token.carrier);
         let opened = match kept {
             Some(kept) => kept,
-            None => (token.carrier, open(facts, token)?),
+            None => open(facts, token)?,
         };
-        Ok(self.terminal.insert(opened).1.as_mut())
+        Ok(self.terminal.insert(opened).terminal.as_mut())
     }
 
     fn change(&self, facts: &Facts, change: impl FnOnce(&mut Token)) {
@@ -182,21 +192,29 @@ impl<'a> Drive<'a> {
     }
 }
 
-fn open(facts: &Facts, token: &Token) -> Result<Box<dyn Terminal>, Refusal> {
+fn open(facts: &Facts, token: &Token) -> Result<Opened, Refusal> {
     let client = token.client.ok_or_else(|| Refusal::never("the client's process is not known"))?;
     let gone = || Refusal::never("the client's terminal is not known");
     let reach = facts.session.reach.as_ref().ok_or_else(gone)?;
-    match token.carrier {
+    let carrier = token.carrier;
+    match carrier {
         Carrier::Tmux => {
             let place = reach.tmux.open().ok_or_else(gone)?.clone();
-            Ok(Box::new(tmux::Pane::open(place, client)?))
+            let terminal = Box::new(tmux::Pane::open(place, client)?);
+            Ok(Opened { carrier, terminal, _alone: None })
         }
         Carrier::X11 => {
             let place = reach.x11.open().ok_or_else(gone)?.clone();
             let idle = Duration::from_secs(facts.settings.boundary.x11_idle_seconds);
             let program = facts.env.program();
             let program = program.ok_or_else(|| Refusal::never("own path unknown"))?;
-            Ok(Box::new(x11::Window::open(place, client, x11::Options { idle, program })?))
+            // Two boundaries share one focus, one pointer and one selection.
+            let lock = facts.places.display_lock(&place.display);
+            let alone = lock::acquire(&lock, Duration::ZERO)
+                .map_err(|_| Refusal::later("another boundary uses this display"))?;
+            let options = x11::Options { idle, program };
+            let terminal = Box::new(x11::Window::open(place, client, options)?);
+            Ok(Opened { carrier, terminal, _alone: Some(alone) })
         }
         Carrier::Mod | Carrier::Command | Carrier::Manual => Err(gone()),
     }

@@ -50,6 +50,14 @@ impl Places {
         self.user_settings.parent()?.parent()
     }
 
+    /// Held while something is done on an X display, by whatever project.
+    pub fn display_lock(&self, display: &str) -> PathBuf {
+        let name: String =
+            display.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let all = self.state.parent().unwrap_or(&self.state);
+        all.join(format!("x11-{name}.lock"))
+    }
+
     /// The project's settings file.
     pub fn project_settings(&self) -> PathBuf {
         self.project.join(".brain-guard/settings.json")

@@ -32,7 +32,7 @@ impl Drive<'_> {
             return Ok(());
         }
         if let Some((road, at)) = self.pressed {
-            return self.await_clear(facts, road, at);
+            return self.await_clear(facts, token, road, at);
         }
         if token.step == Step::Pending && !self.is_due(facts, token) {
             return Ok(());
@@ -135,7 +135,9 @@ impl Drive<'_> {
             Ok(Some(Due::Now)) => true,
             Ok(Some(Due::Later { ms, status })) if !self.noticed => {
                 self.noticed = true;
-                if let Ok(terminal) = self.terminal(facts, token) {
+                if token.carrier == Carrier::Tmux
+                    && let Ok(terminal) = self.terminal(facts, token)
+                {
                     terminal.notice(&format!("brain-guard: {status}"), ms.div_ceil(1000));
                 }
                 false
@@ -149,19 +151,25 @@ impl Drive<'_> {
     }
 
     /// What was pressed has had its time: the session is still the same one.
-    fn await_clear(&mut self, facts: &Facts, road: Road, at: Time) -> Result<(), Refusal> {
+    fn await_clear(
+        &mut self,
+        facts: &Facts,
+        token: &Token,
+        road: Road,
+        at: Time,
+    ) -> Result<(), Refusal> {
         if !passed(at, SETTLE_MS, facts.now) {
             return Ok(());
         }
         if road == Road::Program {
             return Err(Refusal::never("the program ended, but the session was not cleared"));
         }
-        let Some((_, terminal)) = self.terminal.as_mut() else { return Ok(()) };
+        let terminal = self.terminal(facts, token)?;
         if !terminal.idle()? || terminal.prompt_box()? == PromptBox::None {
             return Err(Refusal::later("a dialog is open, or a turn runs"));
         }
         if road == Road::Typed {
-            keyboard::take_back(terminal.as_mut(), None)?;
+            keyboard::take_back(terminal, None)?;
         }
         self.pressed = None;
         self.in_vain += 1;

@@ -8,7 +8,7 @@ use super::story::{
     wait_acknowledged, watched,
 };
 use super::{moves, percent, step, told};
-use crate::mock::{Reply, Request};
+use crate::mock::{Gate, Reply, Request};
 use crate::world::{Builder, World};
 
 /// The pieces of a delivery in the order of their numbers, put together.
@@ -208,4 +208,34 @@ fn long_prompts_do_not_push_the_file_out() {
         (1, 1),
         "both prompts"
     );
+}
+
+#[test]
+fn a_clear_typed_while_another_turn_runs() {
+    let gate = Gate::default();
+    let held = gate.clone();
+    let agent = moves(vec![
+        step(|_| Reply::bash("echo one").tokens(percent(5.0))),
+        step(|_| Reply::bash("echo two").tokens(percent(31.0))),
+        note("the parser fails on <CRLF>"),
+        seal(),
+        end(),
+        step(move |_| Reply::text("looked\n\nand done\n").hang(&held).tokens(percent(31.4))),
+        step(|_| Reply::text("going on").tokens(percent(6.0))),
+    ]);
+    let world = World::build().without_mod().guard_settings(watched()).agent(agent).start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the parser");
+    world.mock.wait_main(5);
+    tui.wait_screen("what the user is asked for", |screen| screen.contains("Type /clear"));
+    tui.wait_idle();
+    tui.prompt("look at this");
+    world.mock.wait_main(6);
+    tui.prompt("/clear");
+    tui.wait_screen("the queue", |screen| screen.contains("ueued"));
+    gate.open();
+    let first = world.mock.wait_main(7);
+    assert_ne!(first.session, world.mock.main()[0].session, "a fresh session");
+    let file = sealed(&world).pop().expect("a sealed file");
+    assert_eq!(said(&first, &file), 1, "{first}");
 }
