@@ -54,6 +54,8 @@ pub struct Drive<'a> {
     pressed: Option<(Road, Time)>,
     in_vain: u32,
     typed_only: bool,
+    /// Something that was typed may still stand in the box.
+    left_over: bool,
     kicked: Option<Time>,
     kicks: u32,
     idle_since: Option<Time>,
@@ -74,6 +76,7 @@ impl<'a> Drive<'a> {
             pressed: None,
             in_vain: 0,
             typed_only: false,
+            left_over: false,
             kicked: None,
             kicks: 0,
             idle_since: None,

@@ -57,14 +57,23 @@ pub fn chord(
 /// `/clear`, typed: a draft is stashed, the typed text read back, submitted
 /// without Enter. The client takes the draft out of the stash by itself.
 ///
+/// `left` tells, from one try to the next, that something typed may still stand
+/// in the box: it is deleted then, and not taken for a draft of the user's.
+///
 /// # Errors
 /// Nothing was submitted; what was typed is taken back, where the box still
 /// shows it alone.
-pub fn typed(terminal: &mut dyn Terminal, commit: Commit) -> Result<Pressed, Refusal> {
+pub fn typed(
+    terminal: &mut dyn Terminal,
+    commit: Commit,
+    left: &mut bool,
+) -> Result<Pressed, Refusal> {
     ready(terminal)?;
+    tidy(terminal, CLEAR, left)?;
     let stashed = empty_box(terminal)?;
+    *left = true;
     let typed = terminal.type_text(CLEAR).and_then(|()| shows(terminal, CLEAR));
-    submit(terminal, typed, commit, CLEAR, stashed)
+    submit(terminal, typed, commit, CLEAR, stashed, left)
 }
 
 /// A line of instruction, and a text pasted behind it, into an empty box.
@@ -76,9 +85,12 @@ pub fn pasted(
     line: &str,
     text: &str,
     commit: Commit,
+    left: &mut bool,
 ) -> Result<Pressed, Refusal> {
     ready(terminal)?;
+    tidy(terminal, line, left)?;
     let stashed = empty_box(terminal)?;
+    *left = true;
     let typed = terminal
         .type_text(line)
         .and_then(|()| shows(terminal, line))
@@ -87,7 +99,7 @@ pub fn pasted(
             until(terminal, |seen| more_than(seen, line))
                 .map_err(|_| Refusal::later("the paste did not show in the prompt box"))
         });
-    submit(terminal, typed, commit, line, stashed)
+    submit(terminal, typed, commit, line, stashed, left)
 }
 
 /// Takes back a typed `/clear`, or a line with a paste, that was not submitted.
@@ -97,6 +109,16 @@ pub fn pasted(
 pub fn take_back(terminal: &mut dyn Terminal, typed: Option<&str>) -> Result<(), Refusal> {
     terminal.prove()?;
     undo(terminal, typed.unwrap_or(CLEAR), false)
+}
+
+/// Deletes what an earlier try left in the box. Anything else in it is the
+/// user's, and stays; so does a stash, which comes back by itself.
+fn tidy(terminal: &mut dyn Terminal, mark: &str, left: &mut bool) -> Result<(), Refusal> {
+    if *left && matches!(terminal.prompt_box()?, PromptBox::Holds(text) if ours(&text, mark)) {
+        undo(terminal, mark, false)?;
+    }
+    *left = false;
+    Ok(())
 }
 
 fn ready(terminal: &mut dyn Terminal) -> Result<(), Refusal> {
@@ -130,18 +152,17 @@ fn submit(
     commit: Commit,
     mark: &str,
     stashed: bool,
+    left: &mut bool,
 ) -> Result<Pressed, Refusal> {
     let pressed = typed.and_then(|()| terminal.chord(&SUBMIT, commit));
-    match pressed {
-        Ok(true) => return Ok(Pressed::Yes),
-        Ok(false) => undo(terminal, mark, stashed)?,
-        Err(why) => {
-            // The first reason is the one that tells; what can't be taken back now stays as it is.
-            let _ = undo(terminal, mark, stashed);
-            return Err(why);
-        }
+    if pressed == Ok(true) {
+        *left = false;
+        return Ok(Pressed::Yes);
     }
-    Ok(Pressed::CalledOff)
+    let undone = undo(terminal, mark, stashed);
+    *left = undone.is_err();
+    // The first reason is the one that tells.
+    pressed.and(undone).map(|()| Pressed::CalledOff)
 }
 
 /// Deletes what begins with what we typed, and takes the draft back.

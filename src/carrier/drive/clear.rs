@@ -70,11 +70,14 @@ impl Drive<'_> {
             (Road::Program, pressed)
         } else {
             let strokes = chords.clear.filter(|_| !self.typed_only);
+            let mut left = self.left_over;
             let terminal = self.terminal(facts, token)?;
-            match strokes {
-                Some(strokes) => (Road::Chord, keyboard::chord(terminal, &strokes, &mut commit)?),
-                None => (Road::Typed, keyboard::typed(terminal, &mut commit)?),
-            }
+            let (road, pressed) = match strokes {
+                Some(strokes) => (Road::Chord, keyboard::chord(terminal, &strokes, &mut commit)),
+                None => (Road::Typed, keyboard::typed(terminal, &mut commit, &mut left)),
+            };
+            self.left_over = left;
+            (road, pressed?)
         };
         if pressed == Pressed::Yes {
             self.pressed = Some((road, clock::now()));

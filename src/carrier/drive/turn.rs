@@ -51,8 +51,11 @@ impl Drive<'_> {
             }
             go
         } else {
-            keyboard::pasted(self.terminal(facts, token)?, &line, &text, &mut commit)?
-                == Pressed::Yes
+            let mut left = self.left_over;
+            let terminal = self.terminal(facts, token)?;
+            let pressed = keyboard::pasted(terminal, &line, &text, &mut commit, &mut left);
+            self.left_over = left;
+            pressed? == Pressed::Yes
         };
         if pressed {
             self.kicked = Some(clock::now());
