@@ -95,7 +95,10 @@ impl Drive<'_> {
             return;
         }
         self.not_before = Some(clock::now() + TimeDelta::milliseconds(GLANCE_MS));
-        let idle = self.terminal(facts, token).and_then(|terminal| terminal.idle());
+        let idle = match self.terminal(facts, token) {
+            Ok(terminal) => terminal.idle(),
+            Err(refusal) => Err(refusal),
+        };
         if idle != Ok(true) {
             self.idle_since = None;
             return;
