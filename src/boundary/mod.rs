@@ -111,6 +111,9 @@ pub struct Token {
     pub why: Option<String>,
     /// What executes it.
     pub carrier: Carrier,
+    /// What it waits for, where its keys were refused.
+    #[serde(default)]
+    pub waits: Option<String>,
     /// Carriers that could not.
     #[serde(default)]
     pub tried: Vec<Carrier>,
@@ -257,6 +260,7 @@ pub(crate) mod tests {
             step,
             why: None,
             carrier: Carrier::Mod,
+            waits: None,
             tried: Vec::new(),
             inject: Inject::Hook,
             kicks_off: false,

@@ -138,6 +138,7 @@ impl<'a> Drive<'a> {
                 "carrier-waits",
                 &json!({"token": token.id, "carrier": token.carrier, "why": why}),
             );
+            self.change(facts, |t| t.waits = Some(why.clone()));
         }
         self.refused = Some((since, told));
         self.pause_ms = (self.pause_ms * 3 / 2).clamp(150, 2_000);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::whose;
 use super::{Exit, out, out_json};
-use crate::boundary::Token;
+use crate::boundary::{Step, Token};
 use crate::cli::Whose;
 use crate::clock::Time;
 use crate::env::Env;
@@ -203,7 +203,9 @@ fn described(value: &Override, calls: u64) -> String {
 }
 
 fn boundary(token: &Token) -> String {
-    let why = token.why.as_ref().map(|w| format!(": {w}")).unwrap_or_default();
+    let waits = token.waits.as_ref().filter(|_| token.step <= Step::Clearing);
+    let waits = waits.map(|w| format!("; it waits: {w}")).unwrap_or_default();
+    let why = token.why.as_ref().map_or(waits, |w| format!(": {w}"));
     format!(
         "{} by {}, file version {}{why}",
         kebab(token.step),

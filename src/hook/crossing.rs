@@ -116,6 +116,7 @@ pub fn request_boundary(facts: &mut Facts, request: &Request) {
         step: Step::Pending,
         why: None,
         carrier,
+        waits: None,
         tried: Vec::new(),
         inject: facts.settings.boundary.inject,
         kicks_off: false,

@@ -53,6 +53,7 @@ impl Drive<'_> {
                 let go = still(t);
                 if go {
                     t.kicks_off = kicks_off && t.inject == Inject::Hook;
+                    t.waits = None;
                     t.advance(Step::Clearing, clock::now());
                 }
                 go

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::story::{alone, end, logged, note, said, seal, sealed, wait_acknowledged, with_chords};
+use super::story::{
+    alone, end, logged, note, said, seal, sealed, status, wait_acknowledged, with_chords,
+};
 use super::{Move, moves, percent, step};
-use crate::client::Tui;
+use crate::client::{Terminal, Tui};
 use crate::mock::{Reply, Request};
 use crate::world::World;
 
@@ -172,4 +174,22 @@ fn an_older_client_that_takes_no_paste_gets_the_file_by_the_hooks() {
     tui.prompt("Build the lexer");
     arrived(&world, &tui);
     assert_eq!(tui.prompt_box().as_deref(), Some(""), "what was pasted is taken back");
+}
+
+#[test]
+fn a_status_says_what_the_boundary_waits_for() {
+    let world = world(&[]);
+    with_chords(&world);
+    let tui = world.tui(&[]);
+    tui.prompt("Build the lexer");
+    world.mock.wait_main(4);
+    let Terminal::Tmux(pane) = tui.terminal() else { panic!("the client is in a pane") };
+    pane.run(&["copy-mode", "-t", "{}"]).expect("tmux answers");
+    world.wait("word of copy mode", || {
+        let status = status(&world)["boundary"]["waits"].take();
+        status.as_str().is_some_and(|why| why.contains("copy mode")).then_some(())
+    });
+    assert_eq!(world.mock.main().len(), 5, "nothing was sent");
+    pane.run(&["send-keys", "-t", "{}", "-X", "cancel"]).expect("tmux answers");
+    arrived(&world, &tui);
 }
