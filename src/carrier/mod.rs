@@ -5,6 +5,7 @@ pub mod client;
 pub mod command;
 pub mod drive;
 pub mod keyboard;
+pub mod process;
 pub mod reach;
 pub mod screen;
 pub mod select;

@@ -6,7 +6,6 @@
 
 mod guard;
 mod server;
-mod tree;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,6 +19,7 @@ use tmux_interface::{
 
 use self::guard::Facts;
 use self::server::{Fault, Server};
+use super::process;
 use super::screen::Screen;
 use super::terminal::{PromptBox, Refusal, Stroke, Terminal};
 use crate::boundary::Client;
@@ -108,18 +108,18 @@ impl Pane {
         if let Some(version) = facts.too_old() {
             return never(format!("tmux {version} is too old: 3.2 or later is needed"));
         }
-        if facts.dead || !tree::alive(self.client) {
+        if facts.dead || !process::alive(self.client) {
             return never("the client has ended".to_owned());
         }
-        if !tree::holds(facts.pid, self.client) {
+        if !process::holds(facts.pid, self.client) {
             return never(format!("the client does not run in the tmux pane {pane}"));
         }
-        if !tree::reads(self.client, &facts.terminal) {
+        if !process::reads(self.client, &facts.terminal) {
             return never(format!(
                 "another program stands between the tmux pane {pane} and the client"
             ));
         }
-        if tree::gave_away(self.client) {
+        if process::gave_away(self.client) {
             return never("the session moved to the background of the client".to_owned());
         }
         Ok(())
@@ -132,7 +132,7 @@ impl Pane {
         if let Some(why) = facts.hindrance() {
             return Err(Refusal::later(why));
         }
-        if !tree::in_front(self.client) {
+        if !process::in_front(self.client.pid) {
             return Err(Refusal::later("another program has the client's terminal in front"));
         }
         Ok(facts)

@@ -272,7 +272,10 @@ pub fn seat(places: &Places, pid: u32) -> Option<String> {
 pub fn client(pid: u32) -> Option<Client> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name in parentheses may hold anything, so fields are counted behind it.
-    let start = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    // One that ended and was not waited for yet is gone: nobody reads its terminal.
+    fields.next().filter(|state| !matches!(*state, "Z" | "X"))?;
+    let start = fields.nth(18)?.parse().ok()?;
     Some(Client { pid, start })
 }
 

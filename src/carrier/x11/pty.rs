@@ -6,6 +6,8 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+use crate::carrier::process;
+
 /// A pseudo terminal's client side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pty(u32);
@@ -43,10 +45,10 @@ impl Pty {
     /// one as a rule; only without one all processes are looked at.
     pub fn holders(self, client: u32) -> Vec<u32> {
         let mut above = Vec::new();
-        let mut at = parent(client);
+        let mut at = process::parent(client);
         while let Some(pid) = at.filter(|pid| *pid > 1 && !above.contains(pid)) {
             above.push(pid);
-            at = parent(pid);
+            at = process::parent(pid);
         }
         let found: Vec<u32> = above.into_iter().filter(|pid| self.held_by(*pid)).collect();
         if !found.is_empty() {
@@ -73,23 +75,6 @@ impl Pty {
 /// The terminal's number in a master's `fdinfo`.
 fn index(info: &str) -> Option<u32> {
     info.lines().find_map(|line| line.strip_prefix("tty-index:"))?.trim().parse().ok()
-}
-
-/// The fields of `/proc/<pid>/stat` behind the name, which may hold anything.
-fn stat(pid: u32) -> Option<Vec<String>> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    Some(stat.rsplit_once(')')?.1.split_whitespace().map(str::to_owned).collect())
-}
-
-fn parent(pid: u32) -> Option<u32> {
-    stat(pid)?.get(1)?.parse().ok()
-}
-
-/// Whether a process is in the foreground of its terminal, so that keys reach it.
-pub fn in_front(pid: u32) -> bool {
-    let Some(fields) = stat(pid) else { return false };
-    // Behind the name: state, parent, group, session, terminal, the terminal's foreground group.
-    fields.get(2).is_some() && fields.get(2) == fields.get(5)
 }
 
 /// A process's name, for messages.
@@ -131,6 +116,5 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(found.is_err_and(|why| why.contains("/dev/null")));
-        assert!(!in_front(0));
     }
 }

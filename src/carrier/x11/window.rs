@@ -11,12 +11,12 @@ use x11rb::protocol::xproto::{KeyButMask, Window as Id};
 
 use super::display::Display;
 use super::keys::Keys;
-use super::pty::{self, Pty};
+use super::pty::Pty;
 use super::selection::Selections;
 use super::{Place, own};
 use crate::boundary::Client;
+use crate::carrier::process;
 use crate::carrier::terminal::Refusal;
-use crate::store::state;
 
 /// How long a title written to the terminal may take to show on its window.
 const TITLE: Duration = Duration::from_millis(500);
@@ -162,14 +162,17 @@ impl Window {
     }
 
     pub(super) fn alive(&self) -> Result<(), Refusal> {
-        if state::client(self.client.pid) != Some(self.client) {
+        if !process::alive(self.client) {
             return Err(Refusal::never("the client ended"));
         }
         if Pty::of(self.client.pid) != Ok(self.pty) {
             return Err(Refusal::never("the client moved to another terminal"));
         }
-        if !pty::in_front(self.client.pid) {
+        if !process::in_front(self.client.pid) {
             return Err(Refusal::later("the client is not in its terminal's foreground"));
+        }
+        if process::gave_away(self.client) {
+            return Err(Refusal::never("the session moved to the background of the client"));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Processes and their terminals, from `/proc`: whose pane it is, and who gets its keys.
+//! The client's process and its terminal, from `/proc`: whose it is, and who gets its keys.
 #![allow(clippy::disallowed_methods, reason = "carriers look at processes")]
 
 use std::path::Path;
@@ -16,6 +16,11 @@ struct Stat {
     group: i32,
     /// The group that has the terminal's foreground; -1 without a terminal.
     foreground: i32,
+}
+
+/// The process that started another one.
+pub fn parent(pid: u32) -> Option<u32> {
+    stat(pid).map(|found| found.parent)
 }
 
 /// Whether the client's process is still the one that was met.
@@ -47,8 +52,8 @@ pub fn reads(client: Client, terminal: &str) -> bool {
 
 /// Whether the client has the foreground of its terminal: not stopped behind a
 /// shell, and no other program (an editor that it started, say) in front of it.
-pub fn in_front(client: Client) -> bool {
-    stat(client.pid).is_some_and(|found| found.group == found.foreground)
+pub fn in_front(pid: u32) -> bool {
+    stat(pid).is_some_and(|found| found.group == found.foreground)
 }
 
 /// Whether the client gave its session away: `←` moves it to a process of the
@@ -93,5 +98,6 @@ mod tests {
         assert!(!holds(parent, Client { start: me.start + 1, ..me }), "another of the same number");
         assert!(!holds(u32::MAX, me));
         assert!(!reads(me, "/dev/pts/none"));
+        assert!(!in_front(0));
     }
 }
