@@ -82,8 +82,9 @@ pub fn run(argv: &[String], plan: &Plan) -> Result<(), Refusal> {
     if let Some(mut stdin) = child.stdin.take()
         && let Ok(json) = serde_json::to_vec(plan)
     {
-        // A program that needs no plan may have closed its end.
-        let _ = stdin.write_all(&json);
+        // A program that needs no plan may have closed its end, or never read: a long
+        // text fills the pipe then, and the write lasts until the program is ended.
+        std::thread::spawn(move || drop(stdin.write_all(&json)));
     }
     let deadline = Instant::now() + Duration::from_secs(plan.deadline_seconds);
     loop {
@@ -151,5 +152,8 @@ mod tests {
         let refused = run(&sh("exec sleep 60"), &plan());
         assert!(refused.is_err_and(|e| e.to_string().contains("did not end within 1 s")));
         assert!(began.elapsed() < Duration::from_secs(10));
+        let text = "long ".repeat(100_000);
+        let refused = run(&sh("exec sleep 60"), &Plan { text: Some(&text), ..plan() });
+        assert!(refused.is_err_and(|e| e.to_string().contains("did not end within 1 s")));
     }
 }

@@ -115,13 +115,20 @@ impl<'a> Drive<'a> {
         let seat = token.client.and_then(|c| state::seat(&facts.places, c.pid));
         let known = |id: &str| id == token.parent || token.child.as_deref() == Some(id);
         let Some(other) = seat.filter(|id| !known(id)) else { return false };
-        // A session that begins by a clear takes the seat before the token knows of it.
+        // A session that begins by a clear takes the seat before its state is there, and
+        // crosses before that; one with another token was not cleared for this one.
         let Ok(Some(session)) = state::load(&facts.places, &other) else { return false };
         if session.parent.as_deref() == Some(&token.parent) {
             return false;
         }
-        self.change(facts, |t| t.abandon(LEFT, facts.now));
-        note(facts, "left", &json!({"token": token.id, "to": other}));
+        let mut ended = false;
+        self.change(facts, |t| {
+            ended = t.live();
+            t.abandon(LEFT, facts.now);
+        });
+        if ended {
+            note(facts, "left", &json!({"token": token.id, "to": other}));
+        }
         true
     }
 
@@ -266,3 +273,6 @@ fn passed(since: Time, ms: i64, now: Time) -> bool {
 fn note(facts: &Facts, kind: &str, details: &serde_json::Value) {
     log::write(&facts.places.log(), facts.now, kind, details);
 }
+
+#[cfg(test)]
+mod tests;

@@ -112,6 +112,8 @@ fn gate(facts: &Facts, asked: &Ask) -> Value {
         facts.fault("token not moved", &e);
         return json!({"action": "none"});
     }
+    // No Stop comes for a turn that is cut.
+    facts.update(|s| s.turn = None);
     json!({"action": "abort", "text": "sealed; this turn ends here", "sealed": true})
 }
 
@@ -120,6 +122,10 @@ fn step(facts: &mut Facts, text: &str) -> Value {
     if let Report::Failed { what, why } = &report {
         let details = json!({"session": facts.id, "what": what, "why": why});
         log::write(&facts.places.log(), facts.now, "carrier-failed", &details);
+    }
+    if matches!(report, Report::TurnComplete { answered, is_aborted } if is_aborted || !answered) {
+        facts.update(|s| s.turn = None);
+        facts.session.turn = None;
     }
     if matches!(report, Report::TurnComplete { .. }) {
         // Stop does not fire for every turn's end (an interrupt), and may run after us.

@@ -101,7 +101,7 @@ pub fn request_boundary(facts: &mut Facts, request: &Request) {
         return;
     }
     let Some(carrier) = facts.carrier().chosen else { return };
-    if let Some(old) = facts.token().filter(|t| t.step == Step::Pending) {
+    if let Some(old) = facts.token().filter(|t| t.step <= Step::Clearing) {
         let replaced = boundary::update(&facts.places, &old.id, |t| t.fail(SEALED_ANEW, facts.now));
         if let Err(e) = replaced {
             facts.fault("token not ended", &e);

@@ -82,6 +82,8 @@ pub enum Kind<'a> {
         /// Background shells and monitors that still run.
         shells: Vec<&'a str>,
     },
+    /// A turn ended by an error of the API; no [`Kind::Stop`] comes for it.
+    TurnFailed,
     /// The client is about to compact.
     PreCompact,
     /// The model was switched.
@@ -152,6 +154,7 @@ fn kind<'a>(payload: &'a Payload<'a>) -> Option<Kind<'a>> {
         "PostModelSwitch" => {
             Kind::ModelSwitch(payload.new_model.as_deref().or(payload.model.as_deref())?)
         }
+        "StopFailure" => Kind::TurnFailed,
         "SessionEnd" => Kind::SessionEnd,
         _ => return None,
     })

@@ -195,9 +195,14 @@ impl<'a> Facts<'a> {
 
     /// Whether a person was at the terminal lately; the client's own flag says so overnight too.
     pub fn attended(&self) -> bool {
+        self.attended_at(self.now)
+    }
+
+    /// The same at a later time, for what waits.
+    pub fn attended_at(&self, now: Time) -> bool {
         let lately =
             chrono::Duration::minutes(self.settings.boundary.attended_minutes.min(100_000) as i64);
-        self.seen.interactive && self.session.last_human.is_some_and(|at| self.now - at < lately)
+        self.seen.interactive && self.session.last_human.is_some_and(|at| now - at < lately)
     }
 
     /// Which carrier could carry out a boundary now.

@@ -3,6 +3,7 @@
 
 pub mod crossing;
 pub mod deliver;
+pub mod ended;
 pub mod event;
 pub mod facts;
 pub mod post_tool;
@@ -100,36 +101,37 @@ fn dispatch(facts: &mut Facts, event: &Event) -> Reply {
         Kind::Prompt(text) => prompt::submit(facts, event, text),
         Kind::Expansion { command, args } => prompt::expand(facts, command, args),
         Kind::Stop { agents, shells } => stop::handle(facts, event, *agents, shells),
+        Kind::TurnFailed => stop::failed(facts, event),
         Kind::PreCompact => session::before_compaction(facts),
         Kind::ModelSwitch(model) => {
             session::switch_model(facts, model);
             Reply::default()
         }
-        Kind::SessionEnd => Reply::default(),
+        Kind::SessionEnd => ended::session(facts),
     }
 }
 
 /// How long a sidecar hook waits for the main one of the same event.
-const SIDECAR_PATIENCE: Duration = Duration::from_secs(2);
+const SIDECAR_PATIENCE: Duration = Duration::from_secs(4);
 
 /// Waits until the main hook has written down what this event means for the
 /// session; `false` if it never did.
-fn main_hook_is_done(facts: &mut Facts, event: &Event) -> bool {
+fn main_hook_is_done(facts: &mut Facts, event: &Event, patience: Duration) -> bool {
     if matches!(event.kind, Kind::SessionStart { .. }) && facts.unseen {
         let path = facts.places.session(facts.id, "json");
-        if !crossing::wait_for(SIDECAR_PATIENCE, || path.exists()) {
+        if !crossing::wait_for(patience, || path.exists()) {
             return false;
         }
         let Ok(Some(session)) = crate::store::state::load(&facts.places, facts.id) else {
             return false;
         };
-        facts.session = session;
+        (facts.session, facts.unseen) = (session, false);
     }
     facts.session.token.is_some()
 }
 
 fn piece(facts: &mut Facts, event: &Event, number: usize) -> Reply {
-    if !main_hook_is_done(facts, event) {
+    if !main_hook_is_done(facts, event, SIDECAR_PATIENCE) {
         return Reply::default();
     }
     let Some(token) = facts.token() else { return Reply::default() };

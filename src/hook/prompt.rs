@@ -68,7 +68,7 @@ fn awaited(facts: &Facts, token: Option<&Token>) -> bool {
 fn turn_begins(facts: &Facts) {
     let now = facts.now;
     facts.update(|s| {
-        s.turn = Some(now);
+        (s.turn, s.broke) = (Some(now), None);
         s.prompts += 1;
     });
 }

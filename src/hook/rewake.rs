@@ -7,11 +7,15 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::crossing::wait_for;
-use super::event::{Event, Kind};
+use super::event::{Event, Kind, Source};
 use super::facts::Facts;
-use super::reply::Reply;
-use super::{SIDECAR_PATIENCE, main_hook_is_done};
-use crate::boundary::{CLIENT_ENDED, Carrier, EDITED, Inject, LEFT, SEALED_ANEW, Step, Token};
+use super::reply::{Agent, Reply};
+use super::{main_hook_is_done, session};
+use crate::boundary::{
+    CLIENT_ENDED, Carrier, EDITED, Inject, LATE, LEFT, SEALED_ANEW, Step, Token,
+};
+use crate::carrier::waiter;
+use crate::clock;
 use crate::log;
 use crate::store::state::{self, Session};
 use crate::store::{atomic, boundary};
@@ -22,6 +26,18 @@ const FOLLOWED: Duration = Duration::from_secs(3_500);
 
 /// How often the token is looked at meanwhile.
 const GLANCE: Duration = Duration::from_millis(200);
+
+/// At every how-manieth look the token's waiter is made sure of.
+const WATCHED: u128 = 25;
+
+/// How long the main hook of a turn's end may take; `hooks.json` gives it 5 s.
+const MAIN_HOOK: Duration = Duration::from_secs(6);
+
+/// A boundary that failed no longer before this hook began failed at this turn's end.
+const JUST: chrono::TimeDelta = chrono::TimeDelta::seconds(2);
+
+/// Ends of a boundary after which somebody else goes on, or nobody is to.
+const ANSWERED_OTHERWISE: [&str; 4] = [EDITED, LEFT, CLIENT_ENDED, SEALED_ANEW];
 
 /// Handles the event.
 pub fn handle(facts: &mut Facts, event: &Event) -> Reply {
@@ -35,8 +51,10 @@ pub fn handle(facts: &mut Facts, event: &Event) -> Reply {
 /// Starts the first turn of a cleared session: at once where the hooks deliver,
 /// and where the carrier should have, once it has not.
 fn after_clear(facts: &mut Facts, event: &Event) -> Reply {
-    if !main_hook_is_done(facts, event) {
-        return Reply::default();
+    if !main_hook_is_done(facts, event, MAIN_HOOK)
+        && let Some(reply) = in_its_place(facts, event)
+    {
+        return reply;
     }
     let Some(token) = facts.token() else { return Reply::default() };
     if token.carrier_starts() && !take_over(facts, &token) {
@@ -48,6 +66,23 @@ fn after_clear(facts: &mut Facts, event: &Event) -> Reply {
         ("path", token.sealed.as_str()),
     ];
     Reply { wake: Some(say(&facts.places, Text::Wake, &values)), ..Reply::default() }
+}
+
+/// Begins a session whose main hook was killed, by its deadline say, and lets what
+/// that would have told start the turn. `None` where there is nothing to start it for.
+fn in_its_place(facts: &mut Facts, event: &Event) -> Option<Reply> {
+    if !facts.unseen {
+        return None;
+    }
+    let note = session::start(facts, event, Source::Clear, None);
+    let token = facts.token().filter(|t| t.step == Step::Delivered)?;
+    let Some(Agent::Note(_, text)) = note.agent else { return None };
+    let quiet = boundary::update(&facts.places, &token.id, |t| t.kicks_off = false);
+    if let Err(e) = quiet {
+        facts.fault("token not moved", &e);
+    }
+    facts.fault("session begun late", &"the hook of its start was not done in time");
+    Some(Reply { wake: Some(text), ..Reply::default() })
 }
 
 /// Waits for the carrier to start the turn; `true` once it is left to the hook,
@@ -79,40 +114,77 @@ fn take_over(facts: &Facts, token: &Token) -> bool {
 }
 
 /// The agent ended its turn for a clear that does not come: with nobody there
-/// the run would stand still.
+/// the run would stand still. Whoever is there now may be gone when it fails.
 fn after_stop(facts: &Facts) -> Reply {
-    wait_for(SIDECAR_PATIENCE, || now(facts).is_none_or(|s| s.turn.is_none()));
-    let Some(session) = now(facts).filter(|s| s.turn.is_none()) else { return Reply::default() };
+    let Some(session) = turn_ended(facts) else { return Reply::default() };
     let token = session.token.as_deref().and_then(|id| boundary::load(&facts.places, id).ok()?);
-    let Some(token) = token.filter(|t| t.holds(facts.id) && t.carrier != Carrier::Manual) else {
+    // It may have failed before this first look; an older failure is not this turn's.
+    let just = |t: &Token| t.holds_or_failed(facts.id) && t.since + JUST >= facts.now;
+    let Some(token) = token.filter(|t| t.holds(facts.id) || just(t)) else {
         return Reply::default();
     };
-    let mut failed = None;
-    let mut waited = Duration::ZERO;
-    while waited < FOLLOWED {
-        let same = now(facts).is_some_and(|s| s.prompts == session.prompts);
-        let Some(token) = load(facts, &token).filter(|t| same && t.holds_or_failed(facts.id))
-        else {
+    for glance in 0..FOLLOWED.as_millis() / GLANCE.as_millis() {
+        let same = now(facts).is_some_and(|s| s.prompts == session.prompts && s.ended.is_none());
+        let there = session.client.is_none_or(|c| state::client(c.pid) == Some(c));
+        let Some(token) = load(facts, &token).filter(|t| t.holds_or_failed(facts.id)) else {
             return Reply::default();
         };
+        if !same || !there {
+            return Reply::default();
+        }
+        let attended = facts.attended();
         if token.step == Step::Failed {
-            failed = Some(token);
+            if ANSWERED_OTHERWISE.contains(&token.why.as_deref().unwrap_or_default()) {
+                return Reply::default();
+            }
+            if !attended {
+                return go_on(facts, &token);
+            }
+        } else if token.carrier == Carrier::Manual && !attended {
+            // Who was asked to type it has gone.
+            let late = boundary::update(&facts.places, &token.id, |t| {
+                t.holds(facts.id) && t.fail(LATE, clock::now())
+            });
+            if let Err(e) = late {
+                facts.fault("token not moved", &e);
+            }
+        } else if glance % WATCHED == 0
+            && let Err(e) = waiter::start(facts.env, &facts.places, &token.id)
+        {
+            // It has one as a rule; one that was killed leaves nobody who acts.
+            facts.fault("waiter not started", &e);
+        }
+        std::thread::sleep(GLANCE);
+    }
+    Reply::default()
+}
+
+/// The session once the main hook has taken the turn's end down; `None` where the
+/// turn goes on. That hook may take all its time beside a tmux that hangs.
+fn turn_ended(facts: &Facts) -> Option<Session> {
+    let mut ended = None;
+    for _ in 0..MAIN_HOOK.as_millis() / GLANCE.as_millis() {
+        ended = now(facts).filter(|s| s.turn.is_none());
+        if ended.is_some() {
             break;
         }
         std::thread::sleep(GLANCE);
-        waited += GLANCE;
     }
-    failed.map_or_else(Reply::default, |token| go_on(facts, &token))
+    ended
 }
 
 fn go_on(facts: &Facts, token: &Token) -> Reply {
     let why = token.why.as_deref().unwrap_or("no reason was given");
     let claim = facts.places.token(&token.id).with_extension("go-on");
-    let answered_otherwise = [EDITED, LEFT, CLIENT_ENDED, SEALED_ANEW].contains(&why);
-    if answered_otherwise || facts.attended() || !atomic::claim(&claim).unwrap_or(false) {
+    if !atomic::claim(&claim).unwrap_or(false) {
         return Reply::default();
     }
-    log::write(&facts.places.log(), facts.now, "goes-on", &json!({"token": token.id, "why": why}));
+    log::write(
+        &facts.places.log(),
+        clock::now(),
+        "goes-on",
+        &json!({"token": token.id, "why": why}),
+    );
     let values = [("why", why), ("path", token.sealed.as_str())];
     Reply { wake: Some(say(&facts.places, Text::GoOn, &values)), ..Reply::default() }
 }

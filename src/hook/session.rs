@@ -121,13 +121,14 @@ fn afresh(facts: &Facts, first: First) {
     facts.update(|s| {
         (s.first, s.grace, s.ranks) = (first, None, Ranks::default());
         (s.told, s.told_user) = (Told::default(), None);
+        s.ended = None;
         s.client = client.or(s.client);
     });
-    if let Some(client) = client
-        && let Err(e) = state::take_seat(&facts.places, client, facts.id)
-    {
+    let Some(client) = client else { return };
+    if let Err(e) = state::take_seat(&facts.places, client, facts.id) {
         facts.fault("seat not taken", &e);
     }
+    super::ended::of_another_client(facts, client);
 }
 
 /// `PreCompact`: the live file is put beside the sealed ones before the client

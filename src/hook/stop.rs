@@ -31,6 +31,22 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
     reply
 }
 
+/// `StopFailure`: the API broke the turn. What was sealed crosses all the same; no
+/// turn end is refused, since nobody would hear of it.
+pub fn failed(facts: &mut Facts, event: &Event) -> Reply {
+    if event.subagent || facts.unseen {
+        return Reply::default();
+    }
+    // Nothing is tidied up here: what was delivered is not answered by an error.
+    crossing::take_request(facts);
+    if facts.token().is_some_and(|t| t.holds_or_cancelled(facts.id) && !broken(facts, &t)) {
+        hand_over(facts);
+    }
+    let now = facts.now;
+    facts.update(|s| (s.turn, s.broke) = (None, Some(now)));
+    Reply::default()
+}
+
 fn turn_end(facts: &mut Facts, agents: u32, shells: &[&str]) -> Reply {
     if facts.session.agents != agents || facts.session.shells != shells {
         let shells: Vec<String> = shells.iter().map(|s| (*s).to_owned()).collect();

@@ -42,6 +42,10 @@ pub struct Session {
     pub reach: Option<Reach>,
     /// The main loop's turn, while one runs.
     pub turn: Option<Time>,
+    /// When the last turn ended by an error of the API.
+    pub broke: Option<Time>,
+    /// When it ended: the client went on to another one, or ended itself.
+    pub ended: Option<Time>,
     /// Prompts of this session, by whomever.
     pub prompts: u64,
     /// The transcript's path as last given.

@@ -91,3 +91,66 @@ fn the_clients_own_flag_does_not_count() {
     payload["stop_hook_active"] = true.into();
     assert_eq!(hook.send(&payload).json()["decision"], "block");
 }
+
+/// A sealed session of which somebody last spoke so long ago, at its turn's end.
+fn sealed_since(seconds: i64) -> Hook {
+    let hook = Hook::climbed(31.0);
+    hook.settings(&serde_json::json!({"boundary": {"attended_minutes": 1}}));
+    hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
+    hook.agent("brain-guard seal");
+    let spoke = brain_guard::clock::now() - chrono::TimeDelta::seconds(seconds);
+    let spoke = serde_json::json!(spoke.to_rfc3339());
+    change(&hook.places().session(&hook.session, "json"), "last_human", spoke);
+    assert_eq!(hook.stop().code, Some(0));
+    hook
+}
+
+fn change(path: &std::path::Path, key: &str, value: serde_json::Value) {
+    let mut state: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(path).expect("state")).expect("JSON");
+    state[key] = value;
+    fs::write(path, state.to_string()).expect("written");
+}
+
+fn token(hook: &Hook) -> std::path::PathBuf {
+    hook.places().token(hook.state()["token"].as_str().expect("token"))
+}
+
+fn rewake(hook: &Hook) -> crate::harness::Answer {
+    let stop = hook.payload("Stop", &serde_json::json!({"background_tasks": []}));
+    hook.raw(&["hook", "--rewake"], stop.to_string().as_bytes())
+}
+
+/// Somebody was there when the turn ended, and has gone by the time it counts.
+#[test]
+fn a_failed_boundary_goes_on_once_nobody_is_there_any_more() {
+    let hook = sealed_since(56);
+    let token = token(&hook);
+    change(&token, "why", "clear failed: stopped".into());
+    change(&token, "since", serde_json::json!(brain_guard::clock::now().to_rfc3339()));
+    change(&token, "step", "failed".into());
+    let woken = rewake(&hook);
+    assert_eq!(woken.code, Some(2), "{woken:?}");
+    assert!(woken.stderr.contains("could not clear this session: clear failed"), "{woken:?}");
+}
+
+#[test]
+fn who_was_to_type_the_clear_and_went_is_not_waited_for() {
+    let hook = sealed_since(56);
+    let token = token(&hook);
+    change(&token, "carrier", "manual".into());
+    let woken = rewake(&hook);
+    assert_eq!(woken.code, Some(2), "{woken:?}");
+    assert!(woken.stderr.contains("not cleared in time"), "{woken:?}");
+}
+
+#[test]
+fn a_boundary_of_a_client_that_ended_ends_with_the_next_one() {
+    let hook = sealed_since(600);
+    let token = token(&hook);
+    change(&token, "client", serde_json::json!({"pid": 1, "start": 1}));
+    assert!(hook.start("resume").silent());
+    assert_eq!(hook.bash("ls").verdict(), "pass", "nothing is blocked for want of a carrier");
+    let token = fs::read_to_string(&token).expect("token");
+    assert!(token.contains("the client ended"), "{token}");
+}

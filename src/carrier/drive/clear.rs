@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{Drive, Road, SETTLE_MS, chords_in_force, note, passed, plan};
 use crate::boundary::plan::{Due, Situation, due};
-use crate::boundary::{Carrier, EDITED, Inject, Step, Token};
+use crate::boundary::{Carrier, EDITED, Inject, LATE, Step, Token};
 use crate::carrier::command;
 use crate::carrier::keyboard::{self, Pressed};
 use crate::carrier::terminal::{PromptBox, Refusal};
@@ -28,7 +28,13 @@ impl Drive<'_> {
     pub(super) fn clear(&mut self, facts: &Facts, token: &Token) -> Result<(), Refusal> {
         // What runs now runs before any clear: its end decides anew.
         if facts.session.turn.is_some() {
+            // Patience is for an idle client: what was refused before this turn is over.
+            self.calm();
             self.unseen_end(facts, token);
+            return Ok(());
+        }
+        if let Some(at) = facts.session.ended {
+            self.await_session(facts, at);
             return Ok(());
         }
         if let Some((road, at)) = self.pressed {
@@ -157,6 +163,16 @@ impl Drive<'_> {
         }
     }
 
+    /// The session ended: the next one's hook brings the token on, however slow it is.
+    fn await_session(&self, facts: &Facts, at: Time) {
+        let limit = facts.settings.boundary.step_seconds.clamp(10, 300) as i64 * 1_000;
+        if passed(at, limit, facts.now) {
+            self.change(facts, |t| {
+                t.fail(LATE, facts.now);
+            });
+        }
+    }
+
     /// What was pressed has had its time: the session is still the same one.
     fn await_clear(
         &mut self,
@@ -199,5 +215,5 @@ impl Drive<'_> {
 
 fn turn_runs(facts: &Facts) -> bool {
     let session = state::load(&facts.places, facts.id).ok().flatten();
-    session.is_none_or(|s| s.turn.is_some())
+    session.is_none_or(|s| s.turn.is_some() || s.ended.is_some())
 }

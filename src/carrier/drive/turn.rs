@@ -77,10 +77,10 @@ impl Drive<'_> {
             let Some(seconds) = tries.get(token.unanswered as usize) else { return Ok(()) };
             Duration::seconds((*seconds).min(86_400) as i64)
         };
-        let last = self.kicked.max(facts.session.turn);
+        let last = self.kicked.max(facts.session.turn).max(facts.session.broke);
         let waiting = last.is_some_and(|at| facts.now - at < back_off);
-        // A turn that ended well was answered; only the screen tells of one that was cut.
-        if waiting || (!first && facts.session.turn.is_none()) {
+        // One that its user cut is the user's; only one that the API broke is asked for again.
+        if waiting || (!first && facts.session.broke.is_none()) {
             return Ok(());
         }
         let Some(strokes) = chords_in_force(facts).resume.filter(|_| self.kicks < KICKS || !first)

@@ -113,6 +113,7 @@ mod tests {
             "SessionStart",
             "SessionEnd",
             "Stop",
+            "StopFailure",
             "PreCompact",
         ];
         for event in hooks["hooks"].as_object().expect("object").keys() {

@@ -13,7 +13,7 @@ use crate::mock::{Reply, Request};
 use crate::world::World;
 
 /// From the first turn to the second session's: its first request is the sixth.
-fn crossing() -> Vec<Move> {
+pub(super) fn crossing() -> Vec<Move> {
     vec![
         step(|_| Reply::bash("echo one").tokens(percent(5.0))),
         step(|_| Reply::bash("echo two").tokens(percent(31.0))),
@@ -25,7 +25,7 @@ fn crossing() -> Vec<Move> {
     ]
 }
 
-fn settings(more: &[(&str, Value)]) -> Value {
+pub(super) fn settings(more: &[(&str, Value)]) -> Value {
     let mut settings = alone();
     settings["boundary"]["step_seconds"] = json!(20);
     for (key, value) in more {
@@ -41,7 +41,7 @@ fn world(more: &[(&str, Value)]) -> World {
 
 /// The first request of the new session holds the file once, and the run goes on.
 #[track_caller]
-fn arrived(world: &World, tui: &Tui) -> Arc<Request> {
+pub(super) fn arrived(world: &World, tui: &Tui) -> Arc<Request> {
     let first = world.mock.wait_main(6);
     assert_ne!(first.session, world.mock.main()[0].session, "a fresh session");
     let file = sealed(world).pop().expect("a sealed file");

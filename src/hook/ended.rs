@@ -1,0 +1,27 @@
+//! `SessionEnd`, and what a client before this one left unended.
+
+use super::facts::Facts;
+use super::reply::Reply;
+use crate::boundary::{CLIENT_ENDED, Client};
+use crate::store::boundary;
+
+/// Ends a boundary of a client before this one: nobody carries it out any more, and
+/// the waiter that would have said so may have gone down with the machine.
+pub fn of_another_client(facts: &Facts, client: Client) {
+    let Some(token) = facts.token().filter(|t| t.client.is_some_and(|c| c != client)) else {
+        return;
+    };
+    let ended = boundary::update(&facts.places, &token.id, |t| t.abandon(CLIENT_ENDED, facts.now));
+    if let Err(e) = ended {
+        facts.fault("token not ended", &e);
+    }
+}
+
+/// `SessionEnd`: from here on no key may be pressed for this session, though the
+/// next one's hook, which moves the token, may take its time.
+pub fn session(facts: &Facts) -> Reply {
+    if !facts.unseen {
+        facts.update(|s| s.ended = Some(facts.now));
+    }
+    Reply::default()
+}
