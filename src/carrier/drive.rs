@@ -118,7 +118,7 @@ impl<'a> Drive<'a> {
         // A session that begins by a clear takes the seat before its state is there, and
         // crosses before that; one with another token was not cleared for this one.
         let Ok(Some(session)) = state::load(&facts.places, &other) else { return false };
-        if session.parent.as_deref() == Some(&token.parent) {
+        if session.token.as_deref() == Some(&token.id) {
             return false;
         }
         let mut ended = false;

@@ -132,7 +132,7 @@ fn after_stop(facts: &Facts) -> Reply {
         if !same || !there {
             return Reply::default();
         }
-        let attended = facts.attended();
+        let attended = facts.attended_at(clock::now());
         if token.step == Step::Failed {
             if ANSWERED_OTHERWISE.contains(&token.why.as_deref().unwrap_or_default()) {
                 return Reply::default();

@@ -26,15 +26,15 @@ const TRIES: u32 = 2;
 
 impl Drive<'_> {
     pub(super) fn clear(&mut self, facts: &Facts, token: &Token) -> Result<(), Refusal> {
+        if let Some(at) = facts.session.ended {
+            self.await_session(facts, at);
+            return Ok(());
+        }
         // What runs now runs before any clear: its end decides anew.
         if facts.session.turn.is_some() {
             // Patience is for an idle client: what was refused before this turn is over.
-            self.calm();
+            (self.refused, self.pause_ms) = (None, 0);
             self.unseen_end(facts, token);
-            return Ok(());
-        }
-        if let Some(at) = facts.session.ended {
-            self.await_session(facts, at);
             return Ok(());
         }
         if let Some((road, at)) = self.pressed {
@@ -187,6 +187,7 @@ impl Drive<'_> {
         if road == Road::Program {
             return Err(Refusal::never("the program ended, but the session was not cleared"));
         }
+        // Opened anew where a look was refused before.
         let terminal = self.terminal(facts, token)?;
         if !terminal.idle()? || terminal.prompt_box()? == PromptBox::None {
             return Err(Refusal::later("a dialog is open, or a turn runs"));
