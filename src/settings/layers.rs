@@ -149,20 +149,31 @@ impl Merger {
     /// Why a project's file may not set this.
     fn loosens(&self, path: &[&str], value: &Value) -> Option<&'static str> {
         const USER: &str = "is the user's to set, not the project's";
-        if USER_ONLY.contains(&path) {
+        if value.as_object().is_some_and(Map::is_empty) {
+            return None;
+        }
+        // serde also takes a list for a struct and {"off": null} for "off", so a key
+        // above or below one of the user's may set it too.
+        if USER_ONLY.iter().any(|own| own.starts_with(path) || path.starts_with(own)) {
             return Some(USER);
         }
         match path {
+            ["profile" | "tiers", _] | ["bands", _, _] => {
+                Some("is not written like this in a project's settings")
+            }
             ["profile"] if value != "auto" => Some("may only tighten in a project's settings"),
             ["bands", ..] if value == "control" => Some("may only tighten in a project's settings"),
             ["tiers", name, gauge @ ("context" | "file")] => {
                 let ramp = self.settings.ramp(1_000_000);
                 let tier = ramp.tiers().iter().find(|t| t.name == *name)?;
                 let current = if *gauge == "context" { tier.context } else { tier.file };
-                (value.as_f64()? > current).then_some("may only be lowered in a project's settings")
+                let looser = value.as_f64().is_none_or(|at| at > current);
+                looser.then_some("may only be lowered in a project's settings")
             }
-            ["tiers", "coach" | "block-reads" | "narrow", "blocks"] => {
-                Some("of a built-in tier is the user's to set, not the project's")
+            ["tiers", name, "blocks"] => {
+                let ramp = self.settings.ramp(1_000_000);
+                let there = ramp.tiers().iter().any(|t| t.name == *name);
+                there.then_some("of a tier that is there is the user's to set, not the project's")
             }
             _ => None,
         }
@@ -207,65 +218,4 @@ fn set(tree: &mut Value, path: &[&str], value: Value) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::settings::{Mode, Profile};
-
-    fn file(text: &str) -> File {
-        File { path: "/u/settings.json".into(), text: text.into() }
-    }
-
-    fn messages(diagnostics: &[Diagnostic]) -> Vec<&str> {
-        diagnostics.iter().map(|d| d.message.as_str()).collect()
-    }
-
-    #[test]
-    fn later_layers_win_key_by_key() {
-        let user = file(r#"{"tiers":{"coach":{"context":22}},"file":{"words":3000}}"#);
-        let project = file(r#"{"file":{"words":1500}}"#);
-        let env = Env::of([
-            ("CLAUDE_PLUGIN_OPTION_PROFILE", "relaxed"),
-            ("BRAIN_GUARD_SET_BOUNDARY__MAX_PER_HOUR", "3"),
-        ]);
-        let (settings, diagnostics) = merge(Some(&user), Some(&project), &env);
-        assert_eq!(messages(&diagnostics), Vec::<&str>::new());
-        assert_eq!(settings.profile, Profile::Relaxed);
-        assert_eq!(settings.file.words, 1500);
-        assert_eq!(settings.boundary.max_per_hour, 3);
-        assert!((settings.ramp(967_000).tiers()[0].context - 22.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn bad_keys_are_named_by_file_line_and_key_and_the_rest_stands() {
-        let user = file(
-            "{\n \"mode\": \"shadow\",\n \"colour\": 1,\n \"file\": {\n  \"words\": \"many\"\n }\n}",
-        );
-        let (settings, diagnostics) = merge(Some(&user), None, &Env::of([]));
-        assert_eq!(settings.mode, Mode::Shadow);
-        assert_eq!(settings.file.words, 2000);
-        let said = messages(&diagnostics).join("\n");
-        assert!(said.contains("/u/settings.json:3: \"colour\": unknown field"), "{said}");
-        assert!(said.contains("/u/settings.json:5: \"file.words\": invalid type"), "{said}");
-    }
-
-    #[test]
-    fn half_a_file_is_one_message() {
-        let (settings, diagnostics) = merge(Some(&file("{\"mode\": \"of")), None, &Env::of([]));
-        assert_eq!(settings, Settings::default());
-        let said = messages(&diagnostics).join("\n");
-        assert!(said.starts_with("/u/settings.json:1:12: not JSON"), "{said}");
-    }
-
-    #[test]
-    fn a_project_may_only_tighten() {
-        let project = file(
-            r#"{"mode":"off","tiers":{"coach":{"context":15},"narrow":{"context":99,"blocks":[]}},"headless":"off"}"#,
-        );
-        let (settings, diagnostics) = merge(None, Some(&project), &Env::of([]));
-        assert_eq!(diagnostics.len(), 4, "{:?}", messages(&diagnostics));
-        assert_eq!(settings.mode, Mode::On);
-        let ramp = settings.ramp(967_000);
-        assert!((ramp.tiers()[0].context - 15.0).abs() < 1e-9);
-        assert!((ramp.tiers()[2].context - 30.0).abs() < 1e-9);
-    }
-}
+mod tests;
