@@ -93,14 +93,15 @@ struct World<'a> {
 impl<'a> World<'a> {
     fn of(env: &'a Env, now: Time) -> anyhow::Result<Self> {
         let project = whose::project(env, &Whose::default())?;
-        let places = Places::of(env, &project).context("HOME is not set")?;
+        let places =
+            Places::of(env, &project).context("HOME is not set; set it to your home folder")?;
         let (settings, diagnostics) = read_settings(&places, env);
         let found = whose::find(env, &Whose::default()).ok();
         let session = found.and_then(|found| {
             let facts = whose::facts(env, now, &found).ok()?;
             facts.session.started.is_some().then(|| facts.session.clone())
         });
-        let config = config_folder(env).context("HOME is not set")?;
+        let config = config_folder(env).context("HOME is not set; set it to your home folder")?;
         Ok(Self { env, now, places, config, settings, diagnostics, session })
     }
 }

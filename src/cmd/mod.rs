@@ -156,7 +156,8 @@ fn clipboard(what: &ClipboardVerb) -> anyhow::Result<Exit> {
 }
 
 fn waiter(env: &Env, token: &str, project: &std::path::Path) -> anyhow::Result<Exit> {
-    let places = Places::of(env, project).ok_or_else(|| anyhow::anyhow!("HOME is not set"))?;
+    let places = Places::of(env, project)
+        .ok_or_else(|| anyhow::anyhow!("HOME is not set; set it to your home folder"))?;
     let (settings, _) = crate::hook::facts::read_settings(&places, env);
     crate::carrier::waiter::detach();
     crate::carrier::waiter::watch(env, &places, token, &settings.boundary)?;

@@ -180,7 +180,8 @@ fn loose(
     summary: Option<&str>,
 ) -> anyhow::Result<Exit> {
     let project = whose::project(env, whose)?;
-    let places = crate::store::paths::Places::of(env, &project).context("HOME is not set")?;
+    let places = crate::store::paths::Places::of(env, &project)
+        .context("HOME is not set; set it to your home folder")?;
     let (settings, _) = crate::hook::facts::read_settings(&places, env);
     let source = atomic::read_text(path)
         .with_context(|| format!("could not read {}", path.display()))?

@@ -15,7 +15,8 @@ use crate::store::paths::Places;
 /// No home, no current folder.
 pub fn show(env: &Env, whose: &Whose) -> anyhow::Result<Exit> {
     let project = whose::project(env, whose)?;
-    let places = Places::of(env, &project).context("HOME is not set")?;
+    let places =
+        Places::of(env, &project).context("HOME is not set; set it to your home folder")?;
     let (settings, diagnostics) = read_settings(&places, env);
     out_json(&settings)?;
     for d in &diagnostics {

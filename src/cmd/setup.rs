@@ -18,7 +18,7 @@ use crate::store::paths::{Places, config_folder};
 fn data(env: &Env) -> anyhow::Result<PathBuf> {
     let base = env.path("XDG_DATA_HOME").filter(|p| p.is_absolute());
     let base = base.or_else(|| Some(env.home()?.join(".local/share")));
-    Ok(base.context("HOME is not set")?.join("brain-guard"))
+    Ok(base.context("HOME is not set; set it to your home folder")?.join("brain-guard"))
 }
 
 /// The client's program on `PATH`.
@@ -28,7 +28,7 @@ fn client(env: &Env) -> Option<PathBuf> {
 }
 
 fn links(env: &Env) -> anyhow::Result<PathBuf> {
-    Ok(env.home().context("HOME is not set")?.join(".local/bin"))
+    Ok(env.home().context("HOME is not set; set it to your home folder")?.join(".local/bin"))
 }
 
 /// Whether a folder is on the `PATH`.
@@ -39,7 +39,7 @@ pub fn on_path(env: &Env, folder: &Path) -> bool {
 /// What the user's settings say, whatever project this is run in.
 fn settings(env: &Env) -> anyhow::Result<Settings> {
     let root = PathBuf::from("/");
-    let places = Places::of(env, &root).context("HOME is not set")?;
+    let places = Places::of(env, &root).context("HOME is not set; set it to your home folder")?;
     Ok(read_settings(&places, env).0)
 }
 
@@ -81,7 +81,7 @@ pub fn install(env: &Env, demo: bool, keybindings: bool) -> anyhow::Result<Exit>
         on_path: on_path(env, &links(env)?),
         links: links(env)?,
         client: client(env),
-        config: config_folder(env).context("HOME is not set")?,
+        config: config_folder(env).context("HOME is not set; set it to your home folder")?,
         checkout,
         keys,
         tiers: tiers(&settings),
@@ -102,13 +102,13 @@ pub fn uninstall_plan(env: &Env) -> anyhow::Result<UninstallPlan> {
     let state = env
         .path("XDG_STATE_HOME")
         .or_else(|| Some(env.home()?.join(".local/state")))
-        .context("HOME is not set")?
+        .context("HOME is not set; set it to your home folder")?
         .join("brain-guard");
     Ok(UninstallPlan {
         data: data(env)?,
         links: links(env)?,
         client: client(env),
-        config: config_folder(env).context("HOME is not set")?,
+        config: config_folder(env).context("HOME is not set; set it to your home folder")?,
         state,
     })
 }

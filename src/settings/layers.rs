@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::Settings;
-use super::locate::line_of;
+use super::locate::{in_words, line_of};
 use crate::env::Env;
 
 /// A settings file as read from disk.
@@ -92,8 +92,10 @@ impl Merger {
             Ok(value) => value,
             Err(e) => {
                 let (line, column) = (e.line(), e.column());
+                let why = in_words(&e);
+                let hint = if file.text.contains("//") { "; JSON has no comments" } else { "" };
                 self.report(format!(
-                    "{}:{line}:{column}: not JSON ({e}); the file is ignored",
+                    "{}:{line}:{column}: not JSON ({why}{hint}); the file is ignored",
                     file.path
                 ));
                 return;
@@ -138,7 +140,7 @@ impl Merger {
     }
 
     fn try_tree(&mut self, tree: Value) -> Result<(), String> {
-        let settings: Settings = serde_json::from_value(tree.clone()).map_err(|e| e.to_string())?;
+        let settings: Settings = serde_json::from_value(tree.clone()).map_err(|e| in_words(&e))?;
         if let Some((_, why)) = settings.problem() {
             return Err(why);
         }

@@ -107,6 +107,23 @@ impl Scanner<'_> {
     }
 }
 
+/// What serde found wrong, without Rust's names for things and without the place,
+/// which is named before it.
+pub fn in_words(why: &serde_json::Error) -> String {
+    let said = why.to_string();
+    let mut said = said.split(" at line ").next().unwrap_or_default().to_owned();
+    for (theirs, ours) in [
+        ("expected a sequence", "expected a list"),
+        ("expected string or map", "expected a string"),
+        ("expected u64", "expected a whole number, 0 or more"),
+        ("expected usize", "expected a whole number, 0 or more"),
+        ("expected f64", "expected a number"),
+    ] {
+        said = said.replace(theirs, ours);
+    }
+    said
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

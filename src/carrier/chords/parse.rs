@@ -157,7 +157,10 @@ impl File {
         let wrong = |within: &str, e: &serde_json::Error| {
             let before = text[..at(within)].matches('\n').count();
             let what = e.to_string();
-            let what = what.split(" at line ").next().unwrap_or_default().to_owned();
+            let mut what = what.split(" at line ").next().unwrap_or_default().to_owned();
+            if text.lines().any(|line| line.trim_start().starts_with("//")) {
+                what.push_str(" (JSON has no comments)");
+            }
             Unreadable { line: before + e.line().max(1), what }
         };
         let file: RawFile = serde_json::from_str(text).map_err(|e| wrong(text, &e))?;

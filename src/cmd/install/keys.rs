@@ -48,7 +48,9 @@ impl Fault {
             Self::Unreadable(why) => format!(
                 "{path} stays as it is: {why}; the client drops all of it for that, so mend it and run this again"
             ),
-            Self::System(why) => format!("{path} stays as it is: {why}"),
+            Self::System(why) => format!(
+                "{path} stays as it is: {why}; make it and its folder writable and run this again"
+            ),
             Self::Dangling => {
                 format!(
                     "{path} stays as it is: it is a link to nothing; mend it and run this again"
