@@ -13,7 +13,8 @@ use crate::carrier::select::{self, Selection};
 use crate::cli::Whose;
 use crate::clock::Time;
 use crate::env::Env;
-use crate::settings::CarrierChoice;
+use crate::hook::facts::read_settings;
+use crate::store::paths::Places;
 use crate::store::state;
 
 /// `carrier probe`: of the session; where none lives in the project, of the
@@ -25,7 +26,11 @@ pub fn probe(env: &Env, now: Time, whose: &Whose, json: bool) -> anyhow::Result<
     let found = whose::find_any(env, whose)?;
     let (selection, about) = match &found {
         Some(found) => (of_session(env, now, found)?, format!("session {}", found.session)),
-        None => (of_terminal(env), "this terminal (no session lives in this project)".to_owned()),
+        None => (
+            of_terminal(env, whose)?,
+            "this terminal, as a client started in it would see it (no session lives in this project)"
+                .to_owned(),
+        ),
     };
     let Selection { chosen, looked } = &selection;
     if json {
@@ -57,8 +62,11 @@ fn of_session(env: &Env, now: Time, found: &whose::Found) -> anyhow::Result<Sele
     Ok(facts.carrier())
 }
 
-/// What a client started here would find: this shell stands for it.
-fn of_terminal(env: &Env) -> Selection {
+/// What a client started here would find, by the settings that would hold: this
+/// shell stands for it.
+fn of_terminal(env: &Env, whose: &Whose) -> anyhow::Result<Selection> {
+    let places = Places::of(env, &whose::project(env, whose)?);
+    let boundary = places.map(|p| read_settings(&p, env).0.boundary).unwrap_or_default();
     let shell = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get() as u32);
     let reach = shell.and_then(state::client).map(|shell| Reach::look(env, shell));
     let seen = select::Seen {
@@ -66,7 +74,7 @@ fn of_terminal(env: &Env) -> Selection {
         interactive: true,
         attended: true,
         reach: reach.as_ref(),
-        command: false,
+        command: !boundary.command.is_empty(),
     };
-    select::select(CarrierChoice::Auto, &seen, &[])
+    Ok(select::select(boundary.carrier, &seen, &[]))
 }

@@ -128,8 +128,34 @@ pub fn reach(world: &World) -> Option<Reach> {
         .or_else(|| world.session.as_ref()?.reach.clone())
 }
 
+/// The user's own program, where the settings ask for it: a name on the `PATH` is
+/// left to the client, whose `PATH` may be another.
+fn own_program(world: &World) -> Option<Finding> {
+    let boundary = &world.settings.boundary;
+    if boundary.carrier != CarrierChoice::Command {
+        return None;
+    }
+    let Some(program) = boundary.command.first() else {
+        let seen = "boundary.carrier asks for command, and boundary.command is empty";
+        let way = "name your program there, or set boundary.carrier to \"auto\"";
+        return Some(Finding::problem("terminal", seen, way));
+    };
+    let path = world.places.project.join(program);
+    Some(match access(&path, Access::EXEC_OK) {
+        Err(e) if program.contains('/') => Finding::problem(
+            "terminal",
+            format!("{} of boundary.command can't be run: {e}", path.display()),
+            "put your program there and make it executable",
+        ),
+        _ => Finding::ok("terminal", format!("{program} of boundary.command clears the session")),
+    })
+}
+
 /// Which carriers could reach the client's terminal.
 pub fn terminal(world: &World) -> Finding {
+    if let Some(finding) = own_program(world) {
+        return finding;
+    }
     let Some(reach) = reach(world) else {
         let seen =
             "no session of this project to look at; `brain-guard carrier probe` in one tells";
