@@ -139,7 +139,8 @@ pub enum Verb {
         #[arg(long, value_name = "PATH", conflicts_with_all = ["clear", "no_clear"])]
         file: Option<PathBuf>,
     },
-    /// Look at the carriers
+    /// Say how a session would be cleared here (its carrier), or try it
+    #[command(after_help = "Examples:\n  brain-guard carrier probe\n  brain-guard carrier test")]
     Carrier {
         /// What to do with them
         #[command(subcommand)]
@@ -154,7 +155,8 @@ pub enum Verb {
         #[arg(long, value_name = "DIR")]
         plugin: Option<PathBuf>,
     },
-    /// Look at the settings
+    /// Print the settings that hold here
+    #[command(after_help = "Example:\n  brain-guard settings show")]
     Settings {
         /// What to do with them
         #[command(subcommand)]
@@ -223,7 +225,7 @@ pub enum CarrierVerb {
     },
     /// Try the keys in a scratch pane or window of tmux or X11; no session sees them
     #[command(
-        after_help = "Example:\n  brain-guard carrier test\n\nExit code 1: a carrier that is in reach here does not work."
+        after_help = "Example:\n  brain-guard carrier test\n\nExit codes: 0 what is in reach here works (`ok`; `no`: not in reach), 1 it does not (`fail`)."
     )]
     Test {
         /// Which session's surroundings

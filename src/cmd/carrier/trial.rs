@@ -56,12 +56,13 @@ pub fn run(env: &Env, now: Time, whose: &Whose, json: bool) -> anyhow::Result<Ex
             .collect();
         out_json(&json!({"carriers": results}))?;
     } else {
-        for (name, _, result, spent) in &results {
+        for (name, usable, result, spent) in &results {
             match result {
                 Ok(()) => out(format_args!(
                     "{name:<7} ok   a chord and a paste arrived whole in a scratch terminal ({:.1} s)",
                     spent.as_secs_f64()
                 )),
+                Err(why) if *usable => out(format_args!("{name:<7} fail {why}")),
                 Err(why) => out(format_args!("{name:<7} no   {why}")),
             }
         }
