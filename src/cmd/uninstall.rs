@@ -69,8 +69,13 @@ pub fn uninstall(plan: &UninstallPlan, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "plugin   {} {what}", plan.data.display())?;
 
     let settings = plan.config.join("brain-guard");
-    writeln!(out, "kept     {} (state, log, mirrored seals)", plan.state.display())?;
-    writeln!(out, "         {} (settings)", settings.display())?;
-    writeln!(out, "         .brain-guard/ in each project (compaction files)")?;
+    writeln!(out, "kept     .brain-guard/ in each project (compaction files)")?;
+    for (kept, holds) in
+        [(&plan.state, "state, log, copies of the sealed versions"), (&settings, "settings")]
+    {
+        if kept.exists() {
+            writeln!(out, "         {} ({holds})", kept.display())?;
+        }
+    }
     Ok(())
 }
