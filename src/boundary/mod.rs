@@ -5,6 +5,7 @@ pub mod arrival;
 pub mod budget;
 pub mod plan;
 
+use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Time;
@@ -173,9 +174,10 @@ impl Token {
     }
 
     /// A clear that came after its time is still the clear: what was given up goes
-    /// on, so that no memory is lost to it. `false` for any other failure.
+    /// on, so that no memory is lost to it. `false` for any other failure, and for a
+    /// clear so late that it is the user's own and the notes are old.
     pub fn revive(&mut self, now: Time) -> bool {
-        let late = self.given_up_on_clear();
+        let late = self.given_up_on_clear() && now - self.since < TimeDelta::hours(1);
         if late {
             (self.step, self.since, self.why) = (Step::Cleared, now, None);
         }
@@ -317,6 +319,8 @@ pub(crate) mod tests {
         assert_eq!((t.step, t.why.as_deref()), (Step::Cleared, None));
         let mut t = token(Step::Clearing);
         assert!(t.fail("the client ended", t.created) && !t.revive(t.created));
+        let mut t = token(Step::Clearing);
+        assert!(t.fail(LATE, t.created) && !t.revive(t.created + TimeDelta::hours(1)));
     }
 
     proptest! {

@@ -42,7 +42,7 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Looks around a client; takes some milliseconds, at most two seconds.
+    /// Looks around a client; takes some milliseconds, at most four seconds.
     pub fn look(env: &Env, client: Client) -> Self {
         Self { tmux: Way::of(tmux::find(env, client)), x11: Way::of(x11::find(env, client)) }
     }

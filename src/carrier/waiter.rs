@@ -96,14 +96,17 @@ fn step(
         boundary::update(places, id, |t| t.abandon(CLIENT_ENDED, now))?;
         return Ok(None);
     }
-    let running = token.step == Step::Pending && turn_runs(places, &token.parent);
-    let Some(why) = stuck(&token, now, settings).filter(|_| !running) else {
+    let parent = state::load(places, &token.parent).ok().flatten().unwrap_or_default();
+    // The carrier's time runs from the end of the turn that sealed.
+    let running = token.step == Step::Pending && parent.turn.is_some();
+    let agents = parent.agents > 0;
+    let Some(why) = stuck(&token, agents, now, settings).filter(|_| !running) else {
         return Ok(Some(token));
     };
     let next = next_after(env, places, &token, now);
     boundary::update(places, id, |t| {
         // It may have moved on meanwhile.
-        if stuck(t, now, settings).is_some() {
+        if stuck(t, agents, now, settings).is_some() {
             if t.step <= Step::Clearing && next.is_some() {
                 t.hand_on(next, why, now);
             } else {
@@ -143,11 +146,6 @@ fn prove_arrival(places: &Places, id: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the turn that sealed has yet to end: the carrier's time runs from there.
-fn turn_runs(places: &Places, session: &str) -> bool {
-    state::load(places, session).ok().flatten().is_some_and(|s| s.turn.is_some())
-}
-
 /// The carrier that takes over from the module, if one can.
 fn next_after(env: &Env, places: &Places, token: &Token, now: Time) -> Option<Carrier> {
     if token.carrier != Carrier::Mod {
@@ -158,13 +156,18 @@ fn next_after(env: &Env, places: &Places, token: &Token, now: Time) -> Option<Ca
     facts.carrier_after(&tried).chosen.filter(|c| *c != Carrier::Manual)
 }
 
-/// Why a token will get no further, if so.
-fn stuck(token: &Token, now: Time, settings: &BoundarySettings) -> Option<&'static str> {
+/// Why a token will get no further, if so; `agents`: some may still be waited for.
+fn stuck(
+    token: &Token,
+    agents: bool,
+    now: Time,
+    settings: &BoundarySettings,
+) -> Option<&'static str> {
     let limit = |seconds: u64| chrono::Duration::seconds(seconds.clamp(1, 86_400) as i64);
     let step = limit(settings.step_seconds.min(3_600));
     let spent = now - token.since;
-    let patience =
-        limit(settings.attended_notice_seconds.saturating_add(settings.agents_wait_seconds));
+    let agents = if agents { settings.agents_wait_seconds } else { 0 };
+    let patience = limit(settings.attended_notice_seconds.saturating_add(agents));
     let typed = matches!(token.carrier, Carrier::Tmux | Carrier::X11 | Carrier::Command);
     match token.step {
         Step::Pending
@@ -224,12 +227,15 @@ mod tests {
     #[test]
     fn each_step_has_its_time() {
         let settings = BoundarySettings::default();
-        let at = |step, seconds, carrier| {
+        let beside = |agents, step, seconds, carrier| {
             let t = Token { carrier, ..token(step) };
-            stuck(&t, t.since + chrono::Duration::seconds(seconds), &settings)
+            stuck(&t, agents, t.since + chrono::Duration::seconds(seconds), &settings)
         };
-        assert_eq!(at(Step::Pending, 600, Carrier::Mod), None);
-        assert!(at(Step::Pending, 700, Carrier::Mod).is_some());
+        let at = |step, seconds, carrier| beside(false, step, seconds, carrier);
+        assert_eq!(at(Step::Pending, 80, Carrier::Mod), None);
+        assert!(at(Step::Pending, 81, Carrier::Mod).is_some());
+        assert_eq!(beside(true, Step::Pending, 680, Carrier::Mod), None);
+        assert!(beside(true, Step::Pending, 681, Carrier::Mod).is_some());
         assert_eq!(at(Step::Pending, 9_999, Carrier::Tmux), None);
         assert_eq!(at(Step::Clearing, 20, Carrier::Mod), None);
         assert!(at(Step::Clearing, 21, Carrier::Mod).is_some());

@@ -40,10 +40,14 @@ pub fn run(env: &Env, now: Time, whose: &Whose, as_json: bool) -> anyhow::Result
         None => out("nothing was blocked in this session"),
     }
     if let Some(cap) = &view.stance.cap {
-        out(format_args!("\nblocks nothing now, because {}", cap.why()));
+        out(format_args!("\nnothing is blocked now, because {}", cap.why()));
         if *cap == Cap::NoCarrier {
             out(selection.explain().trim_end());
         }
+    }
+    let waits = facts.token().filter(|t| t.holds(facts.id)).and_then(|t| t.waits);
+    if let Some(waits) = waits {
+        out(format_args!("\nsealed; the clear waits: {waits}. /clear, typed by you, does as well"));
     }
     out(
         "\nways out: `brain-guard seal` (the agent), /brain-guard:override --for 30m at the prompt, or `brain-guard override --for 30m` in a terminal",

@@ -196,7 +196,8 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
 fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
     let moved = boundary::update(&facts.places, id, |token| {
         let fresh = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
-        if token.step >= Step::Cleared && !token.given_up_on_clear() {
+        let revived = token.revive(facts.now);
+        if token.step >= Step::Cleared && !revived {
             return None;
         }
         // Once the carrier clears, the sealed version crosses, whatever came after it.
@@ -209,7 +210,7 @@ fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
         }
         let by_hand = token.hooks_deliver();
         token.child = Some(facts.id.to_owned());
-        let _ = token.revive(facts.now) || token.advance(Step::Cleared, facts.now);
+        token.advance(Step::Cleared, facts.now);
         Some((token.clone(), by_hand))
     });
     let crossing = moved.unwrap_or_else(|e| {

@@ -24,16 +24,7 @@ pub struct Diagnostic {
 }
 
 /// Project settings may tighten; what would loosen or run something is the user's.
-const USER_ONLY: [&[&str]; 8] = [
-    &["mode"],
-    &["headless"],
-    &["context", "window"],
-    &["boundary", "carrier"],
-    &["boundary", "command"],
-    &["boundary", "inject"],
-    &["boundary", "chords"],
-    &["boundary", "x11_idle_seconds"],
-];
+const USER_ONLY: [&[&str]; 4] = [&["mode"], &["headless"], &["context", "window"], &["boundary"]];
 
 /// Merges the layers.
 pub fn merge(
@@ -164,7 +155,12 @@ impl Merger {
                 Some("is not written like this in a project's settings")
             }
             ["profile"] if value != "auto" => Some("may only tighten in a project's settings"),
-            ["bands", ..] if value == "control" => Some("may only tighten in a project's settings"),
+            ["bands", ..] if value != "read" => {
+                Some("may only be `read`, which is blocked first, in a project's settings")
+            }
+            ["file", "words"] => raises(value, self.settings.file.words),
+            ["coach", "shell_chars"] => raises(value, self.settings.coach.shell_chars as u64),
+            ["coach", "reread_lines"] => raises(value, self.settings.coach.reread_lines),
             ["tiers", name, gauge @ ("context" | "file")] => {
                 let ramp = self.settings.ramp(1_000_000);
                 let tier = ramp.tiers().iter().find(|t| t.name == *name)?;
@@ -180,6 +176,12 @@ impl Merger {
             _ => None,
         }
     }
+}
+
+/// Why a project may not set a figure above what holds.
+fn raises(value: &Value, current: u64) -> Option<&'static str> {
+    let higher = value.as_u64().is_none_or(|asked| asked > current);
+    higher.then_some("may only be lowered in a project's settings")
 }
 
 /// Editors look for `$schema`; it is no setting.

@@ -75,6 +75,19 @@ fn a_project_cannot_write_its_way_around_that() {
 }
 
 #[test]
+fn a_project_may_lower_a_figure_but_not_raise_it() {
+    let project = file(
+        r#"{"file":{"words":1500},"coach":{"shell_chars":90000,"reread_lines":50},
+            "bands":{"Read":"write","Bash":"read"},"boundary":{"give_up_seconds":1}}"#,
+    );
+    let (settings, diagnostics) = merge(None, Some(&project), &Env::of([]));
+    assert_eq!(diagnostics.len(), 3, "{:?}", messages(&diagnostics));
+    assert_eq!((settings.file.words, settings.coach.reread_lines), (1500, 50));
+    assert_eq!((settings.coach.shell_chars, settings.boundary.give_up_seconds), (4000, 600));
+    assert_eq!(settings.bands.len(), 1);
+}
+
+#[test]
 fn a_project_may_only_tighten() {
     let project = file(
         r#"{"mode":"off","tiers":{"coach":{"context":15},"narrow":{"context":99,"blocks":[]}},"headless":"off"}"#,
