@@ -4,7 +4,7 @@
 use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
-use super::{EDITED, Step, Token};
+use super::{Carrier, EDITED, Step, Token};
 use crate::clock::Time;
 use crate::settings::BoundarySettings;
 
@@ -94,6 +94,8 @@ pub struct Situation<'a> {
     pub agents: u32,
     /// The file still carries the token's seal.
     pub sealed: bool,
+    /// The carrier that could take over.
+    pub next: Option<Carrier>,
     /// Now.
     pub now: Time,
     /// The settings.
@@ -128,9 +130,7 @@ pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
         }
         Report::Failed { what, why } => {
             // A failed submit leaves the token cleared: the hooks wake the session instead.
-            if token.step <= Step::Clearing {
-                token.fail(format!("{what} failed: {why}"), at.now);
-            }
+            token.hand_on(at.next, &format!("{what} failed: {why}"), at.now);
             Action::None
         }
         // After a dropped delivery the token is still cleared: the hooks wake the
@@ -257,7 +257,15 @@ mod tests {
     fn at(session: &'static str, attended: bool, now: Time) -> Situation<'static> {
         static SETTINGS: std::sync::LazyLock<BoundarySettings> =
             std::sync::LazyLock::new(BoundarySettings::default);
-        Situation { session, attended, agents: 0, sealed: true, now, settings: &SETTINGS }
+        Situation {
+            session,
+            attended,
+            agents: 0,
+            sealed: true,
+            next: None,
+            now,
+            settings: &SETTINGS,
+        }
     }
 
     fn done(answered: bool) -> Report {
@@ -369,6 +377,10 @@ mod tests {
         let failed = Report::Failed { what: "clear".into(), why: "stopped".into() };
         next(&mut t, &failed, &at("old", false, now));
         assert_eq!(t.why.as_deref(), Some("clear failed: stopped"));
+        let mut t = token(Step::Clearing);
+        let beside = Situation { next: Some(Carrier::Tmux), ..at("old", false, now) };
+        next(&mut t, &failed, &beside);
+        assert_eq!((t.step, t.carrier), (Step::Clearing, Carrier::Tmux));
         let mut t = token(Step::Cleared);
         next(&mut t, &failed, &at("new", false, now));
         assert_eq!(t.step, Step::Cleared);

@@ -103,7 +103,8 @@ fn step(
     let Some(why) = stuck(&token, agents, now, settings).filter(|_| !running) else {
         return Ok(Some(token));
     };
-    let next = next_after(env, places, &token, now);
+    let facts = Facts::for_session(env, now, &places.project, &token.parent);
+    let next = facts.and_then(|facts| next_after(&facts, &token));
     boundary::update(places, id, |t| {
         // It may have moved on meanwhile.
         if stuck(t, agents, now, settings).is_some() {
@@ -147,11 +148,10 @@ fn prove_arrival(places: &Places, id: &str) -> io::Result<()> {
 }
 
 /// The carrier that takes over from the module, if one can.
-fn next_after(env: &Env, places: &Places, token: &Token, now: Time) -> Option<Carrier> {
+pub fn next_after(facts: &Facts, token: &Token) -> Option<Carrier> {
     if token.carrier != Carrier::Mod {
         return None;
     }
-    let facts = Facts::for_session(env, now, &places.project, &token.parent)?;
     let tried: Vec<_> = token.tried.iter().chain([&token.carrier]).copied().collect();
     facts.carrier_after(&tried).chosen.filter(|c| *c != Carrier::Manual)
 }

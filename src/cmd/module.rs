@@ -143,6 +143,8 @@ fn step(facts: &mut Facts, text: &str) -> Value {
     }
     let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
     let (attended, agents, id, now) = (facts.attended(), facts.session.agents, facts.id, facts.now);
+    let failed = matches!(report, Report::Failed { .. });
+    let next = failed.then(|| waiter::next_after(facts, &token)).flatten();
     let moved = boundary::update(&facts.places, &token.id, |t| {
         let before = t.step;
         let situation = Situation {
@@ -150,6 +152,7 @@ fn step(facts: &mut Facts, text: &str) -> Value {
             attended,
             agents,
             sealed: version == Some(t.version),
+            next,
             now,
             settings: &facts.settings.boundary,
         };

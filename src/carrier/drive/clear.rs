@@ -140,6 +140,7 @@ impl Drive<'_> {
             attended,
             agents,
             sealed: true,
+            next: None,
             now: facts.now,
             settings,
         };

@@ -144,6 +144,16 @@ fn a_prompt_cancels_the_notice_and_the_next_turns_end_offers_it_again() {
 
 #[test]
 fn the_pane_takes_over_from_a_module_that_hangs_before_its_clear() {
+    takes_over("await new Promise(() => {})");
+}
+
+#[test]
+fn the_pane_takes_over_from_a_module_whose_clear_fails() {
+    takes_over("throw new Error('broken here')");
+}
+
+/// A crossing whose module does this in the place of its clear.
+fn takes_over(code: &str) {
     let more = [("step_seconds", json!(2)), ("agents_wait_seconds", json!(0))];
     let world = World::build().in_tmux().guard_settings(settings(&more));
     let world = world.agent(moves(crossing())).start();
@@ -152,7 +162,7 @@ fn the_pane_takes_over_from_a_module_that_hangs_before_its_clear() {
     let text = std::fs::read_to_string(&path).expect("the module");
     let clear = "await $.command.run({ command: 'clear' })";
     assert_eq!(text.matches(clear).count(), 1, "the module clears in one place");
-    std::fs::write(&path, text.replace(clear, "await new Promise(() => {})")).expect("own file");
+    std::fs::write(&path, text.replace(clear, code)).expect("own file");
     let tui = world.tui(&[]);
     tui.prompt("Build the lexer");
     let first = world.mock.wait_main(6);
