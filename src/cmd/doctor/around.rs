@@ -158,7 +158,7 @@ pub fn terminal(world: &World) -> Finding {
     }
     let Some(reach) = reach(world) else {
         let seen =
-            "no session of this project to look at; `brain-guard carrier probe` in one tells";
+            "no session lives in this project; `brain-guard carrier probe` tells of this terminal";
         return Finding::ok("terminal", seen);
     };
     let word = |name: &str, why: Option<String>| match why {
