@@ -12,8 +12,11 @@ use crate::world::World;
 /// The command that runs `brain-guard` with these words and leaves its output in a file of the project.
 fn asking(words: &str) -> Vec<String> {
     let binary = env!("CARGO_BIN_EXE_brain-guard");
-    let line =
-        format!("{binary} {words} --json >asked.part; mv asked.part asked.json; exec sleep 60");
+    // A window manager takes a moment to list a window that has just come up.
+    let listed = "[ -z \"$DISPLAY\" ] || until xprop -root _NET_CLIENT_LIST | grep -q 0x[1-9a-f]; do :; done";
+    let line = format!(
+        "{listed}; {binary} {words} --json >asked.part; mv asked.part asked.json; exec sleep 60"
+    );
     ["sh", "-c", &line].map(str::to_owned).to_vec()
 }
 
