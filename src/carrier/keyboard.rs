@@ -32,7 +32,7 @@ const LINES: u32 = 12;
 /// Asked right before the key that acts; `false` calls it off.
 pub type Commit<'a> = &'a mut dyn FnMut() -> bool;
 
-/// Whether the key that acts was pressed, and what was put aside for it.
+/// Whether the key that acts was pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pressed {
     /// It was.
