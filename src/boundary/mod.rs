@@ -86,6 +86,21 @@ pub enum Inject {
     Paste,
 }
 
+/// What crosses a boundary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Delivery {
+    /// The sealed file: a seal opened the boundary.
+    #[default]
+    Sealed,
+    /// The live file of the job that was focused.
+    Reload,
+    /// The new file of a job that was focused and had none.
+    Template,
+    /// The sealed Prior Summary of the job that was completed.
+    Transition,
+}
+
 /// A client process, safe against reuse of its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Client {
@@ -100,7 +115,7 @@ pub struct Client {
 pub struct Token {
     /// Its id; stands in the delivered text, by which the delivery is recognised.
     pub id: String,
-    /// The job that crosses.
+    /// The job that crosses: the one sealed or focused; for a completed one, the one that ended.
     pub job: String,
     /// The session that ends.
     pub parent: String,
@@ -118,15 +133,18 @@ pub struct Token {
     /// Carriers that could not.
     #[serde(default)]
     pub tried: Vec<Carrier>,
+    /// What crosses.
+    #[serde(default)]
+    pub delivery: Delivery,
     /// How the text reaches the new session where the module doesn't submit it.
     #[serde(default)]
     pub inject: Inject,
     /// The carrier starts the new session's first turn itself; else the hook does.
     #[serde(default)]
     pub kicks_off: bool,
-    /// Version of the sealed file.
+    /// Version of the sealed file; 0 where none crosses.
     pub version: u64,
-    /// The sealed file's path.
+    /// Path of the text that is delivered: the sealed file, or a copy of what else crosses.
     pub sealed: String,
     /// The client's process.
     pub client: Option<Client>,
@@ -264,6 +282,7 @@ pub(crate) mod tests {
             carrier: Carrier::Mod,
             waits: None,
             tried: Vec::new(),
+            delivery: Delivery::Sealed,
             inject: Inject::Hook,
             kicks_off: false,
             version: 1,

@@ -129,7 +129,7 @@ fn step(facts: &mut Facts, text: &str) -> Value {
     }
     if matches!(report, Report::TurnComplete { .. }) {
         // Stop does not fire for every turn's end (an interrupt), and may run after us.
-        crossing::take_request(facts);
+        crossing::take_requests(facts);
     }
     let Some(token) = facts.token().filter(|t| t.carrier == Carrier::Mod) else {
         return json!({"action": "none", "sealed": false});

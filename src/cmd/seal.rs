@@ -15,9 +15,9 @@ use crate::env::Env;
 use crate::hook::crossing;
 use crate::hook::facts::Facts;
 use crate::seal::{self, Input, Refused, Sealed};
-use crate::store::atomic;
-use crate::store::jobs::{self, Request};
+use crate::store::requests::{self, Request};
 use crate::store::sealing::{self, Authored, Outcome};
+use crate::store::{atomic, jobs};
 
 /// What is asked of the seal.
 #[derive(Debug, Clone, Default)]
@@ -77,14 +77,14 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
         Outcome::Refused(refused) => refuse(&refused, ask.json),
         Outcome::Sealed(sealed, path) => {
             if !ask.dry_run {
-                let request = Request {
-                    session: facts.id.to_owned(),
+                let request = Request::Seal {
+                    job: job.clone(),
                     version: sealed.report.version,
                     clear: ask.clear,
                     authored: authored.entries > 0,
                     at: now,
                 };
-                jobs::leave_request(&facts.places, &job, &request)?;
+                requests::leave(&facts.places, facts.id, &request)?;
             }
             report(&facts, ask, &sealed, &path.display().to_string(), &authored)
         }
@@ -109,7 +109,7 @@ fn next(facts: &Facts, ask: &Ask, authored: &Authored) -> (bool, String) {
             ),
         );
     }
-    match crossing::why_no_boundary(facts, ask.clear, true) {
+    match crossing::why_no_boundary(facts, &whose::job(facts), ask.clear, true) {
         None => (true, "the boundary is asked for: end your turn now; the work goes on in a fresh session that starts from this file".into()),
         Some(refusal) => (false, format!("sealed, but no boundary: {}; go on with the work", refusal.why)),
     }

@@ -10,6 +10,7 @@ use crate::clock::Time;
 use crate::env::{self, Env};
 use crate::hook::facts::Facts;
 use crate::store::paths::{Places, project_root, safe_name};
+use crate::store::requests::{self, Request};
 use crate::store::state;
 
 /// A project, and a session of it by id.
@@ -112,12 +113,14 @@ pub fn facts<'a>(env: &'a Env, now: Time, found: &'a Found) -> anyhow::Result<Fa
         .context("HOME is not set, so there is no place for state")
 }
 
-/// The job the session writes for: its own, or a default one of the session's
-/// where the hooks have not been at work.
+/// The job the session writes for: the one its verbs moved it to last, its own, or a
+/// default one of the session's where the hooks have not been at work.
 pub fn job(facts: &Facts) -> String {
-    if facts.session.job.is_empty() {
-        format!("session-{}", facts.id)
-    } else {
-        facts.session.job.clone()
+    let waiting = requests::waiting(&facts.places, facts.id);
+    let moved = waiting.iter().rev().find_map(Request::moves_to).flatten();
+    match moved {
+        Some(job) => job.to_owned(),
+        None if facts.session.job.is_empty() => format!("session-{}", facts.id),
+        None => facts.session.job.clone(),
     }
 }

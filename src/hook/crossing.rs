@@ -5,13 +5,13 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::facts::Facts;
-use crate::boundary::{EDITED, SEALED_ANEW, Step, Token, budget};
+use crate::boundary::{Delivery, EDITED, SEALED_ANEW, Step, Token, budget};
 use crate::carrier::waiter;
 use crate::clock::Time;
 use crate::log;
 use crate::settings::Mode;
-use crate::store::jobs::Request;
-use crate::store::paths::short_digest;
+use crate::store::paths::{Places, short_digest};
+use crate::store::requests::{self, Request};
 use crate::store::sealing::{self, Outcome};
 use crate::store::{boundary, jobs, prompts, state};
 
@@ -34,27 +34,71 @@ pub fn after_verbs(facts: &mut Facts, command: &str) {
     if let Err(e) = prompts::flush(&facts.places, &facts.session.job, facts.id) {
         facts.fault("prompts not moved", &e);
     }
-    let taken = take_request(facts);
+    let taken = take_requests(facts);
     let writes = [" append ", " close "].iter().any(|verb| command.contains(verb));
     if !taken && writes && facts.token().is_some_and(|t| t.step == Step::Pending) {
         reseal(facts);
     }
 }
 
-/// Takes the request a seal left; `true` if there was one.
-pub fn take_request(facts: &mut Facts) -> bool {
-    let Some(request) = jobs::take_request(&facts.places, &facts.session.job, facts.id) else {
-        return false;
-    };
-    if let Err(e) = jobs::mirror(&facts.places, &facts.session.job) {
-        facts.fault("sealed versions not mirrored", &e);
+/// Takes what the session's verbs asked for; `true` if there was a seal.
+pub fn take_requests(facts: &mut Facts) -> bool {
+    let mut sealed = false;
+    for request in requests::take(&facts.places, facts.id) {
+        match request {
+            Request::Seal { job, version, clear, authored, .. } => {
+                sealed = true;
+                if let Err(e) = jobs::mirror(&facts.places, &job) {
+                    facts.fault("sealed versions not mirrored", &e);
+                }
+                open(facts, &Opening::of_seal(&facts.places, &job, version, clear, authored));
+            }
+            // The session's own job and its boundary follow in `hook::jobs`.
+            Request::Focus { .. } | Request::Pause { .. } | Request::Complete { .. } => {}
+        }
     }
-    request_boundary(facts, &request);
-    true
+    sealed
+}
+
+/// A boundary that is asked for.
+#[derive(Debug, Clone)]
+pub struct Opening {
+    /// The job that crosses.
+    pub job: String,
+    /// What of it.
+    pub delivery: Delivery,
+    /// Version of the sealed file, 0 where none crosses.
+    pub version: u64,
+    /// Path of the text that is delivered.
+    pub text: String,
+    /// It was asked for in so many words, or against.
+    pub clear: Option<bool>,
+    /// The session wrote something of its own.
+    pub authored: bool,
+}
+
+impl Opening {
+    /// The boundary that a seal asks for.
+    pub fn of_seal(
+        places: &Places,
+        job: &str,
+        version: u64,
+        clear: Option<bool>,
+        authored: bool,
+    ) -> Self {
+        let text = jobs::sealed_path(places, job, version).display().to_string();
+        let job = job.to_owned();
+        Self { job, delivery: Delivery::Sealed, version, text, clear, authored }
+    }
 }
 
 /// Why a seal opens no boundary, in words for the agent and the log; `None` if it does.
-pub fn why_no_boundary(facts: &Facts, clear: Option<bool>, authored: bool) -> Option<Refusal> {
+pub fn why_no_boundary(
+    facts: &Facts,
+    job: &str,
+    clear: Option<bool>,
+    authored: bool,
+) -> Option<Refusal> {
     let reached = facts.session.ranks.context.max(facts.session.ranks.file) > 0;
     let calls = || state::calls(&facts.places, facts.id);
     let not_wanted = match clear {
@@ -75,7 +119,7 @@ pub fn why_no_boundary(facts: &Facts, clear: Option<bool>, authored: bool) -> Op
         let why = "no carrier can clear this session now".to_owned();
         return Some(Refusal { why, lifts_until: Some(facts.now + lifted_for()) });
     }
-    let earlier = boundary::times(&facts.places, &facts.session.job);
+    let earlier = boundary::times(&facts.places, job);
     let spent = budget::check(&earlier, facts.now, &facts.settings.boundary).err()?;
     Some(Refusal { why: spent.why, lifts_until: Some(spent.until) })
 }
@@ -89,28 +133,28 @@ pub struct Refusal {
     pub lifts_until: Option<Time>,
 }
 
-/// Opens a boundary for a seal, if one is due and can be carried out.
-pub fn request_boundary(facts: &mut Facts, request: &Request) {
-    if let Some(refusal) = why_no_boundary(facts, request.clear, request.authored) {
+/// Opens a boundary, if one is due and can be carried out; `true` if it is open.
+pub fn open(facts: &mut Facts, opening: &Opening) -> bool {
+    if let Some(refusal) = why_no_boundary(facts, &opening.job, opening.clear, opening.authored) {
         let details = json!({"session": facts.id, "why": refusal.why});
         log::write(&facts.places.log(), facts.now, "no-boundary", &details);
         if let Some(until) = refusal.lifts_until {
             facts.update(|s| s.lifted = Some((until, refusal.why.clone())));
             facts.session.lifted = Some((until, refusal.why));
         }
-        return;
+        return false;
     }
-    let Some(carrier) = facts.carrier().chosen else { return };
+    let Some(carrier) = facts.carrier().chosen else { return false };
     if let Some(old) = facts.token().filter(|t| t.step <= Step::Clearing) {
         let replaced = boundary::update(&facts.places, &old.id, |t| t.fail(SEALED_ANEW, facts.now));
         if let Err(e) = replaced {
             facts.fault("token not ended", &e);
         }
     }
-    let seed = format!("{}{}{}", facts.id, request.version, facts.now.to_rfc3339());
+    let seed = format!("{}{}{}", facts.id, opening.text, facts.now.to_rfc3339());
     let token = Token {
         id: short_digest(seed.as_bytes()),
-        job: facts.session.job.clone(),
+        job: opening.job.clone(),
         parent: facts.id.to_owned(),
         child: None,
         step: Step::Pending,
@@ -118,12 +162,11 @@ pub fn request_boundary(facts: &mut Facts, request: &Request) {
         carrier,
         waits: None,
         tried: Vec::new(),
+        delivery: opening.delivery,
         inject: facts.settings.boundary.inject,
         kicks_off: false,
-        version: request.version,
-        sealed: jobs::sealed_path(&facts.places, &facts.session.job, request.version)
-            .display()
-            .to_string(),
+        version: opening.version,
+        sealed: opening.text.clone(),
         client: facts.session.client,
         created: facts.now,
         since: facts.now,
@@ -135,7 +178,7 @@ pub fn request_boundary(facts: &mut Facts, request: &Request) {
     };
     if let Err(e) = boundary::create(&facts.places, &token) {
         facts.fault("token not written, so no boundary", &e);
-        return;
+        return false;
     }
     facts.update(|s| {
         s.token = Some(token.id.clone());
@@ -156,6 +199,7 @@ pub fn request_boundary(facts: &mut Facts, request: &Request) {
             "carrier": carrier.name(),
         }),
     );
+    true
 }
 
 /// Seals again after an append behind the seal, so that nothing written is left out.
@@ -187,17 +231,11 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
     match outcome {
         Ok(Outcome::Sealed(sealed, _)) => {
             let version = sealed.report.version;
-            let request = Request {
-                session: facts.id.to_owned(),
-                version,
-                clear: None,
-                authored,
-                at: facts.now,
-            };
+            let opening = Opening::of_seal(&facts.places, &session.job, version, None, authored);
             if let Err(e) = jobs::mirror(&facts.places, &session.job) {
                 facts.fault("sealed versions not mirrored", &e);
             }
-            request_boundary(facts, &request);
+            open(facts, &opening);
             facts.session.token.is_some()
         }
         Ok(Outcome::Refused(_) | Outcome::NoFile) => false,

@@ -23,7 +23,7 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
         return Reply::default();
     }
     crossing::tidy(facts);
-    crossing::take_request(facts);
+    crossing::take_requests(facts);
     let reply = turn_end(facts, agents, shells);
     if !reply.blocks() {
         facts.update(|s| s.turn = None);
@@ -38,7 +38,7 @@ pub fn failed(facts: &mut Facts, event: &Event) -> Reply {
         return Reply::default();
     }
     // Nothing is tidied up here: what was delivered is not answered by an error.
-    crossing::take_request(facts);
+    crossing::take_requests(facts);
     if facts.token().is_some_and(|t| t.holds_or_cancelled(facts.id) && !broken(facts, &t)) {
         hand_over(facts);
     }

@@ -1,5 +1,9 @@
-//! A job: the unit of work a compaction file belongs to. Pure; where jobs lie is
-//! `store::jobs`.
+//! A job: the unit of work a compaction file belongs to, and what is kept about
+//! it beside that file. Pure; where jobs lie is `store::jobs`.
+
+mod record;
+
+pub use record::{Holder, Link, PastPhase, Phase, Record, State, Summed};
 
 /// The name of the `number`-th default job of a project on a day.
 pub fn default_name(project: &str, date: &str, number: u32) -> String {

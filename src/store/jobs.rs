@@ -1,6 +1,4 @@
-//! A job's files: the compaction file, its sealed versions, and the request that
-//! a seal leaves for the hooks (in the client's sandbox a verb may write only in
-//! the project; the hooks keep the state).
+//! A job's files: the compaction file, its sealed versions, its record.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::fs;
@@ -8,14 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::atomic;
 use super::lock::{self, Lock};
-use super::paths::Places;
+use super::paths::{Places, safe_name};
+use super::state;
 use crate::clock::Time;
 use crate::compaction::{self, Document};
-use crate::job::default_name;
+use crate::job::{Holder, Record, default_name};
 use crate::seal::Sealed;
 use crate::settings::Settings;
 
@@ -72,19 +69,65 @@ pub fn read_or_create(
     Ok(text)
 }
 
-/// What a seal asks the hooks to do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Request {
-    /// Session that sealed.
-    pub session: String,
-    /// Version of the sealed file.
-    pub version: u64,
-    /// A boundary was asked for in so many words (`--clear`), or against.
-    pub clear: Option<bool>,
-    /// The session wrote something of its own; without that no boundary.
-    pub authored: bool,
-    /// When.
-    pub at: Time,
+fn record_path(places: &Places, job: &str) -> PathBuf {
+    places.job(job).join("job.json")
+}
+
+/// A job's record; the default where there is none. One that can't be read is
+/// begun anew: what counts of a job is its file.
+pub fn record(places: &Places, job: &str) -> Record {
+    let bytes = atomic::read(&record_path(places, job)).ok().flatten();
+    bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
+/// Changes a job's record and hands on what `change` returns; nothing is written if
+/// nothing changed. The caller holds the job's lock.
+///
+/// # Errors
+/// What the system says.
+pub fn change_record<T>(
+    places: &Places,
+    job: &str,
+    change: impl FnOnce(&mut Record) -> T,
+) -> io::Result<T> {
+    let before = record(places, job);
+    let mut after = before.clone();
+    let result = change(&mut after);
+    if after != before {
+        let bytes = serde_json::to_vec_pretty(&after).map_err(io::Error::from)?;
+        atomic::write(&record_path(places, job), &bytes)?;
+    }
+    Ok(result)
+}
+
+/// The session that works on a job now, if its client lives and is still in it.
+pub fn holder(places: &Places, job: &str) -> Option<Holder> {
+    record(places, job).holder.filter(|holder| {
+        let Some(client) = holder.client else { return false };
+        if state::client(client.pid) != Some(client) {
+            return false;
+        }
+        let Some(seated) = state::seat(places, client.pid) else { return false };
+        let works_on = |id: &str| state::load(places, id).ok().flatten().map(|s| s.job);
+        // Right after a focus the hooks have not written down the session's new job.
+        seated == holder.session || works_on(&seated).as_deref() == Some(job)
+    })
+}
+
+/// The jobs that have a folder, by name.
+pub fn all(places: &Places) -> Vec<String> {
+    let mut names: Vec<String> =
+        [places.project.join(".brain-guard/jobs"), places.state.join("jobs")]
+            .iter()
+            .filter_map(|dir| fs::read_dir(dir).ok())
+            .flat_map(Iterator::flatten)
+            .filter(|entry| entry.path().is_dir())
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|name| safe_name(name))
+            .collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 fn sealed_dir(places: &Places, job: &str) -> PathBuf {
@@ -135,29 +178,6 @@ pub fn write_sealed(
     Ok(path)
 }
 
-/// Leaves a request for the hooks.
-///
-/// # Errors
-/// What the system says.
-pub fn leave_request(places: &Places, job: &str, request: &Request) -> io::Result<()> {
-    let dir = sealed_dir(places, job);
-    fs::create_dir_all(&dir)?;
-    let bytes = serde_json::to_vec(request).map_err(io::Error::from)?;
-    atomic::write(&dir.join("request.json"), &bytes)
-}
-
-/// Takes a session's request away; a damaged one is removed as well.
-pub fn take_request(places: &Places, job: &str, session: &str) -> Option<Request> {
-    let path = sealed_dir(places, job).join("request.json");
-    let bytes = atomic::read(&path).ok().flatten()?;
-    let request: Option<Request> = serde_json::from_slice(&bytes).ok();
-    if request.as_ref().is_some_and(|r| r.session != session) {
-        return None;
-    }
-    let _ = atomic::remove(&path);
-    request
-}
-
 /// Copies a job's sealed versions into the state: `git clean -fdx` in the
 /// project must not cost a memory.
 ///
@@ -197,18 +217,5 @@ mod tests {
         assert_eq!(claim_default(&places, "20260101").unwrap(), "app-20260101-1");
         places.ensure_job("app-20260101-2").unwrap();
         assert_eq!(claim_default(&places, "20260101").unwrap(), "app-20260101-3");
-    }
-
-    #[test]
-    fn a_request_is_taken_once_and_only_by_its_session() {
-        let dir = tempfile::tempdir().unwrap();
-        let places =
-            Places::of(&Env::of([("HOME", dir.path().to_str().unwrap())]), dir.path()).unwrap();
-        let at = "2026-01-01T00:00:00Z".parse().unwrap();
-        let request = Request { session: "s".into(), version: 1, clear: None, authored: true, at };
-        leave_request(&places, "j", &request).unwrap();
-        assert_eq!(take_request(&places, "j", "other"), None);
-        assert_eq!(take_request(&places, "j", "s"), Some(request));
-        assert_eq!(take_request(&places, "j", "s"), None);
     }
 }

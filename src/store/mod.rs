@@ -9,6 +9,7 @@ pub mod keybindings;
 pub mod lock;
 pub mod paths;
 pub mod prompts;
+pub mod requests;
 pub mod sealing;
 pub mod state;
 pub mod tail;

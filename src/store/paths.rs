@@ -118,6 +118,25 @@ impl Places {
         Ok(dir)
     }
 
+    /// Where the verbs leave their requests: beside the jobs, or in the state where
+    /// the project can't be written (as with jobs, its being there decides).
+    pub fn requests(&self) -> PathBuf {
+        let aside = self.state.join("requests");
+        if aside.is_dir() { aside } else { self.project.join(".brain-guard/requests") }
+    }
+
+    /// Creates the folder of requests.
+    ///
+    /// # Errors
+    /// What the system says of the state folder as well.
+    pub fn ensure_requests(&self) -> io::Result<()> {
+        let dir = self.requests();
+        if dir.is_dir() || (!dir.starts_with(&self.state) && self.ensure_in_project(&dir).is_ok()) {
+            return Ok(());
+        }
+        atomic::create_private_dir(&self.state.join("requests"))
+    }
+
     fn ensure_in_project(&self, dir: &Path) -> io::Result<()> {
         fs::create_dir_all(dir)?;
         let ignore = self.project.join(".brain-guard/.gitignore");

@@ -1,0 +1,113 @@
+//! What `jobs/<job>/job.json` holds.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::boundary::Client;
+use crate::clock::Time;
+use crate::compaction::EntryId;
+
+/// A job beside its compaction file. One without a `job.json` is as the default says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Record {
+    /// Where it stands.
+    pub state: State,
+    /// Named by the guard, not by anybody: the first `focus` of a new name takes it over.
+    pub auto: bool,
+    /// When it was created.
+    pub created: Option<Time>,
+    /// Who works on it. Whether that one still lives is `store::jobs`' to say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holder: Option<Holder>,
+    /// The phase it is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    /// The phases it left, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<PastPhase>,
+    /// Coaching of this job's own, by phase name; `*` for any phase.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub coaching: BTreeMap<String, String>,
+    /// The last summary that was sealed into it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Summed>,
+    /// Its way from session to session, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lineage: Vec<Link>,
+}
+
+/// Where a job stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Worked on, or free to be.
+    #[default]
+    Active,
+    /// Put aside by a `pause`; its file stays as it is.
+    Paused,
+    /// Closed, with a sealed file.
+    Completed,
+}
+
+/// The session that works on a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// Its id when it took the job; `/clear` changes the id and keeps the process.
+    pub session: String,
+    /// Its client; `None` where the hooks never saw one, and then it holds nothing.
+    pub client: Option<Client>,
+}
+
+/// A stage of a job.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Phase {
+    /// Its name, free.
+    pub name: String,
+    /// What the agent was told as it entered; told again to every session that wakes up in it.
+    pub coach: String,
+    /// When it was entered.
+    pub entered: Option<Time>,
+    /// By which session.
+    pub session: String,
+    /// The entries that stood in the file then: what is not among them was written in the phase.
+    pub had: Vec<EntryId>,
+    /// The guard's own coaching spoke up while it lasted.
+    pub coached: bool,
+}
+
+/// A phase that was left.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PastPhase {
+    /// Its name.
+    pub name: String,
+    /// When it was entered.
+    pub entered: Option<Time>,
+    /// When it was left.
+    pub left: Option<Time>,
+}
+
+/// A summary that a seal took in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summed {
+    /// By which session.
+    pub session: String,
+    /// The version it was first sealed in.
+    pub version: u64,
+}
+
+/// One step from session to session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// The session that ended.
+    pub from: String,
+    /// The session that began.
+    pub to: String,
+    /// The sealed version that crossed; `None` where the live file did, or nothing.
+    pub version: Option<u64>,
+    /// When.
+    pub at: Time,
+}

@@ -1,0 +1,130 @@
+//! What the agent's verbs ask the hooks to do: one list a session, in order. In the
+//! client's sandbox a verb may write only in the project, and the hooks keep the state.
+#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::atomic;
+use super::paths::Places;
+use crate::clock::Time;
+
+/// One thing asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "kebab-case")]
+pub enum Request {
+    /// A seal was made.
+    Seal {
+        /// Job of the file.
+        job: String,
+        /// Version of the sealed file.
+        version: u64,
+        /// A boundary was asked for in so many words (`--clear`), or against.
+        clear: Option<bool>,
+        /// The session wrote something of its own; without that no boundary.
+        authored: bool,
+        /// When.
+        at: Time,
+    },
+    /// The session works on this job from now on; its record says so already.
+    Focus {
+        /// The job.
+        job: String,
+        /// The job whose file it took over, by its old name: its folder was renamed.
+        #[serde(default)]
+        adopted: Option<String>,
+        /// The session is to be cleared for it.
+        clear: bool,
+        /// When.
+        at: Time,
+    },
+    /// The job was put aside; the session gets a default job.
+    Pause {
+        /// The job.
+        job: String,
+        /// When.
+        at: Time,
+    },
+    /// The job is closed; the session ends with its transition note.
+    Complete {
+        /// The job.
+        job: String,
+        /// Version of its sealed file.
+        version: u64,
+        /// When.
+        at: Time,
+    },
+}
+
+impl Request {
+    /// The job the session works on after this: `Some(None)` for the next default
+    /// one, `None` where it changes nothing.
+    pub fn moves_to(&self) -> Option<Option<&str>> {
+        match self {
+            Self::Seal { .. } => None,
+            Self::Focus { job, .. } => Some(Some(job)),
+            Self::Pause { .. } | Self::Complete { .. } => Some(None),
+        }
+    }
+}
+
+fn path(places: &Places, session: &str) -> PathBuf {
+    places.requests().join(format!("{session}.jsonl"))
+}
+
+/// Leaves a request for the hooks.
+///
+/// # Errors
+/// What the system says.
+pub fn leave(places: &Places, session: &str, request: &Request) -> io::Result<()> {
+    let mut line = serde_json::to_vec(request).map_err(io::Error::from)?;
+    line.push(b'\n');
+    places.ensure_requests()?;
+    atomic::append(&path(places, session), &line)
+}
+
+/// The requests that wait, oldest first; damaged lines are left out.
+pub fn waiting(places: &Places, session: &str) -> Vec<Request> {
+    read(&path(places, session))
+}
+
+/// Takes the session's requests away, oldest first; of several processes one gets them.
+pub fn take(places: &Places, session: &str) -> Vec<Request> {
+    let path = path(places, session);
+    let taken = path.with_extension(format!("{}.taken", std::process::id()));
+    if std::fs::rename(&path, &taken).is_err() {
+        return Vec::new();
+    }
+    let requests = read(&taken);
+    let _ = atomic::remove(&taken);
+    requests
+}
+
+fn read(path: &Path) -> Vec<Request> {
+    let Ok(Some(bytes)) = atomic::read(path) else { return Vec::new() };
+    bytes.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::env::Env;
+
+    #[test]
+    fn requests_are_taken_once_in_order_and_only_by_their_session() {
+        let dir = tempfile::tempdir().unwrap();
+        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::of(&env, dir.path()).unwrap();
+        let at = "2026-01-01T00:00:00Z".parse().unwrap();
+        let seal = Request::Seal { job: "j".into(), version: 1, clear: None, authored: true, at };
+        let focus = Request::Focus { job: "k".into(), adopted: None, clear: true, at };
+        leave(&places, "s", &seal).unwrap();
+        leave(&places, "s", &focus).unwrap();
+        assert_eq!(take(&places, "other"), []);
+        assert_eq!(waiting(&places, "s").len(), 2);
+        assert_eq!(take(&places, "s"), [seal, focus]);
+        assert_eq!(take(&places, "s"), []);
+    }
+}
