@@ -10,6 +10,7 @@ mod command;
 mod default_mode;
 mod file_ramp;
 mod first_turn;
+mod four_sessions;
 mod grace;
 mod headless;
 mod main_job;
