@@ -3,12 +3,14 @@
 
 pub mod arrival;
 pub mod budget;
+mod delivery;
 pub mod plan;
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Time;
+pub use delivery::Delivery;
 
 /// Where a boundary stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -41,6 +43,9 @@ pub const CLIENT_ENDED: &str = "the client ended";
 
 /// Why a boundary ends that a later seal takes over.
 pub const SEALED_ANEW: &str = "sealed anew";
+
+/// Why a boundary ends whose session turned to another job, or to none.
+pub const MOVED_ON: &str = "the session went on to another job";
 
 /// Why a boundary ends whose session the user left by `/resume`.
 pub const LEFT: &str = "the user went to another session";
@@ -84,21 +89,6 @@ pub enum Inject {
     Hook,
     /// Pasted into the prompt box behind one line of instruction.
     Paste,
-}
-
-/// What crosses a boundary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Delivery {
-    /// The sealed file: a seal opened the boundary.
-    #[default]
-    Sealed,
-    /// The live file of the job that was focused.
-    Reload,
-    /// The new file of a job that was focused and had none.
-    Template,
-    /// The sealed Prior Summary of the job that was completed.
-    Transition,
 }
 
 /// A client process, safe against reuse of its number.

@@ -92,7 +92,7 @@ pub struct Situation<'a> {
     pub attended: bool,
     /// Background agents run.
     pub agents: u32,
-    /// The file still carries the token's seal.
+    /// What crosses may do so: what a seal asked for only while the seal is unbroken.
     pub sealed: bool,
     /// The carrier that could take over.
     pub next: Option<Carrier>,
@@ -204,7 +204,8 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
             .get_or_insert(at.now + seconds(at.settings.attended_notice_seconds));
         if at.now < until {
             let left = (until - at.now).num_seconds().max(1);
-            let status = format!("sealed: this session clears in {left} s; any prompt cancels");
+            let what = token.in_short();
+            let status = format!("{what}: this session clears in {left} s; any prompt cancels");
             return Due::Later { ms: millis(until - at.now), status };
         }
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::terminal::{Refusal, Stroke};
-use crate::boundary::Client;
+use crate::boundary::{Client, Delivery};
 
 /// The exit code that says: not now, ask again (`EX_TEMPFAIL` of sysexits.h).
 const NOT_NOW: i32 = 75;
@@ -31,7 +31,9 @@ pub struct Plan<'a> {
     pub client: Option<Client>,
     /// Root of the project.
     pub project: &'a str,
-    /// The sealed file.
+    /// What crosses: `sealed`, `reload`, `template` or `transition`.
+    pub delivery: Delivery,
+    /// The file it is in: the sealed version, or a copy of what else crosses.
     pub sealed: &'a str,
     /// Seconds after which the program is ended.
     pub deadline_seconds: u64,
@@ -120,6 +122,7 @@ mod tests {
             session: "s",
             client: None,
             project: "/p",
+            delivery: Delivery::Sealed,
             sealed: "/p/v1.md",
             deadline_seconds: 1,
             chord: Some(Chord::of(&[Stroke::ctrl(']'), Stroke::ctrl('f')])),

@@ -246,6 +246,7 @@ fn plan<'p>(
         session: facts.id,
         client: token.client,
         project: facts.places.project.to_str().unwrap_or_default(),
+        delivery: token.delivery,
         sealed: &token.sealed,
         deadline_seconds: facts.settings.boundary.step_seconds.clamp(1, 3600),
         chord: chords.clear.as_deref().map(Chord::of),

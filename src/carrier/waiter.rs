@@ -14,8 +14,8 @@ use crate::boundary::arrival::{Arrival, judge};
 use crate::boundary::{CLIENT_ENDED, Carrier, LATE, Step, Token};
 use crate::clock::{self, Time};
 use crate::env::Env;
-use crate::hook::crossing;
 use crate::hook::facts::Facts;
+use crate::hook::{crossing, deliver};
 use crate::log;
 use crate::settings::BoundarySettings;
 use crate::store::paths::Places;
@@ -142,7 +142,7 @@ fn prove_arrival(places: &Places, id: &str) -> io::Result<()> {
     let details = json!({"token": id, "session": child, "whole": whole});
     log::write(&places.log(), clock::now(), "arrived", &details);
     if !whole {
-        state::update(places, child, |s| s.missing = Some(token.sealed.clone()))?;
+        state::update(places, child, |s| s.missing = Some(deliver::path(places, &token)))?;
     }
     Ok(())
 }

@@ -6,10 +6,9 @@ use super::whose;
 use super::{Exit, err, out, stdin_text};
 use crate::cli::Whose;
 use crate::clock::Time;
-use crate::compaction;
+use crate::compaction::{self, Role};
 use crate::env::Env;
 use crate::store::{atomic, jobs};
-use crate::texts::{Text, template};
 
 /// Runs the verb. Writes only in the job's folder: in the client's sandbox
 /// nothing else can be written.
@@ -37,21 +36,18 @@ pub fn run(
         err("nothing to append; give the entry as an argument or on stdin");
         return Ok(Exit::Usage);
     }
-    let job = whose::job(&facts);
-    let path = facts.places.compaction(&job);
-    let _held = jobs::lock(&facts.places, &job)
-        .with_context(|| format!("could not lock {}", path.display()))?;
-    let before = jobs::read_or_create(
-        &facts.places,
-        &job,
-        &facts.settings,
-        &template(&facts.places, Text::Compaction),
-        now,
-    )
-    .with_context(|| format!("could not read {}", path.display()))?;
-    let after = compaction::append(&before, shape, &section.name, &entry)?;
-    atomic::write(&facts.places.compaction(&job), after.as_bytes())
+    let open = match whose::open(&facts)? {
+        Ok(open) => open,
+        Err(exit) => return Ok(exit),
+    };
+    let path = facts.places.compaction(&open.job);
+    let after = compaction::append(&open.text, shape, &section.name, &entry)?;
+    atomic::write(&path, after.as_bytes())
         .with_context(|| format!("could not write {}", path.display()))?;
+    if section.role == Role::Summary {
+        let next = jobs::last_version(&facts.places, &open.job) + 1;
+        jobs::summed(&facts.places, &open.job, facts.id, next)?;
+    }
     let words = compaction::gauge_words(&after, shape);
     out(format_args!(
         "added to {}: {} of {} words ({})",

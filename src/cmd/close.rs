@@ -29,9 +29,12 @@ pub fn run(env: &Env, now: Time, whose: &Whose, id: Option<&str>) -> anyhow::Res
         list(&jobs::read(&facts.places, &job)?.unwrap_or_default(), &facts.settings.file.shape);
         return Ok(Exit::Done);
     };
-    let _held = jobs::lock(&facts.places, &job)?;
-    let before = jobs::read(&facts.places, &job)?.unwrap_or_default();
-    match compaction::close(&before, &facts.settings.file.shape, id) {
+    let open = match whose::open(&facts)? {
+        Ok(open) => open,
+        Err(exit) => return Ok(exit),
+    };
+    let path = facts.places.compaction(&open.job);
+    match compaction::close(&open.text, &facts.settings.file.shape, id) {
         Ok(after) => {
             atomic::write(&path, after.as_bytes())
                 .with_context(|| format!("could not write {}", path.display()))?;

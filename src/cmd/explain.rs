@@ -45,9 +45,11 @@ pub fn run(env: &Env, now: Time, whose: &Whose, as_json: bool) -> anyhow::Result
             out(selection.explain().trim_end());
         }
     }
-    let waits = facts.token().filter(|t| t.holds(facts.id)).and_then(|t| t.waits);
-    if let Some(waits) = waits {
-        out(format_args!("\nsealed; the clear waits: {waits}. /clear, typed by you, does as well"));
+    if let Some(token) = facts.token().filter(|t| t.holds(facts.id))
+        && let Some(waits) = &token.waits
+    {
+        let what = token.what();
+        out(format_args!("\n{what}; the clear waits: {waits}. /clear, typed by you, does as well"));
     }
     out(
         "\nways out: `brain-guard seal` (the agent), /brain-guard:override --for 30m at the prompt, or `brain-guard override --for 30m` in a terminal",

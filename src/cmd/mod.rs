@@ -9,6 +9,7 @@ pub mod demo;
 pub mod doctor;
 pub mod explain;
 pub mod install;
+pub mod job;
 pub mod module;
 pub mod override_;
 pub mod process;
@@ -116,6 +117,7 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
             };
             seal::run(env, now, &whose, &ask)
         }
+        Verb::Job { whose, what } => job::run(env, now, &whose, &what),
         Verb::Carrier { what: CarrierVerb::Probe { whose, json } } => {
             carrier::probe(env, now, &whose, json)
         }

@@ -18,7 +18,7 @@ use crate::hook::{crossing, deliver, pre_tool};
 use crate::log;
 use crate::store::paths::{Places, project_root, safe_name};
 use crate::store::{boundary, sealing, state};
-use crate::texts::{Text, say};
+use crate::texts::Text;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -106,15 +106,15 @@ fn gate(facts: &Facts, asked: &Ask) -> Value {
     if !sealed(facts) || !pre_tool::denied_after_seal(facts, tool, asked.tool_input.as_deref()) {
         return json!({"action": "none", "sealed": sealed(facts)});
     }
-    if let Some(token) = facts.token()
-        && let Err(e) = boundary::update(&facts.places, &token.id, |t| t.cut = true)
-    {
+    let Some(token) = facts.token() else { return json!({"action": "none"}) };
+    if let Err(e) = boundary::update(&facts.places, &token.id, |t| t.cut = true) {
         facts.fault("token not moved", &e);
         return json!({"action": "none"});
     }
     // No Stop comes for a turn that is cut.
     facts.update(|s| s.turn = None);
-    json!({"action": "abort", "text": "sealed; this turn ends here", "sealed": true})
+    let text = format!("{}; this turn ends here", token.in_short());
+    json!({"action": "abort", "text": text, "sealed": true})
 }
 
 fn step(facts: &mut Facts, text: &str) -> Value {
@@ -151,7 +151,7 @@ fn step(facts: &mut Facts, text: &str) -> Value {
             session: id,
             attended,
             agents,
-            sealed: version == Some(t.version),
+            sealed: t.stands(version),
             next,
             now,
             settings: &facts.settings.boundary,
@@ -187,9 +187,7 @@ fn render(facts: &Facts, token: &Token, action: Action) -> Value {
         Action::Submit { token: id, what, .. } => {
             let text = match what {
                 PlanText::Delivery => deliver::text(facts, token),
-                PlanText::Continue => {
-                    Some(say(&facts.places, Text::Continue, &[("job", token.job.as_str())]))
-                }
+                PlanText::Continue => Some(deliver::about(facts, token, Text::Continue, &[])),
             };
             match text {
                 Some(text) => Action::Submit { token: id, what, text },

@@ -48,12 +48,13 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
     }
     let found = whose::find(env, whose)?;
     let facts = whose::facts(env, now, &found)?;
-    let job = whose::job(&facts);
+    let mut job = whose::job(&facts);
     if !ask.dry_run {
         // A denied agent's first reflex is to seal: it gets the file it is to write.
-        facts.ensure_file(&job).with_context(|| {
-            format!("could not make {}", facts.places.compaction(&job).display())
-        })?;
+        match whose::open(&facts)? {
+            Ok(open) => job = open.job,
+            Err(exit) => return Ok(exit),
+        }
     }
     let source = jobs::read(&facts.places, &job)?.unwrap_or_default();
     let authored = sealing::authored(&source, &facts.session, &facts.settings);
@@ -77,6 +78,10 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
         Outcome::Refused(refused) => refuse(&refused, ask.json),
         Outcome::Sealed(sealed, path) => {
             if !ask.dry_run {
+                if summary.is_some() {
+                    let _held = jobs::lock(&facts.places, &job)?;
+                    jobs::summed(&facts.places, &job, facts.id, sealed.report.version)?;
+                }
                 let request = Request::Seal {
                     job: job.clone(),
                     version: sealed.report.version,

@@ -206,12 +206,7 @@ fn boundary(token: &Token) -> String {
     let waits = token.waits.as_ref().filter(|_| token.step <= Step::Clearing);
     let waits = waits.map(|w| format!("; it waits: {w}")).unwrap_or_default();
     let why = token.why.as_ref().map_or(waits, |w| format!(": {w}"));
-    format!(
-        "{} by {}, file version {}{why}",
-        kebab(token.step),
-        token.carrier.name(),
-        token.version
-    )
+    format!("{} by {}: {}{why}", kebab(token.step), token.carrier.name(), token.what())
 }
 
 /// Runs the verb.

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
+use super::{Exit, err, out};
 use crate::cli::Whose;
 use crate::clock::Time;
 use crate::env::{self, Env};
 use crate::hook::facts::Facts;
+use crate::store::jobs::{self, Open};
 use crate::store::paths::{Places, project_root, safe_name};
-use crate::store::requests::{self, Request};
 use crate::store::state;
 
 /// A project, and a session of it by id.
@@ -113,14 +114,30 @@ pub fn facts<'a>(env: &'a Env, now: Time, found: &'a Found) -> anyhow::Result<Fa
         .context("HOME is not set, so there is no place for state")
 }
 
-/// The job the session writes for: the one its verbs moved it to last, its own, or a
+/// The job the session works on: the one its verbs moved it to last, its own, or a
 /// default one of the session's where the hooks have not been at work.
 pub fn job(facts: &Facts) -> String {
-    let waiting = requests::waiting(&facts.places, facts.id);
-    let moved = waiting.iter().rev().find_map(Request::moves_to).flatten();
-    match moved {
-        Some(job) => job.to_owned(),
-        None if facts.session.job.is_empty() => format!("session-{}", facts.id),
-        None => facts.session.job.clone(),
-    }
+    // Right after it left its job there is none; what is shown then is that one.
+    facts.asker().job().unwrap_or_else(|| facts.session.job.clone())
+}
+
+/// Opens the file of the session's job to write. What was refused, or goes elsewhere,
+/// is told.
+///
+/// # Errors
+/// What the system says of the file.
+pub fn open(facts: &Facts) -> anyhow::Result<Result<Open, Exit>> {
+    let opened = jobs::open(&facts.asker()).with_context(|| {
+        format!("could not open {}", facts.places.compaction(&job(facts)).display())
+    })?;
+    Ok(opened
+        .inspect(|open| {
+            if let Some(why) = &open.instead {
+                out(format_args!("{why}. This session works on the job {} now.", open.job));
+            }
+        })
+        .map_err(|refusal| {
+            err(refusal);
+            Exit::Refused
+        }))
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::facts::Facts;
-use crate::boundary::{Delivery, EDITED, SEALED_ANEW, Step, Token, budget};
+use super::jobs::{self as session_jobs, Focus};
+use crate::boundary::{Carrier, Delivery, EDITED, MOVED_ON, SEALED_ANEW, Step, Token, budget};
 use crate::carrier::waiter;
 use crate::clock::Time;
 use crate::log;
@@ -28,36 +29,65 @@ fn seal_now(facts: &Facts) -> std::io::Result<Outcome> {
     sealing::run(places, &session.job, session, settings, None, *now, false)
 }
 
-/// After a shell call that ran our verbs: takes the seal's request, seals again
-/// after a late append, and lets the prompts join their job.
-pub fn after_verbs(facts: &mut Facts, command: &str) {
+/// After a shell call that ran our verbs: takes what they asked for, seals again
+/// after a late append, and lets the prompts join their job. What is to be said to
+/// the agent of it, if anything.
+pub fn after_verbs(facts: &mut Facts, command: &str) -> Option<String> {
     if let Err(e) = prompts::flush(&facts.places, &facts.session.job, facts.id) {
         facts.fault("prompts not moved", &e);
     }
     let taken = take_requests(facts);
     let writes = [" append ", " close "].iter().any(|verb| command.contains(verb));
-    if !taken && writes && facts.token().is_some_and(|t| t.step == Step::Pending) {
+    let waits = |t: &Token| t.step == Step::Pending && t.delivery == Delivery::Sealed;
+    if !taken.sealed && writes && facts.token().is_some_and(|t| waits(&t)) {
         reseal(facts);
     }
+    taken.note
 }
 
-/// Takes what the session's verbs asked for; `true` if there was a seal.
-pub fn take_requests(facts: &mut Facts) -> bool {
-    let mut sealed = false;
+/// What the session's verbs had asked for.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// A seal was among it.
+    pub sealed: bool,
+    /// For the agent: what came out otherwise than it may expect.
+    pub note: Option<String>,
+}
+
+/// Takes what the session's verbs asked for, in order: what came last holds.
+pub fn take_requests(facts: &mut Facts) -> Taken {
+    let mut taken = Taken::default();
     for request in requests::take(&facts.places, facts.id) {
         match request {
             Request::Seal { job, version, clear, authored, .. } => {
-                sealed = true;
-                if let Err(e) = jobs::mirror(&facts.places, &job) {
+                taken.sealed = true;
+                // A focus in the same command may have given the job another name.
+                let mirrored = if facts.places.job(&job).is_dir() {
+                    jobs::mirror(&facts.places, &job)
+                } else {
+                    Ok(())
+                };
+                if let Err(e) = mirrored {
                     facts.fault("sealed versions not mirrored", &e);
                 }
-                open(facts, &Opening::of_seal(&facts.places, &job, version, clear, authored));
+                // A refusal is logged, and the seal itself says it.
+                let opening = Opening::of_seal(&facts.places, &job, version, clear, authored);
+                let _ = open(facts, &opening);
             }
-            // The session's own job and its boundary follow in `hook::jobs`.
-            Request::Focus { .. } | Request::Pause { .. } | Request::Complete { .. } => {}
+            Request::Focus { job, adopted, created, clear, .. } => {
+                let ask = Focus { job: &job, adopted: adopted.as_deref(), created, clear };
+                taken.note = session_jobs::focus(facts, &ask);
+            }
+            Request::Pause { job, .. } => {
+                session_jobs::pause(facts, &job);
+                taken.note = None;
+            }
+            Request::Complete { job, version, .. } => {
+                taken.note = session_jobs::complete(facts, &job, version);
+            }
         }
     }
-    sealed
+    taken
 }
 
 /// A boundary that is asked for.
@@ -90,9 +120,38 @@ impl Opening {
         let job = job.to_owned();
         Self { job, delivery: Delivery::Sealed, version, text, clear, authored }
     }
+
+    /// Its token, as it begins.
+    pub fn token(&self, facts: &Facts, carrier: Carrier) -> Token {
+        let seed = format!("{}{}{}", facts.id, self.text, facts.now.to_rfc3339());
+        Token {
+            id: short_digest(seed.as_bytes()),
+            job: self.job.clone(),
+            parent: facts.id.to_owned(),
+            child: None,
+            step: Step::Pending,
+            why: None,
+            carrier,
+            waits: None,
+            tried: Vec::new(),
+            delivery: self.delivery,
+            inject: facts.settings.boundary.inject,
+            kicks_off: false,
+            version: self.version,
+            sealed: self.text.clone(),
+            client: facts.session.client,
+            created: facts.now,
+            since: facts.now,
+            notice_until: None,
+            cancelled: false,
+            cut: false,
+            unanswered: 0,
+            retry_at: None,
+        }
+    }
 }
 
-/// Why a seal opens no boundary, in words for the agent and the log; `None` if it does.
+/// Why no boundary is opened, in words for the agent and the log; `None` if it is.
 pub fn why_no_boundary(
     facts: &Facts,
     job: &str,
@@ -106,9 +165,8 @@ pub fn why_no_boundary(
         None if !reached => Some("no tier is reached (`--clear` asks for one all the same)"),
         _ if !authored => Some("nothing was written in this session"),
         _ if facts.settings.mode == Mode::Shadow => Some("shadow mode is on"),
-        None if facts.session.overridden(facts.now, calls) => {
-            Some("the operator's override stands")
-        }
+        // Asked for or not: while it stands, no carrier acts.
+        _ if facts.session.overridden(facts.now, calls) => Some("the operator's override stands"),
         _ if facts.headless_only_coached() => Some("this is a headless run"),
         _ => None,
     };
@@ -133,52 +191,34 @@ pub struct Refusal {
     pub lifts_until: Option<Time>,
 }
 
-/// Opens a boundary, if one is due and can be carried out; `true` if it is open.
-pub fn open(facts: &mut Facts, opening: &Opening) -> bool {
+/// Opens a boundary, if one is due and can be carried out.
+///
+/// # Errors
+/// Why there is none.
+pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), Refusal> {
     if let Some(refusal) = why_no_boundary(facts, &opening.job, opening.clear, opening.authored) {
         let details = json!({"session": facts.id, "why": refusal.why});
         log::write(&facts.places.log(), facts.now, "no-boundary", &details);
         if let Some(until) = refusal.lifts_until {
             facts.update(|s| s.lifted = Some((until, refusal.why.clone())));
-            facts.session.lifted = Some((until, refusal.why));
+            facts.session.lifted = Some((until, refusal.why.clone()));
         }
-        return false;
+        return Err(refusal);
     }
-    let Some(carrier) = facts.carrier().chosen else { return false };
+    let failed = |why: &str| Refusal { why: why.to_owned(), lifts_until: None };
+    let Some(carrier) = facts.carrier().chosen else {
+        return Err(failed("no carrier can clear this session now"));
+    };
     if let Some(old) = facts.token().filter(|t| t.step <= Step::Clearing) {
         let replaced = boundary::update(&facts.places, &old.id, |t| t.fail(SEALED_ANEW, facts.now));
         if let Err(e) = replaced {
             facts.fault("token not ended", &e);
         }
     }
-    let seed = format!("{}{}{}", facts.id, opening.text, facts.now.to_rfc3339());
-    let token = Token {
-        id: short_digest(seed.as_bytes()),
-        job: opening.job.clone(),
-        parent: facts.id.to_owned(),
-        child: None,
-        step: Step::Pending,
-        why: None,
-        carrier,
-        waits: None,
-        tried: Vec::new(),
-        delivery: opening.delivery,
-        inject: facts.settings.boundary.inject,
-        kicks_off: false,
-        version: opening.version,
-        sealed: opening.text.clone(),
-        client: facts.session.client,
-        created: facts.now,
-        since: facts.now,
-        notice_until: None,
-        cancelled: false,
-        cut: false,
-        unanswered: 0,
-        retry_at: None,
-    };
+    let token = opening.token(facts, carrier);
     if let Err(e) = boundary::create(&facts.places, &token) {
         facts.fault("token not written, so no boundary", &e);
-        return false;
+        return Err(failed("its token could not be written"));
     }
     facts.update(|s| {
         s.token = Some(token.id.clone());
@@ -196,10 +236,10 @@ pub fn open(facts: &mut Facts, opening: &Opening) -> bool {
         "boundary",
         &json!({
             "token": token.id, "session": facts.id, "job": token.job, "version": token.version,
-            "carrier": carrier.name(),
+            "carrier": carrier.name(), "delivery": token.delivery,
         }),
     );
-    true
+    Ok(())
 }
 
 /// Seals again after an append behind the seal, so that nothing written is left out.
@@ -235,7 +275,8 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
             if let Err(e) = jobs::mirror(&facts.places, &session.job) {
                 facts.fault("sealed versions not mirrored", &e);
             }
-            open(facts, &opening);
+            // Another boundary may stand, and a refusal lifts what has to be lifted.
+            let _ = open(facts, &opening);
             facts.session.token.is_some()
         }
         Ok(Outcome::Refused(_) | Outcome::NoFile) => false,
@@ -279,7 +320,7 @@ pub fn tidy(facts: &mut Facts) {
     }
     if token.step == Step::Failed {
         let why = failed(&token);
-        if token.why.as_deref() == Some(SEALED_ANEW) {
+        if matches!(token.why.as_deref(), Some(SEALED_ANEW | MOVED_ON)) {
             facts.update(|s| s.token = None);
         } else {
             lift(facts, &why);

@@ -1,13 +1,15 @@
-//! The delivery: the sealed file between its markers, whole for the mod, in
+//! The delivery: what crosses between its markers, whole for the mod, in
 //! numbered pieces where the hooks carry it (a hook's context is cut above
 //! 10,000 characters, seen with client 2.1.329).
 
 use serde_json::json;
 
 use super::facts::Facts;
-use crate::boundary::{Step, Token};
+use super::ground;
+use crate::boundary::{Delivery, Step, Token};
 use crate::log;
-use crate::store::{atomic, boundary, prompts};
+use crate::store::paths::Places;
+use crate::store::{atomic, boundary, jobs, prompts};
 use crate::texts::{Text, say};
 
 /// Characters of the file in one piece; its frame, the bearings and the prompts come on top.
@@ -24,37 +26,77 @@ const PROMPT_CHARS: usize = 1_000;
 
 /// The text that starts the new session, whole.
 pub fn text(facts: &Facts, token: &Token) -> Option<String> {
-    let file = sealed_text(facts, token)?;
-    Some(frame(facts, token, Text::Kickoff, &file, &[]))
+    let file = delivered(facts, token)?;
+    let prompts = quoted_prompts(facts, token, PROMPT_CHARS);
+    let values = [("prompts", prompts.as_str()), ("file", file.as_str())];
+    Some(about(facts, token, kick_off(token), &values))
 }
 
-fn sealed_text(facts: &Facts, token: &Token) -> Option<String> {
+/// What is put between the markers.
+pub fn delivered(facts: &Facts, token: &Token) -> Option<String> {
     match atomic::read_text(std::path::Path::new(&token.sealed)) {
         Ok(text) => text,
         Err(e) => {
-            facts.fault("sealed file not read", &e);
+            facts.fault("what is to be delivered not read", &e);
             None
         }
     }
 }
 
-fn frame(facts: &Facts, token: &Token, text: Text, file: &str, more: &[(&str, &str)]) -> String {
-    let version = token.version.to_string();
-    let prompts = quoted_prompts(facts, token, PROMPT_CHARS);
-    let mut values = vec![
+fn kick_off(token: &Token) -> Text {
+    match token.delivery {
+        Delivery::Sealed => Text::Kickoff,
+        Delivery::Reload | Delivery::Template => Text::KickoffFocus,
+        Delivery::Transition => Text::KickoffTransition,
+    }
+}
+
+/// Where the agent finds what is handed over: the live file of a focused job, else a
+/// sealed version.
+pub fn path(places: &Places, token: &Token) -> String {
+    match token.delivery {
+        Delivery::Sealed => token.sealed.clone(),
+        Delivery::Reload | Delivery::Template => {
+            places.compaction(&token.job).display().to_string()
+        }
+        Delivery::Transition => {
+            jobs::sealed_path(places, &token.job, token.version).display().to_string()
+        }
+    }
+}
+
+/// What the session that begins is to do first.
+fn next(facts: &Facts, token: &Token) -> String {
+    let text = match token.delivery {
+        Delivery::Sealed => Text::NextNotes,
+        Delivery::Reload => Text::NextFocused,
+        Delivery::Template => Text::NextNew,
+        Delivery::Transition => Text::NextCompleted,
+    };
+    say(&facts.places, text, &[])
+}
+
+/// A text about a boundary, with everything it may name; `more` comes first.
+pub fn about(facts: &Facts, token: &Token, text: Text, more: &[(&str, &str)]) -> String {
+    let next = next(facts, token);
+    let (version, path) = (token.version.to_string(), path(&facts.places, token));
+    let mut values = more.to_vec();
+    values.extend([
         ("job", token.job.as_str()),
         ("version", version.as_str()),
-        ("path", token.sealed.as_str()),
+        ("path", path.as_str()),
         ("token", token.id.as_str()),
-        ("prompts", prompts.as_str()),
-        ("file", file),
-    ];
-    values.splice(0..0, more.iter().copied());
+        ("next", next.as_str()),
+    ]);
     say(&facts.places, text, &values)
 }
 
 /// The first and the last of the user's prompts, `chars` of each, and where all are.
+/// None of a completed job's: they are answered.
 fn quoted_prompts(facts: &Facts, token: &Token, chars: usize) -> String {
+    if token.delivery == Delivery::Transition {
+        return String::new();
+    }
     let all = prompts::all(&facts.places, &token.job, &token.parent);
     let quote = |text: &str| format!("> {}", cut(text, chars).replace('\n', "\n> "));
     let Some(first) = all.first() else { return String::new() };
@@ -82,6 +124,16 @@ fn split(text: &str, chars: usize) -> Vec<&str> {
     pieces
 }
 
+/// Characters of one piece of this delivery: fewer where the job's phase is told
+/// beside the first. The same in every hook that brings a piece.
+fn piece_chars(facts: &Facts, token: &Token) -> usize {
+    let phase = match token.delivery {
+        Delivery::Transition => 0,
+        _ => ground::phase(facts, &token.job).chars().count(),
+    };
+    PIECE_CHARS.saturating_sub(phase).max(PIECE_CHARS / 2)
+}
+
 /// At most `max` characters of `text`; what is left out is marked.
 pub fn cut(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
@@ -93,8 +145,8 @@ pub fn cut(text: &str, max: usize) -> String {
 /// The `number`-th piece of a delivery by the hooks, once, behind the text `ahead`;
 /// `None` where there is none or another hook has it.
 pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> Option<String> {
-    let file = sealed_text(facts, token)?;
-    let pieces = split(&file, PIECE_CHARS);
+    let file = delivered(facts, token)?;
+    let pieces = split(&file, piece_chars(facts, token));
     let piece = pieces.get(number - 1).filter(|_| number <= MAX_PIECES)?;
     let claim = facts.places.token(&token.id).with_extension(format!("piece-{number}"));
     if !atomic::claim(&claim).unwrap_or(false) {
@@ -110,15 +162,27 @@ pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> 
         log::write(&facts.places.log(), facts.now, "delivered", &details);
     }
     let last = number == MAX_PIECES && pieces.len() > MAX_PIECES;
-    let rest = format!("{piece}\n[the rest is in {}]", token.sealed);
+    let rest = format!("{piece}\n[the rest is in {}]", path(&facts.places, token));
     let file = if last { rest.as_str() } else { piece };
     let (part, parts) = (number.to_string(), pieces.len().min(MAX_PIECES).to_string());
-    let kind = if pieces.len() == 1 { Text::Kickoff } else { Text::Piece };
+    let whole = pieces.len() == 1;
+    let kind = if whole { kick_off(token) } else { Text::Piece };
+    // What to do with them is said once, with the first.
+    let next = match number {
+        1 if whole => next(facts, token),
+        1 => format!("\n{}", next(facts, token)),
+        _ => String::new(),
+    };
     let with_prompts = |chars: usize| {
         let prompts = if number > 1 { String::new() } else { quoted_prompts(facts, token, chars) };
-        let more =
-            [("part", part.as_str()), ("parts", parts.as_str()), ("prompts", prompts.as_str())];
-        format!("{ahead}{}", frame(facts, token, kind, file, &more))
+        let more = [
+            ("part", part.as_str()),
+            ("parts", parts.as_str()),
+            ("prompts", prompts.as_str()),
+            ("file", file),
+            ("next", next.as_str()),
+        ];
+        format!("{ahead}{}", about(facts, token, kind, &more))
     };
     // The file comes first: what of the prompts doesn't fit beside it stays on disk.
     let sizes = [PROMPT_CHARS, 500, 200, 50];
@@ -149,7 +213,9 @@ mod tests {
     fn the_kick_off_is_the_delivery_and_the_wake_is_not() {
         let token = token(Step::Cleared);
         let text = |text: Text| fill(text.built_in(), &[("token", token.id.as_str())]);
-        assert!(is_delivery(&text(Text::Kickoff), &token));
+        for kick_off in [Text::Kickoff, Text::KickoffFocus, Text::KickoffTransition] {
+            assert!(is_delivery(&text(kick_off), &token));
+        }
         assert!(!is_delivery(&text(Text::Wake), &token));
     }
 

@@ -22,8 +22,7 @@ use crate::settings::layers::{self, Diagnostic, File};
 use crate::settings::{Headless, Mode, Settings};
 use crate::store::paths::{Places, project_root};
 use crate::store::state::{Counted, First, Session};
-use crate::store::{atomic, boundary, jobs, state, tail};
-use crate::texts::{self, Text};
+use crate::store::{atomic, boundary, state, tail};
 use crate::transcript::fill::{Fill, Gatherer};
 
 /// The surroundings of one event or command.
@@ -164,26 +163,6 @@ impl<'a> Facts<'a> {
             let what = format!("transcript {} not read", path.display());
             let details = json!({"session": self.id, "what": what, "error": error.to_string()});
             log::write(&self.places.log(), self.now, kind, &details);
-        }
-    }
-
-    /// Makes a job's compaction file from the template where there is none.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn ensure_file(&self, job: &str) -> std::io::Result<()> {
-        if self.places.compaction(job).exists() {
-            return Ok(());
-        }
-        let _held = jobs::lock(&self.places, job)?;
-        let template = texts::template(&self.places, Text::Compaction);
-        jobs::read_or_create(&self.places, job, &self.settings, &template, self.now).map(drop)
-    }
-
-    /// [`Self::ensure_file`] for the session's job: the file is there when the agent is told of it.
-    pub fn make_file(&self) {
-        if let Err(e) = self.ensure_file(&self.session.job) {
-            self.fault("compaction file not made", &e);
         }
     }
 

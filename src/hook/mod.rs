@@ -6,6 +6,9 @@ pub mod deliver;
 pub mod ended;
 pub mod event;
 pub mod facts;
+pub mod ground;
+mod job_file;
+pub mod jobs;
 pub mod post_tool;
 pub mod pre_tool;
 pub mod prompt;
@@ -15,6 +18,7 @@ pub mod say;
 pub mod session;
 pub mod stop;
 pub mod surroundings;
+pub mod taking;
 pub mod wire;
 
 use std::io::Read;

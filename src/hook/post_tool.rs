@@ -39,9 +39,10 @@ pub fn used(
     if !shell {
         return Reply::default();
     }
-    let own = input.command.as_deref().is_some_and(|c| c.contains("brain-guard"));
-    if own {
-        crossing::after_verbs(facts, input.command.as_deref().unwrap_or_default());
+    let command = input.command.as_deref().filter(|c| c.contains("brain-guard"));
+    if let Some(note) = command.and_then(|command| crossing::after_verbs(facts, command)) {
+        let event = if output.is_some() { "PostToolUse" } else { "PostToolUseFailure" };
+        return Reply::note(event, note);
     }
     match output {
         Some(output) if !event.subagent => cap_output(facts, call, output.get()),
@@ -157,6 +158,7 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
     };
     if due {
         facts.make_file();
+        super::ground::coached(facts);
     }
     let mut reply = if due { Reply::note("PostToolBatch", say.note()) } else { Reply::default() };
     reply.user = tell_user.then(|| say.user());

@@ -39,8 +39,7 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
     }
     let continued = token.as_ref().is_some_and(|t| t.step == Step::Delivered && t.unanswered > 0)
         && text.starts_with("brain-guard:");
-    let own_command = text.starts_with("/brain-guard:");
-    if by_a_person(text) && !continued && !own_command {
+    if by_a_person(text) && !continued && own_command(text) != Some("resume") {
         person(facts, text, token.as_ref());
     }
     attach(facts, token.as_ref(), 1)
@@ -49,12 +48,16 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
 /// Whether a prompt is one of our commands that [`expand`] answers: no turn begins.
 /// The client may raise both events for it, in any order (2.1.329).
 fn answered(facts: &Facts, text: &str, token: Option<&Token>) -> bool {
-    let command = text.strip_prefix("/brain-guard:").and_then(|c| c.split_whitespace().next());
-    match command {
+    match own_command(text) {
         Some("override" | "status") => true,
         Some("resume") => !awaited(facts, token),
         _ => false,
     }
+}
+
+/// Which of our slash commands a prompt is.
+fn own_command(text: &str) -> Option<&str> {
+    text.strip_prefix("/brain-guard:")?.split_whitespace().next()
 }
 
 /// Whether this session is one that was cleared and has not answered yet.
@@ -68,6 +71,8 @@ fn awaited(facts: &Facts, token: Option<&Token>) -> bool {
 fn turn_begins(facts: &Facts) {
     let now = facts.now;
     facts.update(|s| {
+        // What comes into a person's turn leaves it theirs.
+        s.asked &= s.turn.is_some();
         (s.turn, s.broke) = (Some(now), None);
         s.prompts += 1;
     });
@@ -76,13 +81,14 @@ fn turn_begins(facts: &Facts) {
 fn person(facts: &Facts, text: &str, token: Option<&Token>) {
     let now = facts.now;
     facts.update(|s| {
-        s.last_human = Some(now);
+        (s.last_human, s.asked) = (Some(now), true);
         s.stop_blocks = 0;
         if s.first == First::Base {
             s.first_bytes += text.len() as u64;
         }
     });
-    if facts.settings.prompts == Switch::On {
+    // A command of ours says what to do with the work, not what the work is.
+    if facts.settings.prompts == Switch::On && own_command(text).is_none() {
         let prompt = Prompt { at: now, session: facts.id.to_owned(), text: text.to_owned() };
         if let Err(e) = prompts::keep(&facts.places, &facts.session.job, &prompt) {
             facts.fault("prompt not kept", &e);

@@ -7,19 +7,20 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::crossing::wait_for;
+use super::deliver;
 use super::event::{Event, Kind, Source};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
 use super::{main_hook_is_done, session};
 use crate::boundary::{
-    CLIENT_ENDED, Carrier, EDITED, Inject, LATE, LEFT, SEALED_ANEW, Step, Token,
+    CLIENT_ENDED, Carrier, EDITED, Inject, LATE, LEFT, MOVED_ON, SEALED_ANEW, Step, Token,
 };
 use crate::carrier::waiter;
 use crate::clock;
 use crate::log;
 use crate::store::state::{self, Session};
 use crate::store::{atomic, boundary};
-use crate::texts::{Text, say};
+use crate::texts::Text;
 
 /// How long a turn's end is followed; below the time that `hooks.json` gives.
 const FOLLOWED: Duration = Duration::from_secs(3_500);
@@ -37,7 +38,7 @@ const MAIN_HOOK: Duration = Duration::from_secs(6);
 const JUST: chrono::TimeDelta = chrono::TimeDelta::seconds(2);
 
 /// Ends of a boundary after which somebody else goes on, or nobody is to.
-const ANSWERED_OTHERWISE: [&str; 4] = [EDITED, LEFT, CLIENT_ENDED, SEALED_ANEW];
+const ANSWERED_OTHERWISE: [&str; 5] = [EDITED, LEFT, CLIENT_ENDED, SEALED_ANEW, MOVED_ON];
 
 /// Handles the event.
 pub fn handle(facts: &mut Facts, event: &Event) -> Reply {
@@ -60,12 +61,7 @@ fn after_clear(facts: &mut Facts, event: &Event) -> Reply {
     if token.carrier_starts() && !take_over(facts, &token) {
         return Reply::default();
     }
-    let values = [
-        ("job", token.job.as_str()),
-        ("token", token.id.as_str()),
-        ("path", token.sealed.as_str()),
-    ];
-    Reply { wake: Some(say(&facts.places, Text::Wake, &values)), ..Reply::default() }
+    Reply { wake: Some(deliver::about(facts, &token, Text::Wake, &[])), ..Reply::default() }
 }
 
 /// Begins a session whose main hook was killed, by its deadline say, and lets what
@@ -185,8 +181,7 @@ fn go_on(facts: &Facts, token: &Token) -> Reply {
         "goes-on",
         &json!({"token": token.id, "why": why}),
     );
-    let values = [("why", why), ("path", token.sealed.as_str())];
-    Reply { wake: Some(say(&facts.places, Text::GoOn, &values)), ..Reply::default() }
+    Reply { wake: Some(super::jobs::stays(facts, token, why)), ..Reply::default() }
 }
 
 fn load(facts: &Facts, token: &Token) -> Option<Token> {

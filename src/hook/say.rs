@@ -1,6 +1,8 @@
 //! The texts of one moment: templates filled with its figures.
 
+use super::deliver;
 use super::facts::Facts;
+use crate::boundary::Delivery;
 use crate::policy::bands::{Band, listed};
 use crate::policy::coach::{Told, figure, grouped};
 use crate::policy::ramp::Ramp;
@@ -164,12 +166,17 @@ impl<'a> Say<'a> {
         self.fill(Text::DenyTier, &[("tool", tool), ("allowed", &allowed), ("note", note)])
     }
 
-    /// The reason of a denial after the seal.
+    /// The reason of a denial where the session is to end.
     pub fn deny_sealed(&self) -> String {
-        let token = self.facts.token();
-        let version = token.as_ref().map_or_else(String::new, |t| t.version.to_string());
-        let path = token.map(|t| t.sealed).unwrap_or_default();
-        self.fill(Text::DenySealed, &[("version", &version), ("path", &path)])
+        let Some(token) = self.facts.token() else {
+            return self.fill(Text::DenySealed, &[]);
+        };
+        let text = match token.delivery {
+            Delivery::Sealed => Text::DenySealed,
+            Delivery::Reload | Delivery::Template => Text::DenyFocused,
+            Delivery::Transition => Text::DenyCompleted,
+        };
+        deliver::about(self.facts, &token, text, &[])
     }
 
     /// The reason of a denial of what is the operator's.

@@ -1,14 +1,12 @@
 //! `SessionStart`, `PreCompact`, `PostModelSwitch`: where a session comes from
 //! and what it begins with.
 
-use std::fmt::Write as _;
-
 use serde_json::json;
 
-use super::deliver;
 use super::event::{Event, Source};
 use super::facts::Facts;
-use super::reply::Reply;
+use super::reply::{Agent, Reply};
+use super::{deliver, ground, taking};
 use crate::boundary::{Carrier, EDITED, Step, Token};
 use crate::carrier::reach::Reach;
 use crate::compaction;
@@ -17,7 +15,6 @@ use crate::policy::coach::Told;
 use crate::policy::stance::Ranks;
 use crate::store::state::{self, First, Session};
 use crate::store::{boundary, jobs, sealing};
-use crate::texts::{Text, say};
 
 /// A session as it begins, written down; its job is the day's next default one.
 pub fn begin(facts: &Facts, first: First) -> Session {
@@ -64,24 +61,35 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
             facts.session = begin(facts, First::Base);
             named(facts, model);
             look_around(facts);
-            Reply { user: settings_problems(facts), ..Reply::default() }
+            let (agent, offer) = taking::offer(facts).unzip();
+            let user: Vec<String> = settings_problems(facts).into_iter().chain(offer).collect();
+            Reply {
+                agent: agent.map(|line| Agent::Note("SessionStart", line)),
+                user: (!user.is_empty()).then(|| user.join("\n")),
+                wake: None,
+            }
         }
         Source::Resume | Source::Fork => {
+            let left = taking::left_seat(facts);
             if facts.unseen {
-                begin(facts, First::Grace);
+                facts.session = begin(facts, First::Grace);
             } else {
                 afresh(facts, First::Grace);
                 // A turn that its client's end cut has no other end.
-                facts.update(|s| s.turn = None);
+                facts.update(|s| (s.turn, s.asked) = (None, false));
             }
             named(facts, model);
             look_around(facts);
-            Reply::default()
+            let line = match left.filter(|_| source == Source::Fork && facts.unseen) {
+                Some(parent) => taking::forked(facts, &parent),
+                None => taking::resumed(facts),
+            };
+            line.map_or_else(Reply::default, |line| Reply::note("SessionStart", line))
         }
         Source::Compact => {
             afresh(facts, First::Grace);
             named(facts, model);
-            compacted(facts)
+            ground::compacted(facts)
         }
         Source::Clear => cleared(facts, event),
     }
@@ -149,23 +157,6 @@ pub fn before_compaction(facts: &Facts) -> Reply {
     Reply::default()
 }
 
-fn compacted(facts: &Facts) -> Reply {
-    let path = facts.places.compaction(&facts.session.job);
-    let Ok(Some(text)) = jobs::read(&facts.places, &facts.session.job) else {
-        return Reply::default();
-    };
-    let first: String = text.chars().take(deliver::PIECE_CHARS).collect();
-    let file = if first.len() == text.len() {
-        text
-    } else {
-        format!("{first}\n[the rest is in {}]", path.display())
-    };
-    let file = file.as_str();
-    let path = path.display().to_string();
-    let values = [("job", facts.session.job.as_str()), ("path", path.as_str()), ("file", file)];
-    Reply::note("SessionStart", say(&facts.places, Text::Compacted, &values))
-}
-
 fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     let client = facts.env.client_pid().and_then(state::client);
     let parent_id = client
@@ -181,19 +172,25 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     let child = child_of(facts, event, &parent_id, &parent, crossing.as_ref());
     facts.session = write(facts, facts.id, child);
     facts.unseen = false;
+    taking::link(facts, &parent_id, crossing.as_ref().map(|(token, _)| token));
     let Some((token, by_hand)) = crossing else {
-        return Reply::note("SessionStart", bearings(facts, event, &parent, None));
+        return Reply::note("SessionStart", ground::bearings(facts, event, &parent, None));
     };
     facts.update_of(&parent_id, |s| s.token = None);
-    let bearings = format!("{}\n\n", bearings(facts, event, &parent, Some(&token)));
+    let bearings = format!("{}\n\n", ground::bearings(facts, event, &parent, Some(&token)));
     let whole = by_hand.then(|| deliver::claim_piece(facts, &token, 1, &bearings)).flatten();
     Reply::note("SessionStart", whole.unwrap_or_else(|| bearings.trim_end().to_owned()))
 }
 
-/// Moves a token whose session was cleared; `None` if it is past that or its
-/// file was edited since. Also tells whether the hooks deliver: they do unless
+/// Moves a token whose session was cleared; `None` if it is past that or what it
+/// sealed was edited since. Also tells whether the hooks deliver: they do unless
 /// the mod cleared, which submits the text itself.
 fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
+    if let Ok(Some(token)) = boundary::load(&facts.places, id)
+        && (token.step < Step::Cleared || token.given_up_on_clear())
+    {
+        super::jobs::freeze(facts, &token);
+    }
     let moved = boundary::update(&facts.places, id, |token| {
         let fresh = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
         let revived = token.revive(facts.now);
@@ -201,7 +198,7 @@ fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
             return None;
         }
         // Once the carrier clears, the sealed version crosses, whatever came after it.
-        if token.step == Step::Pending && fresh != Some(token.version) {
+        if token.step == Step::Pending && !token.stands(fresh) {
             token.fail(EDITED, facts.now);
             return None;
         }
@@ -226,7 +223,7 @@ fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
         "cleared",
         &json!({
             "token": id, "job": crossing.0.job, "from": crossing.0.parent, "to": facts.id,
-            "carrier": crossing.0.carrier.name(),
+            "carrier": crossing.0.carrier.name(), "delivery": crossing.0.delivery,
         }),
     );
     Some(crossing)
@@ -251,7 +248,9 @@ fn child_of(
         reach: parent.reach.clone(),
         transcript: event.transcript.map(str::to_owned),
         first: First::Base,
-        first_bytes: if crossing.is_some() { text.len() as u64 + 2_000 } else { 0 },
+        first_bytes: crossing.map_or(0, |(token, _)| {
+            deliver::delivered(facts, token).map_or(0, |text| text.len() as u64) + 2_000
+        }),
         last_human: parent.last_human,
         inherited: jobs::authored_ids(&document),
         born_words: compaction::measure(&document).total as u64,
@@ -260,43 +259,4 @@ fn child_of(
         mode: parent.mode.clone(),
         ..Session::default()
     }
-}
-
-/// Background shells that are named to a fresh session, and how much of each.
-const SHELLS: usize = 4;
-const SHELL_CHARS: usize = 120;
-
-/// Where a fresh session stands: what `/clear` kept and what it undid.
-fn bearings(facts: &Facts, event: &Event, parent: &Session, token: Option<&Token>) -> String {
-    let live = facts.places.compaction(&parent.job).display().to_string();
-    let mut shells = String::new();
-    for shell in parent.shells.iter().take(SHELLS) {
-        let _ = write!(
-            shells,
-            "\nStill running in the background: {}",
-            deliver::cut(shell, SHELL_CHARS)
-        );
-    }
-    if let Some(more) = parent.shells.len().checked_sub(SHELLS + 1) {
-        let _ = write!(shells, "\nAnd {} more.", more + 1);
-    }
-    let project = facts.places.project.display().to_string();
-    // A worktree that was entered is kept, a `cd` inside is not.
-    let here = event.cwd.unwrap_or(&project);
-    let cwd = match &parent.cwd {
-        Some(cwd) if cwd != here => {
-            format!("\nThe shell stood in {cwd}; the clear put it back to {here}.")
-        }
-        _ => String::new(),
-    };
-    let version = token.map_or_else(String::new, |t| t.version.to_string());
-    let values = [
-        ("job", parent.job.as_str()),
-        ("live", live.as_str()),
-        ("shells", shells.as_str()),
-        ("cwd", cwd.as_str()),
-        ("version", version.as_str()),
-        ("path", token.map_or("", |t| t.sealed.as_str())),
-    ];
-    say(&facts.places, if token.is_some() { Text::Carried } else { Text::Cleared }, &values)
 }

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::crossing;
+use super::deliver;
 use super::event::Event;
 use super::facts::Facts;
 use super::pre_tool::settle;
@@ -12,7 +13,7 @@ use crate::boundary::{Carrier, EDITED, Step, Token};
 use crate::carrier::waiter;
 use crate::log;
 use crate::store::{boundary, sealing, state};
-use crate::texts::{Text, say};
+use crate::texts::Text;
 
 /// Turn ends we refuse before we act without the agent.
 const REFUSALS: u32 = 2;
@@ -68,7 +69,7 @@ fn turn_end(facts: &mut Facts, agents: u32, shells: &[&str]) -> Reply {
 /// Whether the file was edited after the seal that the token is about; such a
 /// token ends here, and the file counts as not sealed.
 fn broken(facts: &Facts, token: &Token) -> bool {
-    if sealing::fresh_version(&facts.places, &token.job, &facts.settings) == Some(token.version) {
+    if token.stands(sealing::fresh_version(&facts.places, &token.job, &facts.settings)) {
         return false;
     }
     let failed = boundary::update(&facts.places, &token.id, |t| t.fail(EDITED, facts.now));
@@ -84,7 +85,7 @@ fn broken(facts: &Facts, token: &Token) -> bool {
     true
 }
 
-/// A seal waits: the carrier acts from here on, and one process watches it.
+/// A boundary waits: the carrier acts from here on, and one process watches it.
 fn hand_over(facts: &mut Facts) -> Reply {
     let Some(token) = facts.token() else { return Reply::default() };
     // The pane may have moved, the window may be another one.
@@ -102,11 +103,11 @@ fn hand_over(facts: &mut Facts) -> Reply {
     if let Err(e) = waiter::start(facts.env, &facts.places, &token.id) {
         facts.fault("waiter not started", &e);
     }
-    Reply { user: notice(facts, chosen, token.version), ..Reply::default() }
+    Reply { user: notice(facts, chosen, &token), ..Reply::default() }
 }
 
 /// What a person at the terminal is told; the module shows it in its own band.
-fn notice(facts: &Facts, carrier: Carrier, version: u64) -> Option<String> {
+fn notice(facts: &Facts, carrier: Carrier, token: &Token) -> Option<String> {
     let seconds = facts.settings.boundary.attended_notice_seconds;
     let text = match carrier {
         Carrier::Mod => return None,
@@ -114,9 +115,8 @@ fn notice(facts: &Facts, carrier: Carrier, version: u64) -> Option<String> {
         _ if facts.attended() && seconds > 0 => Text::UserNotice,
         _ => return None,
     };
-    let (version, seconds) = (version.to_string(), seconds.to_string());
-    let values = [("version", version.as_str()), ("seconds", seconds.as_str())];
-    Some(say(&facts.places, text, &values))
+    let (what, seconds) = (token.what(), seconds.to_string());
+    Some(deliver::about(facts, token, text, &[("what", &what), ("seconds", &seconds)]))
 }
 
 /// At the top of the ramp a turn ends sealed, or with a person who knows; and

@@ -2,6 +2,8 @@
 //! it beside that file. Pure; where jobs lie is `store::jobs`.
 
 mod record;
+pub mod refusal;
+pub mod transition;
 
 pub use record::{Holder, Link, PastPhase, Phase, Record, State, Summed};
 
@@ -17,6 +19,18 @@ pub fn default_name(project: &str, date: &str, number: u32) -> String {
     format!("{name}-{date}-{number}")
 }
 
+/// Whether a name is a default job's of the project, of any day.
+pub fn is_default(project: &str, name: &str) -> bool {
+    let parts = name.rsplit_once('-').and_then(|(rest, number)| {
+        let (_, date) = rest.rsplit_once('-')?;
+        Some((date, number.parse().ok()?))
+    });
+    parts.is_some_and(|(date, number)| {
+        let day = date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit());
+        day && name == default_name(project, date, number)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,5 +40,15 @@ mod tests {
         assert_eq!(default_name("my app", "20260101", 2), "my-app-20260101-2");
         assert_eq!(default_name("..", "20260101", 1), "project-20260101-1");
         assert!(crate::store::paths::safe_name(&default_name("ünï", "20260101", 1)));
+    }
+
+    #[test]
+    fn default_names_are_known_again() {
+        for project in ["my app", "..", "a-b"] {
+            assert!(is_default(project, &default_name(project, "20260101", 12)), "{project}");
+        }
+        for name in ["a-b", "a-b-20260101-x", "a-b-2026011-1", "c-20260101-1", "a-b-20260101-01"] {
+            assert!(!is_default("a-b", name), "{name}");
+        }
     }
 }

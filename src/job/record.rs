@@ -21,6 +21,9 @@ pub struct Record {
     /// Who works on it. Whether that one still lives is `store::jobs`' to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holder: Option<Holder>,
+    /// The session that put it aside; while that one goes on, the thread is still there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_by: Option<String>,
     /// The phase it is in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
@@ -58,6 +61,13 @@ pub struct Holder {
     pub session: String,
     /// Its client; `None` where the hooks never saw one, and then it holds nothing.
     pub client: Option<Client>,
+}
+
+impl Holder {
+    /// Whether both are one: the same session, or another one of the same client.
+    pub fn is(&self, other: &Self) -> bool {
+        self.session == other.session || (self.client.is_some() && self.client == other.client)
+    }
 }
 
 /// A stage of a job.

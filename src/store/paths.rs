@@ -118,6 +118,21 @@ impl Places {
         Ok(dir)
     }
 
+    /// Creates the folder of all jobs: in the project, or in the state where the
+    /// project can't be written.
+    ///
+    /// # Errors
+    /// What the system says of the state folder as well.
+    pub fn ensure_jobs(&self) -> io::Result<PathBuf> {
+        let dir = self.project.join(".brain-guard/jobs");
+        if dir.is_dir() || self.ensure_in_project(&dir).is_ok() {
+            return Ok(dir);
+        }
+        let aside = self.state.join("jobs");
+        atomic::create_private_dir(&aside)?;
+        Ok(aside)
+    }
+
     /// Where the verbs leave their requests: beside the jobs, or in the state where
     /// the project can't be written (as with jobs, its being there decides).
     pub fn requests(&self) -> PathBuf {

@@ -35,6 +35,9 @@ pub enum Request {
         /// The job whose file it took over, by its old name: its folder was renamed.
         #[serde(default)]
         adopted: Option<String>,
+        /// The job is new, made from the template.
+        #[serde(default)]
+        created: bool,
         /// The session is to be cleared for it.
         clear: bool,
         /// When.
@@ -119,7 +122,8 @@ mod tests {
         let places = Places::of(&env, dir.path()).unwrap();
         let at = "2026-01-01T00:00:00Z".parse().unwrap();
         let seal = Request::Seal { job: "j".into(), version: 1, clear: None, authored: true, at };
-        let focus = Request::Focus { job: "k".into(), adopted: None, clear: true, at };
+        let focus =
+            Request::Focus { job: "k".into(), adopted: None, created: false, clear: true, at };
         leave(&places, "s", &seal).unwrap();
         leave(&places, "s", &focus).unwrap();
         assert_eq!(take(&places, "other"), []);

@@ -46,6 +46,8 @@ pub struct Session {
     pub broke: Option<Time>,
     /// When it ended: the client went on to another one, or ended itself.
     pub ended: Option<Time>,
+    /// A person's prompt began the turn that runs.
+    pub asked: bool,
     /// Prompts of this session, by whomever.
     pub prompts: u64,
     /// The transcript's path as last given.

@@ -23,13 +23,14 @@ fn job(text: &str) -> (Hook, PathBuf) {
     (hook, folder)
 }
 
+/// The job's files by path, but for the guard's own beside them.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("folder").flatten() {
         let path = entry.path();
         if path.is_dir() {
             files.extend(tree(&path));
-        } else if path.file_name().is_some_and(|n| n != ".lock") {
+        } else if path.file_name().is_some_and(|n| n != ".lock" && n != "job.json") {
             files.insert(path.clone(), fs::read(&path).expect("file"));
         }
     }

@@ -8,6 +8,8 @@
 mod faults;
 mod golden;
 mod harness;
+mod holders;
+mod jobs;
 mod mutations;
 mod operator;
 mod output;

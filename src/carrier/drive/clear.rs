@@ -127,7 +127,7 @@ impl Drive<'_> {
             return false;
         }
         let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
-        if version != Some(token.version) {
+        if !token.stands(version) {
             self.change(facts, |t| {
                 t.fail(EDITED, facts.now);
             });

@@ -11,7 +11,7 @@ use crate::clock;
 use crate::hook::deliver;
 use crate::hook::facts::Facts;
 use crate::store::{boundary, state};
-use crate::texts::{Text, say};
+use crate::texts::Text;
 
 /// How often the new session's first turn is asked for before the hook starts it.
 const KICKS: u32 = 3;
@@ -32,8 +32,7 @@ impl Drive<'_> {
             running().is_some_and(|s| s.prompts == 0)
                 && matches!(boundary::update(&facts.places, id, still), Ok(Some(true)))
         };
-        let values = [("job", token.job.as_str()), ("path", token.sealed.as_str())];
-        let line = say(&facts.places, Text::PasteLine, &values).to_lowercase();
+        let line = deliver::about(facts, token, Text::PasteLine, &[]).to_lowercase();
         let line = format!("{} ", line.trim());
         if self.kicked.is_some() {
             // Client 2.1.250 takes no text without Enter; the hooks start the turn there.

@@ -1,0 +1,164 @@
+//! A job's files: the compaction file and its record. Its sealed versions are in
+//! `sealed`, who works on it in `holders`, what the verbs do to it in `moves`, how its
+//! file is opened to write in `writing`.
+#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+
+mod adopt;
+mod holders;
+mod moves;
+mod sealed;
+mod writing;
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::atomic;
+use super::lock::{self, Lock};
+use super::paths::{Places, safe_name};
+use crate::compaction::{self, Document};
+use crate::job::{self, Record, State, Summed, default_name};
+
+pub use adopt::name_now;
+pub use holders::{hold, holder, release};
+pub use moves::{Asker, apply, auto, run, seen, situation};
+pub use sealed::{
+    Version, last_version, mirror, restore, sealed_path, version, versions, write_sealed,
+};
+pub use writing::{Open, begin, make_file, open};
+
+/// Gives a session its default job: the first number of the day nobody has.
+///
+/// # Errors
+/// What the system says.
+pub fn claim_default(places: &Places, date: &str) -> io::Result<String> {
+    places.ensure_state()?;
+    let project = places.project.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    for number in 1..10_000 {
+        let name = default_name(&project, date, number);
+        if !places.job(&name).exists() && atomic::claim(&places.state.join("claims").join(&name))? {
+            return Ok(name);
+        }
+    }
+    Err(io::Error::other("no free default job"))
+}
+
+/// Whether a job's name is one that the guard gives by itself.
+pub fn is_default(places: &Places, job: &str) -> bool {
+    let project = places.project.file_name().unwrap_or_default().to_string_lossy();
+    job.starts_with("session-") || job::is_default(&project, job)
+}
+
+/// Holds the job's lock; it lies in the job's folder, which is made if need be.
+///
+/// # Errors
+/// `WouldBlock` when another process keeps it for two seconds; what the system says.
+pub fn lock(places: &Places, job: &str) -> io::Result<Lock> {
+    let dir = places.ensure_job(job)?;
+    lock::acquire(&dir.join(".lock"), Duration::from_secs(2))
+}
+
+/// The compaction file's text; `None` where there is none yet.
+///
+/// # Errors
+/// What the system says.
+pub fn read(places: &Places, job: &str) -> io::Result<Option<String>> {
+    atomic::read_text(&places.compaction(job))
+}
+
+fn record_path(places: &Places, job: &str) -> PathBuf {
+    places.job(job).join("job.json")
+}
+
+/// A job's record; the default where there is none. One that can't be read is
+/// begun anew: what counts of a job is its file.
+pub fn record(places: &Places, job: &str) -> Record {
+    let bytes = atomic::read(&record_path(places, job)).ok().flatten();
+    bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
+/// Changes a job's record and hands on what `change` returns; nothing is written if
+/// nothing changed. The caller holds the job's lock.
+///
+/// # Errors
+/// What the system says.
+pub fn change_record<T>(
+    places: &Places,
+    job: &str,
+    change: impl FnOnce(&mut Record) -> T,
+) -> io::Result<T> {
+    let before = record(places, job);
+    let mut after = before.clone();
+    let result = change(&mut after);
+    if after != before {
+        let bytes = serde_json::to_vec_pretty(&after).map_err(io::Error::from)?;
+        atomic::write(&record_path(places, job), &bytes)?;
+    }
+    Ok(result)
+}
+
+/// Remembers whose work a job's Prior Summary is, and the version it is first sealed
+/// in. The caller holds the job's lock.
+///
+/// # Errors
+/// As [`change_record`].
+pub fn summed(places: &Places, job: &str, session: &str, version: u64) -> io::Result<()> {
+    let session = session.to_owned();
+    change_record(places, job, |record| record.summary = Some(Summed { session, version }))
+}
+
+/// Whether there is such a job: a name that was only claimed or locked is none yet.
+pub fn exists(places: &Places, job: &str) -> bool {
+    places.compaction(job).exists() || record_path(places, job).exists()
+}
+
+/// Puts a job where it stands from now on.
+///
+/// # Errors
+/// As [`lock()`] and [`change_record`].
+pub fn set_state(places: &Places, job: &str, state: State) -> io::Result<()> {
+    let _held = lock(places, job)?;
+    change_record(places, job, |record| record.state = state)
+}
+
+/// The jobs there are, by name. One that got its name later is listed once, by that name.
+pub fn all(places: &Places) -> Vec<String> {
+    let folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    let mut names: Vec<String> =
+        [places.project.join(".brain-guard/jobs"), places.state.join("jobs")]
+            .iter()
+            .filter_map(|dir| fs::read_dir(dir).ok())
+            .flat_map(Iterator::flatten)
+            .filter(folder)
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|name| safe_name(name) && exists(places, name))
+            .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Ids of the entries in the sections a session writes.
+pub fn authored_ids(document: &Document) -> Vec<compaction::EntryId> {
+    let shape = document.shape();
+    shape.authored().flat_map(|index| document.section(index)).map(|e| e.id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::env::Env;
+
+    #[test]
+    fn default_jobs_are_given_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().join("app");
+        fs::create_dir(&project).unwrap();
+        let places =
+            Places::of(&Env::of([("HOME", dir.path().to_str().unwrap())]), &project).unwrap();
+        assert_eq!(claim_default(&places, "20260101").unwrap(), "app-20260101-1");
+        places.ensure_job("app-20260101-2").unwrap();
+        assert_eq!(claim_default(&places, "20260101").unwrap(), "app-20260101-3");
+    }
+}

@@ -1,0 +1,276 @@
+//! The job verbs on disk: what is true around one, and its effects, each whole or
+//! not at all. Verbs of one project go one after the other.
+#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+
+use std::io;
+use std::time::Duration;
+
+use super::holders::{hold_locked, release_locked};
+use super::{adopt, read, sealed_path};
+use super::{all, begin, change_record, exists, holder, is_default, lock, record};
+use crate::boundary::Delivery;
+use crate::clock::Time;
+use crate::compaction::{self, EntryId, Role};
+use crate::job::refusal::Refusal;
+use crate::job::transition::{Ask, Effect, Held, Seen, Situation, Taken, Transition, UnderWay};
+use crate::job::transition::{Verb, meant, transition};
+use crate::job::{Holder, Record, State};
+use crate::settings::Settings;
+use crate::store::lock::{self as locks, Lock};
+use crate::store::paths::Places;
+use crate::store::requests::{self, Request};
+use crate::store::state::Session;
+use crate::store::{boundary, sealing};
+
+/// The session that asks, and what its verbs work with.
+#[derive(Debug, Clone)]
+pub struct Asker<'a> {
+    /// Where things lie.
+    pub places: &'a Places,
+    /// The session's id.
+    pub id: &'a str,
+    /// Its state.
+    pub session: &'a Session,
+    /// The merged settings.
+    pub settings: &'a Settings,
+    /// The template of new files.
+    pub template: String,
+    /// Now.
+    pub now: Time,
+    /// Today where the user is, `YYYYMMDD`.
+    pub date: String,
+}
+
+impl Asker<'_> {
+    /// The session as a holder of jobs.
+    pub fn holder(&self) -> Holder {
+        Holder { session: self.id.to_owned(), client: self.session.client }
+    }
+
+    /// The job the session works on: the one its verbs moved it to last, else its own;
+    /// `None` right after it left one.
+    pub fn job(&self) -> Option<String> {
+        let waiting = requests::waiting(self.places, self.id);
+        let job = match waiting.iter().rev().find_map(Request::moves_to) {
+            Some(moved) => moved?.to_owned(),
+            None if self.session.job.is_empty() => format!("session-{}", self.id),
+            None => self.session.job.clone(),
+        };
+        Some(adopt::name_now(self.places, &job))
+    }
+}
+
+/// Held while jobs change hands: a decision stands until its effects are done.
+pub(super) fn moving(places: &Places) -> io::Result<Lock> {
+    let take = |dir: &std::path::Path| locks::acquire(&dir.join(".lock"), Duration::from_secs(2));
+    let dir = places.ensure_jobs()?;
+    take(&dir).or_else(|e| {
+        if e.kind() == io::ErrorKind::WouldBlock {
+            return Err(e);
+        }
+        // A project that can't be written any more, whose jobs are there to be read.
+        let aside = places.state.join("jobs");
+        crate::store::atomic::create_private_dir(&aside)?;
+        take(&aside)
+    })
+}
+
+/// Runs a verb: decides, then does all that follows, or nothing.
+/// `name` is the job's as it was given, and may become a file name.
+///
+/// # Errors
+/// The lock stayed taken, or what the system says.
+pub fn run(
+    asker: &Asker,
+    verb: Verb,
+    name: Option<&str>,
+) -> io::Result<Result<Transition, Refusal>> {
+    let _moving = moving(asker.places)?;
+    let decided = situation(asker, verb, name).and_then(|at| transition(verb, &at));
+    let found = match decided {
+        Ok(found) => found,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    for effect in &found.effects {
+        if let Err(refusal) = apply(asker, effect)? {
+            return Ok(Err(refusal));
+        }
+    }
+    sweep(asker)?;
+    Ok(Ok(found))
+}
+
+/// Lets go of what a verb that was killed left held.
+fn sweep(asker: &Asker) -> io::Result<()> {
+    let (me, own) = (asker.holder(), asker.job());
+    for job in all(asker.places) {
+        if Some(&job) != own.as_ref() {
+            super::release(asker.places, &job, &me)?;
+        }
+    }
+    Ok(())
+}
+
+/// A job as the session finds it.
+pub fn seen(asker: &Asker, job: &str) -> Seen {
+    let Asker { places, .. } = asker;
+    let record = exists(places, job).then(|| record(places, job));
+    let me = asker.holder();
+    let held = match holder(places, job) {
+        None => Held::Nobody,
+        Some(holder) if holder.is(&me) => Held::Me,
+        Some(holder) => Held::Other(holder),
+    };
+    Seen {
+        name: job.to_owned(),
+        file: places.compaction(job).exists(),
+        auto: record.as_ref().map_or_else(|| is_default(places, job), |r| auto(places, job, r)),
+        record,
+        held,
+    }
+}
+
+/// Whether nobody named the job. An adopted one has another name, so a kill in the
+/// midst of the adoption can't have it adopted twice.
+pub fn auto(places: &Places, job: &str, record: &Record) -> bool {
+    is_default(places, job) && (record.auto || record.created.is_none())
+}
+
+/// What is true around a verb.
+///
+/// # Errors
+/// A `resume` without a name, and none or several that it may mean.
+pub fn situation(asker: &Asker, verb: Verb, name: Option<&str>) -> Result<Situation, Refusal> {
+    let Asker { places, id, session, settings, .. } = asker;
+    let known = all(places);
+    let named = match name {
+        Some(name) => Some(seen(asker, &adopt::name_now(places, name))),
+        None if verb == Verb::Resume => {
+            let seen: Vec<Seen> = known.iter().map(|job| seen(asker, job)).collect();
+            Some(meant(&seen, id)?.clone())
+        }
+        None => None,
+    };
+    let own = asker.job().map(|job| seen(asker, &job));
+    let own_name = own.as_ref().map(|own| own.name.as_str());
+    let taken = named.as_ref().filter(|named| named.record.is_none()).and_then(|named| {
+        let twin = known.iter().find(|job| job.eq_ignore_ascii_case(&named.name));
+        let claimed = || places.state.join("claims").join(&named.name).exists();
+        match twin {
+            Some(twin) => Some(Taken::Twin(twin.clone())),
+            None if own_name != Some(&named.name) && claimed() => Some(Taken::Default),
+            None => None,
+        }
+    });
+    let sealed = own_name.and_then(|job| sealing::fresh_version(places, job, settings));
+    let summed = verb == Verb::Complete && own_name.is_some_and(|job| summed(asker, job));
+    Ok(Situation {
+        session: (*id).to_owned(),
+        taken,
+        asked: session.asked,
+        under_way: under_way(asker),
+        sealed,
+        summed,
+        own,
+        named,
+        known,
+    })
+}
+
+/// The boundary that the session's verbs have asked for, or that waits for its end.
+fn under_way(asker: &Asker) -> Option<UnderWay> {
+    let ask = |request: &Request| match request {
+        Request::Focus { job, clear: true, .. } => Some((job.clone(), Delivery::Reload)),
+        Request::Complete { job, .. } => Some((job.clone(), Delivery::Transition)),
+        Request::Seal { .. } | Request::Focus { .. } | Request::Pause { .. } => None,
+    };
+    let waiting = requests::waiting(asker.places, asker.id);
+    if let Some((job, delivery)) = waiting.iter().rev().find_map(ask) {
+        return Some(UnderWay { job, delivery, clearing: false });
+    }
+    let token = boundary::load(asker.places, asker.session.token.as_deref()?).ok()??;
+    token.holds_or_cancelled(asker.id).then(|| UnderWay {
+        job: token.job.clone(),
+        delivery: token.delivery,
+        clearing: token.step > crate::boundary::Step::Pending,
+    })
+}
+
+/// Whether the job's Prior Summary is this session's work: sealed or appended by it,
+/// or it holds an entry that was not in the version the session began with.
+fn summed(asker: &Asker, job: &str) -> bool {
+    let Asker { places, id, session, settings, .. } = asker;
+    let record = record(places, job);
+    if record.summary.as_ref().is_some_and(|summary| summary.session == *id) {
+        return true;
+    }
+    let shape = &settings.file.shape;
+    let ids = |text: &str, summary: bool| -> Vec<EntryId> {
+        let document = compaction::parse(text, shape);
+        let role = |e: &&compaction::Entry| {
+            !summary || e.section.is_some_and(|index| shape.role(index) == Role::Summary)
+        };
+        document.entries().filter(|e| !e.none).filter(role).map(|e| e.id).collect()
+    };
+    let text = |version| crate::store::atomic::read_text(&sealed_path(places, job, version));
+    let began = record.lineage.iter().rev().find(|link| link.to == *id);
+    let before = match began.and_then(|link| link.version) {
+        Some(version) => text(version).ok().flatten(),
+        // Only a job that was born in this session began with nothing.
+        None => (record.created >= session.started && session.started.is_some()).then(String::new),
+    };
+    let (Some(before), Ok(Some(now))) = (before, read(places, job)) else { return false };
+    let before = ids(&before, false);
+    ids(&now, true).iter().any(|id| !before.contains(id))
+}
+
+/// Does one effect.
+///
+/// # Errors
+/// The lock stayed taken, or what the system says. Refused, and not done, where
+/// another session took the job in between.
+pub fn apply(asker: &Asker, effect: &Effect) -> io::Result<Result<(), Refusal>> {
+    let Asker { places, .. } = asker;
+    let me = asker.holder();
+    match effect {
+        Effect::Create(job) | Effect::Take(job) => {
+            let _held = lock(places, job)?;
+            if let Err(by) = hold_locked(places, job, &me)? {
+                return Ok(Err(Refusal::Held { job: job.clone(), by, own: asker.job() }));
+            }
+            begin(asker, job, false)?;
+            change_record(places, job, |record| {
+                (record.state, record.paused_by) = (State::Active, None);
+            })?;
+        }
+        Effect::Adopt { from, to } => adopt::adopt(asker, from, to)?,
+        Effect::Leave { job, aside } => {
+            let _held = lock(places, job)?;
+            change_record(places, job, |record| {
+                release_locked(record, &me);
+                if *aside {
+                    (record.state, record.paused_by) = (State::Paused, Some(me.session));
+                }
+            })?;
+        }
+        Effect::Close(job) => {
+            let _held = lock(places, job)?;
+            change_record(places, job, |record| {
+                release_locked(record, &me);
+                (record.state, record.paused_by) = (State::Completed, None);
+            })?;
+        }
+        Effect::Ask(ask) => requests::leave(places, asker.id, &request(ask, asker.now))?,
+    }
+    Ok(Ok(()))
+}
+
+fn request(ask: &Ask, at: Time) -> Request {
+    match ask.clone() {
+        Ask::Focus { job, adopted, created, clear } => {
+            Request::Focus { job, adopted, created, clear, at }
+        }
+        Ask::Pause { job } => Request::Pause { job, at },
+        Ask::Complete { job, version } => Request::Complete { job, version, at },
+    }
+}

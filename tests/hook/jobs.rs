@@ -1,0 +1,283 @@
+//! What a session makes of its job verbs' requests: it works on the job at once,
+//! and the boundary that it asks for carries the right text.
+
+use std::fs;
+use std::path::PathBuf;
+
+use brain_guard::store::jobs;
+use brain_guard::store::requests::{self, Request};
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Hook};
+
+fn now() -> brain_guard::clock::Time {
+    brain_guard::clock::now()
+}
+
+/// The verb has run and left this; the hook hears of its end.
+fn asked(hook: &Hook, request: &Request) -> Answer {
+    requests::leave(&hook.places(), &hook.session, request).expect("left");
+    ran(hook)
+}
+
+fn ran(hook: &Hook) -> Answer {
+    hook.send(&hook.payload(
+        "PostToolUse",
+        &json!({
+            "tool_name": "Bash", "tool_use_id": "t1",
+            "tool_input": {"command": "brain-guard job"},
+            "tool_response": {"stdout": "", "stderr": "", "interrupted": false, "isImage": false},
+        }),
+    ))
+}
+
+fn focus(job: &str, created: bool) -> Request {
+    Request::Focus { job: job.into(), adopted: None, created, clear: true, at: now() }
+}
+
+/// A job's file with this entry under Forward State.
+fn job(hook: &Hook, job: &str, entry: &str) -> PathBuf {
+    let dir = hook.places().ensure_job(job).expect("folder");
+    let text =
+        format!("---\njob: {job}\nversion: 0\n---\n# {job}\n\n## Forward State\n- {entry}\n");
+    fs::write(dir.join("compaction.md"), text).expect("file");
+    dir
+}
+
+fn record(hook: &Hook, job: &str) -> Value {
+    let text = fs::read_to_string(hook.places().job(job).join("job.json")).expect("record");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn token(hook: &Hook) -> Value {
+    let path = hook.places().token(hook.state()["token"].as_str().expect("a token"));
+    serde_json::from_str(&fs::read_to_string(path).expect("token")).expect("JSON")
+}
+
+/// The client was cleared: the same process, in the session with this number.
+fn cleared(hook: &mut Hook, number: u32) -> String {
+    move_to(hook, number);
+    let note = hook.start("clear").note();
+    assert!(note.chars().count() < 10_000, "{}", note.len());
+    note
+}
+
+fn move_to(hook: &mut Hook, number: u32) {
+    hook.session = format!("5e550000-0000-4000-8000-{number:012}");
+    hook.transcript = hook.transcript.with_file_name(format!("{}.jsonl", hook.session));
+    let id = hook.session.clone();
+    hook.set("CLAUDE_CODE_SESSION_ID", &id);
+}
+
+#[test]
+fn a_focused_jobs_file_crosses_as_it_stands_at_the_clear() {
+    let mut hook = Hook::begun();
+    hook.prompt("back to the parser");
+    let dir = job(&hook, "parser", "write the lexer next");
+    assert!(asked(&hook, &focus("parser", false)).silent());
+    assert_eq!(hook.state()["job"], "parser");
+    let pending = token(&hook);
+    assert_eq!((&pending["delivery"], &pending["job"]), (&"reload".into(), &"parser".into()));
+    let refused = hook.bash("ls").reason();
+    assert!(refused.contains("the job parser is focused"), "{refused}");
+    assert!(refused.contains("End your turn now"), "{refused}");
+    hook.agent("brain-guard append --kind thread 'the lexer drops a token'");
+    assert_eq!(token(&hook)["step"], "pending", "an append is no new seal");
+    assert!(!dir.join("sealed").exists(), "and seals nothing");
+    assert_eq!(hook.stop().code, Some(0));
+    let first = hook.session.clone();
+    let note = cleared(&mut hook, 2);
+    let file = fs::read_to_string(dir.join("compaction.md")).expect("the file");
+    assert!(file.contains("the lexer drops a token") && note.contains(&file), "{note}");
+    assert!(note.contains("turned to the job parser"), "{note}");
+    assert!(note.contains("> back to the parser"), "the prompt that asked for it: {note}");
+    assert!(note.contains("works on the job parser, focused just now"), "{note}");
+    assert_eq!(hook.state()["job"], "parser");
+    let link = &record(&hook, "parser")["lineage"][0];
+    assert_eq!((&link["from"], &link["to"]), (&first.into(), &hook.session.clone().into()));
+    assert_eq!(link["version"], Value::Null, "no sealed version crossed");
+    assert!(hook.stop().silent());
+    assert_eq!(hook.state()["token"], Value::Null, "acknowledged");
+}
+
+#[test]
+fn a_new_job_from_a_named_one_begins_with_the_template_and_the_prompt_that_asked() {
+    let mut hook = Hook::begun();
+    job(&hook, "parser", "write the lexer next");
+    let quiet = Request::Focus {
+        job: "parser".into(),
+        adopted: None,
+        created: false,
+        clear: false,
+        at: now(),
+    };
+    assert!(asked(&hook, &quiet).silent());
+    assert_eq!(hook.state()["token"], Value::Null, "no clear was asked for");
+    hook.prompt("now the docs");
+    assert!(asked(&hook, &focus("docs", true)).silent());
+    assert_eq!(token(&hook)["delivery"], "template");
+    let note = cleared(&mut hook, 2);
+    assert!(note.contains("The file is new") && note.contains("> now the docs"), "{note}");
+    assert!(note.contains("job: docs") && note.contains("## Process Insight"), "{note}");
+}
+
+#[test]
+fn a_default_job_goes_on_under_its_new_name_with_all_that_it_has() {
+    let hook = Hook::climbed(31.0);
+    hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
+    hook.agent("brain-guard seal");
+    let old = hook.state()["job"].as_str().expect("job").to_owned();
+    let places = hook.places();
+    fs::rename(places.job(&old), places.job("parser")).expect("renamed by the verb");
+    let adopted = Request::Focus {
+        job: "parser".into(),
+        adopted: Some(old.clone()),
+        created: false,
+        clear: false,
+        at: now(),
+    };
+    assert!(asked(&hook, &adopted).silent());
+    assert_eq!(hook.state()["job"], "parser");
+    let token = token(&hook);
+    assert_eq!((&token["job"], &token["step"]), (&"parser".into(), &"pending".into()));
+    let sealed = jobs::sealed_path(&places, "parser", 1);
+    assert_eq!(token["sealed"], sealed.display().to_string());
+    assert!(places.state.join("sealed/parser/v0001.md").exists());
+    assert!(!places.state.join("sealed").join(&old).exists());
+    assert!(hook.stop().silent(), "the seal holds under the new name");
+    assert_eq!(self::token(&hook)["step"], "pending");
+}
+
+#[test]
+fn a_pause_ends_what_is_under_way_and_asks_for_nothing() {
+    let hook = Hook::climbed(22.0);
+    hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
+    hook.agent("brain-guard seal");
+    let (job, before) = (hook.state()["job"].clone(), token(&hook));
+    assert_eq!(before["step"], "pending");
+    let pause = Request::Pause { job: job.as_str().expect("job").into(), at: now() };
+    assert!(asked(&hook, &pause).silent());
+    assert_eq!(token(&hook)["why"], "the session went on to another job");
+    assert_eq!(hook.bash("ls").verdict(), "pass");
+    assert_eq!(hook.state()["lifted"], Value::Null, "nothing had to be lifted for it");
+    let next = hook.state()["job"].as_str().expect("job").to_owned();
+    assert_ne!(next, job);
+    assert!(!hook.places().job(&next).exists(), "nothing of it is made");
+    assert_eq!(hook.log("boundary").len(), 1);
+}
+
+#[test]
+fn a_completed_job_leaves_its_summary_and_no_more() {
+    let mut hook = Hook::begun();
+    hook.prompt("build the parser");
+    hook.agent("brain-guard append --kind directive 'never log the token'");
+    hook.agent("brain-guard seal --summary 'the parser works; CRLF was the hard part'");
+    let job = hook.state()["job"].as_str().expect("job").to_owned();
+    let complete = Request::Complete { job: job.clone(), version: 1, at: now() };
+    assert!(asked(&hook, &complete).silent());
+    assert_eq!(token(&hook)["delivery"], "transition");
+    let refused = hook.bash("ls").reason();
+    assert!(refused.contains(&format!("the job {job} is complete")), "{refused}");
+    let note = cleared(&mut hook, 2);
+    assert!(note.contains("the parser works; CRLF was the hard part"), "{note}");
+    assert!(note.contains("brain-guard job focus NAME"), "{note}");
+    for gone in ["never log the token", "build the parser", "Forward State", "## "] {
+        assert!(!note.contains(gone), "{gone}: {note}");
+    }
+    let next = hook.state()["job"].as_str().expect("job").to_owned();
+    assert_ne!(next, job);
+    assert!(!hook.places().job(&next).exists(), "no template, no folder");
+    assert_eq!(record(&hook, &job)["lineage"][0]["version"], 1);
+}
+
+#[test]
+fn what_comes_last_in_a_command_holds() {
+    let hook = Hook::begun();
+    for name in ["one", "two"] {
+        job(&hook, name, "an entry");
+        requests::leave(&hook.places(), &hook.session, &focus(name, false)).expect("left");
+    }
+    assert!(ran(&hook).silent());
+    assert_eq!(token(&hook)["job"], "two");
+    assert_eq!(hook.log("boundary").len(), 2);
+    let pause = Request::Pause { job: "two".into(), at: now() };
+    assert!(asked(&hook, &pause).silent());
+    assert_eq!(token(&hook)["step"], "failed");
+}
+
+#[test]
+fn without_a_way_to_clear_the_agent_hears_where_the_file_is() {
+    let mut hook = Hook::begun();
+    hook.set("BRAIN_GUARD_MOD", "");
+    let dir = job(&hook, "parser", "write the lexer next");
+    let note = asked(&hook, &focus("parser", false)).note();
+    assert!(note.contains("no carrier can clear this session now"), "{note}");
+    assert!(note.contains(&dir.join("compaction.md").display().to_string()), "{note}");
+    assert_eq!(hook.state()["job"], "parser", "the session works on it all the same");
+    assert_eq!(hook.log("no-boundary").len(), 1);
+}
+
+#[test]
+fn who_began_the_turn_is_known() {
+    let hook = Hook::begun();
+    let asked = || hook.state()["asked"].clone();
+    hook.prompt("do the thing");
+    assert_eq!(asked(), true);
+    hook.stop();
+    hook.prompt("<task-notification>\n<task-id>x");
+    assert_eq!(asked(), false);
+    hook.stop();
+    hook.prompt("/brain-guard:job focus parser");
+    assert_eq!(asked(), true, "typed by a person");
+    hook.prompt("<task-notification>\n<task-id>y");
+    assert_eq!(asked(), true, "what comes into a person's turn leaves it theirs");
+    let kept = hook.places().session(&hook.session, "prompts.jsonl");
+    let kept = fs::read_to_string(kept).expect("prompts");
+    assert!(kept.contains("do the thing") && !kept.contains("focus parser"), "{kept}");
+}
+
+/// A phase that was entered with coaching, open in the session's job.
+fn in_a_phase(hook: &Hook) -> PathBuf {
+    let name = hook.state()["job"].as_str().expect("job").to_owned();
+    let dir = job(hook, &name, "write the lexer next");
+    let record =
+        json!({"auto": true, "phase": {"name": "review", "coach": "look for what nobody tested"}});
+    fs::write(dir.join("job.json"), record.to_string()).expect("record");
+    dir
+}
+
+#[test]
+fn a_session_that_wakes_up_in_a_phase_hears_its_coaching_again() {
+    let mut hook = Hook::begun();
+    in_a_phase(&hook);
+    let told = |note: &str| {
+        (note.matches("phase review").count(), note.matches("look for what nobody tested").count())
+    };
+    assert_eq!(told(&hook.start("compact").note()), (1, 1), "after the client's compaction");
+    assert_eq!(told(&hook.start("resume").note()), (1, 0), "a session that goes on heard it");
+    hook.agent("brain-guard append --kind thread 'the lexer drops a token'");
+    hook.agent("brain-guard seal --clear");
+    assert_eq!(told(&cleared(&mut hook, 2)), (1, 1), "after our clear");
+    hook.stop();
+    let note = cleared(&mut hook, 3);
+    assert!(note.contains("cleared by the user"), "{note}");
+    assert_eq!(told(&note), (1, 1), "and after the user's");
+    let job = hook.state()["job"].as_str().expect("job").to_owned();
+    let links: Vec<Value> = record(&hook, &job)["lineage"]
+        .as_array()
+        .expect("links")
+        .iter()
+        .map(|l| l["version"].clone())
+        .collect();
+    assert_eq!(links, [json!(1), Value::Null]);
+}
+
+#[test]
+fn a_phase_remembers_that_it_was_coached() {
+    let hook = Hook::begun();
+    let dir = in_a_phase(&hook);
+    hook.fill(21.0);
+    assert!(!hook.batch().note().is_empty());
+    let record = fs::read_to_string(dir.join("job.json")).expect("record");
+    assert!(record.contains("\"coached\": true"), "{record}");
+}
