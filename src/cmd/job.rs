@@ -200,6 +200,25 @@ impl Around {
     }
 }
 
+/// `list` and `show [NAME]` as the answer to the slash command.
+pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
+    let around =
+        Around { places: facts.places.clone(), settings: facts.settings.clone(), found: None };
+    let own = facts.asker().job();
+    let mut words = args.split_whitespace();
+    let shown = match (words.next(), words.next()) {
+        (Some("show"), name) => {
+            let name = name.map(|name| jobs::name_now(&around.places, name)).or(own.clone());
+            match name.filter(|name| safe_name(name) && jobs::exists(&around.places, name)) {
+                Some(name) => view::described(&around, &name, own.as_deref()),
+                None => format!("there is no such job; {}", around.known()),
+            }
+        }
+        _ => view::table(&around, own.as_deref()),
+    };
+    format!("brain-guard\n{shown}")
+}
+
 fn restore(
     env: &Env,
     now: Time,

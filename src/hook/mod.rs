@@ -9,6 +9,7 @@ pub mod facts;
 pub mod ground;
 mod job_file;
 pub mod jobs;
+pub mod opening;
 pub mod post_tool;
 pub mod pre_tool;
 pub mod prompt;

@@ -50,6 +50,7 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
 fn answered(facts: &Facts, text: &str, token: Option<&Token>) -> bool {
     match own_command(text) {
         Some("override" | "status") => true,
+        Some("job") => views(text.split_once(char::is_whitespace).map_or("", |(_, args)| args)),
         Some("resume") => !awaited(facts, token),
         _ => false,
     }
@@ -58,6 +59,11 @@ fn answered(facts: &Facts, text: &str, token: Option<&Token>) -> bool {
 /// Which of our slash commands a prompt is.
 fn own_command(text: &str) -> Option<&str> {
     text.strip_prefix("/brain-guard:")?.split_whitespace().next()
+}
+
+/// Whether these arguments of the job command only look; the others are the agent's to run.
+fn views(args: &str) -> bool {
+    matches!(args.split_whitespace().next(), None | Some("list" | "show"))
 }
 
 /// Whether this session is one that was cleared and has not answered yet.
@@ -118,6 +124,7 @@ pub fn expand(facts: &Facts, command: &str, args: &str) -> Reply {
     match command {
         "override" => Reply::block(cmd::override_::at_the_prompt(facts, args)),
         "status" => Reply::block(cmd::status::at_the_prompt(facts)),
+        "job" if views(args) => Reply::block(cmd::job::at_the_prompt(facts, args)),
         "resume" if !awaited(facts, facts.token().as_ref()) => {
             Reply::block("brain-guard: no notes wait for this session".to_owned())
         }

@@ -8,7 +8,7 @@ use crate::clock;
 use crate::compaction;
 use crate::job::{Holder, Link, State};
 use crate::store::state::{self, Session};
-use crate::store::{aside, atomic, jobs};
+use crate::store::{atomic, jobs};
 use crate::texts::{Text, say};
 
 /// Days after its last writing in which a job is offered: one that somebody named,
@@ -26,7 +26,7 @@ pub fn left_seat(facts: &Facts) -> Option<String> {
 
 /// A session goes on: it takes its job again, or learns who has it. The line for the agent.
 pub fn resumed(facts: &mut Facts) -> Option<String> {
-    let job = aside::called_now(&facts.places, &facts.session.job);
+    let job = jobs::name_now(&facts.places, &facts.session.job);
     take(facts, &job)
 }
 
@@ -121,7 +121,8 @@ pub fn offer(facts: &Facts) -> Option<(String, String)> {
     jobs.sort();
     let (at, job) = jobs.into_iter().rev().find(|(at, job)| {
         let record = jobs::record(&facts.places, job);
-        let days = if record.auto { DEFAULT_DAYS } else { NAMED_DAYS };
+        let default = jobs::auto(&facts.places, job, &record);
+        let days = if default { DEFAULT_DAYS } else { NAMED_DAYS };
         record.state != State::Completed
             && facts.now - *at < chrono::Duration::days(days)
             && authored(facts, job)
@@ -152,7 +153,7 @@ fn age(age: chrono::Duration) -> String {
 /// `token` or went on without one; and that it is now this one's.
 pub fn link(facts: &Facts, from: &str, token: Option<&Token>) {
     let job = token.map_or(facts.session.job.as_str(), |t| t.job.as_str());
-    if !facts.places.job(job).is_dir() {
+    if !jobs::exists(&facts.places, job) {
         return;
     }
     let sealed = |t: &Token| !t.delivery.focuses();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::atomic;
 use super::jobs;
-use super::paths::{Places, safe_name};
+use super::paths::Places;
 
 /// A default job goes on under a name that somebody gave it.
 ///
@@ -16,9 +16,6 @@ use super::paths::{Places, safe_name};
 /// What the system says; what could be moved is moved.
 pub fn rename(places: &Places, old: &str, job: &str) -> io::Result<()> {
     let state = |folder: &str, name: String| places.state.join(folder).join(name);
-    // Where the old name is asked for again, by a session that is resumed say.
-    let claim = state("claims", old.to_owned());
-    let told = if claim.exists() { atomic::write(&claim, job.as_bytes()) } else { Ok(()) };
     let moved = [
         follow(
             &state("boundary", format!("{old}.times")),
@@ -32,7 +29,7 @@ pub fn rename(places: &Places, old: &str, job: &str) -> io::Result<()> {
     ];
     let sealed = places.job(job).join("sealed").is_dir();
     let mirrored = if sealed { jobs::mirror(places, job) } else { Ok(()) };
-    moved.into_iter().chain([told, mirrored]).collect()
+    moved.into_iter().chain([mirrored]).collect()
 }
 
 /// Moves `from` to `to`; into it where both are folders. Nothing is written over.
@@ -57,25 +54,17 @@ fn follow(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What a default job is called now: its own name, or the one it went on under.
-pub fn called_now(places: &Places, job: &str) -> String {
-    let claim = places.state.join("claims").join(job);
-    let name = atomic::read_text(&claim).ok().flatten().unwrap_or_default();
-    let name = name.trim();
-    if safe_name(name) { name.to_owned() } else { job.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::env::Env;
 
     #[test]
-    fn everything_follows_and_the_old_name_leads_to_the_new_one() {
+    fn everything_follows_and_nothing_is_written_over() {
         let dir = tempfile::tempdir().unwrap();
         let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
         let places = Places::of(&env, dir.path()).unwrap();
-        let old = jobs::claim_default(&places, "20260101").unwrap();
+        let old = "app-20260101-1";
         let put = |path: &str, text: &str| {
             let path = places.state.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -86,10 +75,8 @@ mod tests {
         put("sealed/named/v0001.md", "already there");
         put(&format!("boundary/{old}.times"), "b\n");
         put("boundary/named.times", "a\n");
-        rename(&places, &old, "named").unwrap();
+        rename(&places, old, "named").unwrap();
         assert_eq!(text("sealed/named/v0001.md").as_deref(), Some("already there"));
         assert_eq!(text("boundary/named.times").as_deref(), Some("a\nb\n"));
-        assert_eq!(called_now(&places, &old), "named");
-        assert_eq!(called_now(&places, "named"), "named");
     }
 }

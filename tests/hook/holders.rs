@@ -124,7 +124,7 @@ fn an_unfinished_job_that_nobody_holds_is_offered_in_one_line() {
     written(&hook, &job, 25);
     let none = (String::new(), String::new());
     assert_eq!(started_anew(&mut hook, 3), none, "a default job is old after a day");
-    put(json!({"phase": {"name": "review"}}));
+    put(json!({"created": "2026-01-01T00:00:00Z", "phase": {"name": "review"}}));
     let (agent, _) = started_anew(&mut hook, 4);
     assert!(agent.contains("(phase review), last written 1 day ago"), "{agent}");
     written(&hook, &job, 31 * 24);

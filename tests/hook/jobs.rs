@@ -74,7 +74,7 @@ fn a_focused_jobs_file_crosses_as_it_stands_at_the_clear() {
     let mut hook = Hook::begun();
     hook.prompt("back to the parser");
     let dir = job(&hook, "parser", "write the lexer next");
-    assert!(asked(&hook, &focus("parser", false)).silent());
+    hook.agent("brain-guard job focus parser");
     assert_eq!(hook.state()["job"], "parser");
     let pending = token(&hook);
     assert_eq!((&pending["delivery"], &pending["job"]), (&"reload".into(), &"parser".into()));
@@ -104,17 +104,11 @@ fn a_focused_jobs_file_crosses_as_it_stands_at_the_clear() {
 fn a_new_job_from_a_named_one_begins_with_the_template_and_the_prompt_that_asked() {
     let mut hook = Hook::begun();
     job(&hook, "parser", "write the lexer next");
-    let quiet = Request::Focus {
-        job: "parser".into(),
-        adopted: None,
-        created: false,
-        clear: false,
-        at: now(),
-    };
-    assert!(asked(&hook, &quiet).silent());
+    hook.agent("brain-guard job focus parser --no-clear");
     assert_eq!(hook.state()["token"], Value::Null, "no clear was asked for");
     hook.prompt("now the docs");
-    assert!(asked(&hook, &focus("docs", true)).silent());
+    let said = hook.agent("brain-guard job focus docs").stdout;
+    assert!(said.contains("end your turn now; a fresh session starts"), "{said}");
     assert_eq!(token(&hook)["delivery"], "template");
     let note = cleared(&mut hook, 2);
     assert!(note.contains("The file is new") && note.contains("> now the docs"), "{note}");
@@ -128,15 +122,9 @@ fn a_default_job_goes_on_under_its_new_name_with_all_that_it_has() {
     hook.agent("brain-guard seal");
     let old = hook.state()["job"].as_str().expect("job").to_owned();
     let places = hook.places();
-    fs::rename(places.job(&old), places.job("parser")).expect("renamed by the verb");
-    let adopted = Request::Focus {
-        job: "parser".into(),
-        adopted: Some(old.clone()),
-        created: false,
-        clear: false,
-        at: now(),
-    };
-    assert!(asked(&hook, &adopted).silent());
+    hook.prompt("call it the parser");
+    let said = hook.agent("brain-guard job focus parser").stdout;
+    assert!(said.contains("notes are the job parser's now"), "{said}");
     assert_eq!(hook.state()["job"], "parser");
     let token = token(&hook);
     assert_eq!((&token["job"], &token["step"]), (&"parser".into(), &"pending".into()));
@@ -144,7 +132,9 @@ fn a_default_job_goes_on_under_its_new_name_with_all_that_it_has() {
     assert_eq!(token["sealed"], sealed.display().to_string());
     assert!(places.state.join("sealed/parser/v0001.md").exists());
     assert!(!places.state.join("sealed").join(&old).exists());
-    assert!(hook.stop().silent(), "the seal holds under the new name");
+    let prompts = fs::read_to_string(places.job("parser").join("prompts.jsonl")).expect("prompts");
+    assert_eq!(prompts.matches("call it the parser").count(), 1, "{prompts}");
+    assert_eq!(hook.stop().code, Some(0), "the seal holds under the new name");
     assert_eq!(self::token(&hook)["step"], "pending");
 }
 
@@ -155,8 +145,8 @@ fn a_pause_ends_what_is_under_way_and_asks_for_nothing() {
     hook.agent("brain-guard seal");
     let (job, before) = (hook.state()["job"].clone(), token(&hook));
     assert_eq!(before["step"], "pending");
-    let pause = Request::Pause { job: job.as_str().expect("job").into(), at: now() };
-    assert!(asked(&hook, &pause).silent());
+    let said = hook.agent("brain-guard job pause").stdout;
+    assert!(said.contains("has no job now"), "{said}");
     assert_eq!(token(&hook)["why"], "the session went on to another job");
     assert_eq!(hook.bash("ls").verdict(), "pass");
     assert_eq!(hook.state()["lifted"], Value::Null, "nothing had to be lifted for it");
@@ -171,10 +161,11 @@ fn a_completed_job_leaves_its_summary_and_no_more() {
     let mut hook = Hook::begun();
     hook.prompt("build the parser");
     hook.agent("brain-guard append --kind directive 'never log the token'");
-    hook.agent("brain-guard seal --summary 'the parser works; CRLF was the hard part'");
     let job = hook.state()["job"].as_str().expect("job").to_owned();
-    let complete = Request::Complete { job: job.clone(), version: 1, at: now() };
-    assert!(asked(&hook, &complete).silent());
+    let said = hook.agent(
+        "brain-guard seal --summary 'the parser works; CRLF was the hard part' && brain-guard job complete",
+    );
+    assert!(said.stdout.contains("end your turn now; a fresh session begins"), "{said:?}");
     assert_eq!(token(&hook)["delivery"], "transition");
     let refused = hook.bash("ls").reason();
     assert!(refused.contains(&format!("the job {job} is complete")), "{refused}");
@@ -280,4 +271,31 @@ fn a_phase_remembers_that_it_was_coached() {
     assert!(!hook.batch().note().is_empty());
     let record = fs::read_to_string(dir.join("job.json")).expect("record");
     assert!(record.contains("\"coached\": true"), "{record}");
+}
+
+#[test]
+fn a_look_at_the_jobs_costs_no_turn_and_the_verbs_are_the_agents_to_run() {
+    let hook = Hook::begun();
+    job(&hook, "parser", "write the lexer next");
+    let typed = |args: &str| {
+        let prompt = format!("/brain-guard:job {args}");
+        let submitted = hook.prompt(prompt.trim());
+        assert!(submitted.silent(), "{submitted:?}");
+        let expansion =
+            json!({"command_name": "brain-guard:job", "command_args": args, "prompt": prompt});
+        hook.send(&hook.payload("UserPromptExpansion", &expansion)).json()
+    };
+    for (args, shown) in [
+        ("", "parser"),
+        ("list", "held by nobody"),
+        ("show parser", "state"),
+        ("show nope", "there is no such job; there are: parser"),
+    ] {
+        let answer = typed(args);
+        assert_eq!(answer["decision"], "block", "{args}: {answer}");
+        assert!(answer["reason"].as_str().is_some_and(|r| r.contains(shown)), "{args}: {answer}");
+        assert_eq!(hook.state()["turn"], Value::Null, "{args} begins no turn");
+    }
+    assert_eq!(typed("focus parser"), Value::Null, "goes to the agent");
+    assert_ne!(hook.state()["turn"], Value::Null);
 }

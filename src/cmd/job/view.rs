@@ -84,35 +84,50 @@ fn when(at: Option<Time>) -> String {
 pub(super) fn list(env: &Env, now: Time, whose: &Whose, as_json: bool) -> anyhow::Result<Exit> {
     let around = Around::of(env, whose)?;
     let own = around.facts(env, now).and_then(|facts| facts.asker().job());
-    let mut lines: Vec<Line> =
-        jobs::all(&around.places).iter().map(|name| line(&around, name, own.as_deref())).collect();
-    lines.sort_by(|a, b| b.written.cmp(&a.written).then_with(|| a.name.cmp(&b.name)));
     if as_json {
-        let lines: Vec<Value> = lines.iter().map(|line| line.json(&around)).collect();
+        let lines: Vec<Value> =
+            lines(&around, own.as_deref()).iter().map(|line| line.json(&around)).collect();
         out_json(&lines)?;
-        return Ok(Exit::Done);
+    } else {
+        out(table(&around, own.as_deref()));
     }
+    Ok(Exit::Done)
+}
+
+fn lines(around: &Around, own: Option<&str>) -> Vec<Line> {
+    let mut lines: Vec<Line> =
+        jobs::all(&around.places).iter().map(|name| line(around, name, own)).collect();
+    lines.sort_by(|a, b| b.written.cmp(&a.written).then_with(|| a.name.cmp(&b.name)));
+    lines
+}
+
+/// The jobs of a project, one a line.
+pub(super) fn table(around: &Around, own: Option<&str>) -> String {
+    let lines = lines(around, own);
     if lines.is_empty() {
-        out(
-            "no job yet; the first note makes one (`brain-guard append`), or `brain-guard job focus NAME`",
-        );
-        return Ok(Exit::Done);
+        return "no job yet; the first note makes one (`brain-guard append`), or `brain-guard job focus NAME`".into();
     }
     let widest = lines.iter().map(|line| line.name.len()).max().unwrap_or(0);
-    for line in &lines {
+    let row = |line: &Line| {
         let own = if line.own { "*" } else { " " };
         let phase = line.record.phase.as_ref().map_or("-", |phase| &phase.name);
         let default = if line.auto { ", default" } else { "" };
-        out(format_args!(
+        format!(
             "{own} {:<widest$}  {:<9}  {:>6} words  written {:<16}  phase {phase}  held by {}{default}",
             line.name,
             state(line.record.state),
             line.words,
             when(line.written),
             line.held(),
-        ));
-    }
-    Ok(Exit::Done)
+        )
+    };
+    lines.iter().map(row).collect::<Vec<_>>().join("\n")
+}
+
+/// All that is known of one job, by rows.
+pub(super) fn described(around: &Around, name: &str, own: Option<&str>) -> String {
+    let versions = jobs::versions(&around.places, name, &around.settings.file.shape);
+    text(around, &line(around, name, own), &versions)
 }
 
 /// `job show`.
@@ -132,9 +147,9 @@ pub(super) fn show(
             return Ok(Exit::Refused);
         }
     };
-    let line = line(&around, &name, own.as_deref());
-    let versions = jobs::versions(&around.places, &name, &around.settings.file.shape);
     if as_json {
+        let line = line(&around, &name, own.as_deref());
+        let versions = jobs::versions(&around.places, &name, &around.settings.file.shape);
         let mut value = line.json(&around);
         let versions: Vec<Value> = versions
             .iter()
@@ -149,7 +164,7 @@ pub(super) fn show(
         value["sealed"] = Value::Array(versions);
         out_json(&value)?;
     } else {
-        out(text(&around, &line, &versions));
+        out(described(&around, &name, own.as_deref()));
     }
     Ok(Exit::Done)
 }

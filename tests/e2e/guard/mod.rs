@@ -13,6 +13,7 @@ mod first_turn;
 mod four_sessions;
 mod grace;
 mod headless;
+mod jobs;
 mod main_job;
 mod model_switch;
 mod notifications;
