@@ -126,6 +126,15 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
         }
         Verb::CarrierScratch { file } => carrier::scratch::run(&file),
         Verb::Settings { what: SettingsVerb::Show { whose } } => settings::show(env, &whose),
+        Verb::Settings { what: SettingsVerb::Check { whose, window, model, json, file } } => {
+            settings::check::run(
+                env,
+                now,
+                &whose,
+                &settings::check::Ask { window, model, file },
+                json,
+            )
+        }
         Verb::Mod { ask } => module::run(env, now, &ask),
         Verb::Clipboard { what } => clipboard(&what),
         Verb::Waiter { token, project } => waiter(env, &token, &project),

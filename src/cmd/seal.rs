@@ -61,6 +61,7 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
     let outcome = sealing::run(
         &facts.places,
         &job,
+        facts.id,
         &facts.session,
         &facts.settings,
         summary.as_deref(),
@@ -200,6 +201,7 @@ fn loose(
         summary,
         inherited: &BTreeSet::<compaction::EntryId>::new(),
         last_version: 0,
+        past: None,
         git: None,
     };
     match seal::seal(&input) {

@@ -1,9 +1,13 @@
-//! `settings show`: what holds, all layers merged.
+//! `settings show`: what holds, all layers merged. What is wrong and where each key
+//! came from is `settings check`.
+
+pub mod check;
+mod report;
 
 use anyhow::Context as _;
 
 use super::whose;
-use super::{Exit, err, out, out_json};
+use super::{Exit, err, out_json};
 use crate::cli::Whose;
 use crate::env::Env;
 use crate::hook::facts::read_settings;
@@ -25,6 +29,5 @@ pub fn show(env: &Env, whose: &Whose) -> anyhow::Result<Exit> {
     if diagnostics.is_empty() {
         return Ok(Exit::Done);
     }
-    out(format_args!("# user: {}", places.user_settings.display()));
     Ok(Exit::Refused)
 }

@@ -9,6 +9,7 @@ impl Default for Shape {
             role,
             prompt: prompt.to_owned(),
             aliases: aliases.iter().map(|alias| (*alias).to_owned()).collect(),
+            slice: None,
         };
         let sections = vec![
             section(

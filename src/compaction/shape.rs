@@ -55,8 +55,9 @@ impl Role {
 }
 
 /// One section of the file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Section {
     /// The heading, as it is written.
     pub name: String,
@@ -69,21 +70,37 @@ pub struct Section {
     /// Other headings that mean this section.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
+    /// The share of the file the seal holds the section at, above 0 and at most 1: the least
+    /// referred to and oldest entries go, never open work or pinned ones. Without it the
+    /// summary and the commits are held at the shares of the `file` settings, the rest at none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slice: Option<f64>,
 }
 
 /// The sections in order, and the routing table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Shape {
-    /// The sections, in the order they stand in the file.
+    /// The sections, in the order they stand in the file; a list of your own takes the place of all of them.
     pub sections: Vec<Section>,
-    /// From the kind of a note to the section it goes to: its name, an alias, or its role.
+    /// From the kind of a note to the section it goes to: its name, an alias, or its role. Kinds that are not named keep their section.
+    #[serde(deserialize_with = "over_the_defaults")]
     pub routes: BTreeMap<String, String>,
 }
 
+/// Kinds of the user's beside the usual ones, which the notes to the agent speak of.
+fn over_the_defaults<'de, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<BTreeMap<String, String>, D::Error> {
+    let mut routes = Shape::default().routes;
+    let given = BTreeMap::<String, String>::deserialize(from)?;
+    routes.extend(given.into_iter().map(|(kind, section)| (kind.trim().to_lowercase(), section)));
+    Ok(routes)
+}
+
 /// Why a shape can't be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ShapeError {
     /// There is no section to write into.
     #[error(
@@ -96,6 +113,14 @@ pub enum ShapeError {
     /// Two headings would mean different sections.
     #[error("section name or alias {0:?} stands for two sections; rename one")]
     Twice(String),
+    /// A share that is none.
+    #[error("section {name:?} has slice {slice}; give a share of the file above 0 and at most 1")]
+    Slice {
+        /// The section.
+        name: String,
+        /// What the settings say.
+        slice: f64,
+    },
     /// A kind goes nowhere.
     #[error("route {kind:?} names section {section:?}, which does not exist; use one of: {known}")]
     Route {
@@ -154,6 +179,20 @@ impl Shape {
         self.routes.get(&kind).map(|name| self.find(name).unwrap_or_else(|| self.home()))
     }
 
+    /// The kinds of note that lead to a section, in order of their names.
+    pub fn kinds(&self, section: usize) -> impl Iterator<Item = &str> {
+        self.routes.keys().filter(move |kind| self.route(kind) == Some(section)).map(String::as_str)
+    }
+
+    /// The kinds an agent may use with the sections they lead to: `risk (Risks); why (Insight)`.
+    pub fn kinds_by_section(&self) -> String {
+        let one = |index| {
+            let kinds = self.kinds(index).collect::<Vec<_>>().join(", ");
+            (!kinds.is_empty()).then(|| format!("{kinds} ({})", self.name(Some(index))))
+        };
+        self.authored().filter_map(one).collect::<Vec<_>>().join("; ")
+    }
+
     /// The sections an agent must fill at a phase exit: all but the summary and the commits.
     pub fn authored(&self) -> impl Iterator<Item = usize> {
         let authored =
@@ -187,6 +226,9 @@ impl Shape {
         }
         let mut seen = BTreeMap::new();
         for (index, section) in self.sections.iter().enumerate() {
+            if let Some(slice) = section.slice.filter(|slice| !(*slice > 0.0 && *slice <= 1.0)) {
+                return Err(ShapeError::Slice { name: section.name.clone(), slice });
+            }
             for name in std::iter::once(&section.name).chain(&section.aliases) {
                 let key = heading_key(name);
                 if key.is_empty() || name.contains(['\n', '\r']) {
@@ -241,56 +283,4 @@ pub(crate) fn heading_key(heading: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_found_as_a_person_writes_them() {
-        let shape = Shape::default();
-        for name in
-            ["forward state", "## Forward  State ##", "1. FORWARD STATE:", "next steps", "forward"]
-        {
-            assert_eq!(shape.find(name), Some(0), "{name}");
-        }
-        for name in ["Assumptions and Risks", "assumptions&risks", "Assumptions & Risks:", "risks"]
-        {
-            assert_eq!(shape.find(name), Some(2), "{name}");
-        }
-        for name in ["", "##", "Forward", "Forwards State", "custom", "1"] {
-            assert_eq!(shape.find_heading(name), None, "{name}");
-        }
-    }
-
-    #[test]
-    fn routes_follow_a_renamed_section() {
-        let mut shape = Shape::default();
-        shape.sections[1].name = "Loose Ends".to_owned();
-        assert_eq!(shape.route("Gotcha"), Some(1));
-        assert_eq!(shape.route("nonsense"), None);
-        assert_eq!(shape.validate(), Ok(()));
-    }
-
-    #[test]
-    fn wrong_shapes_are_named() {
-        let mut shape = Shape::default();
-        shape.routes.insert("idea".to_owned(), "Ideas".to_owned());
-        assert!(shape.validate().expect_err("no such section").to_string().contains("\"Ideas\""));
-        let mut shape = Shape::default();
-        shape.sections[1].aliases.push("forward-state".to_owned());
-        assert_eq!(shape.validate(), Err(ShapeError::Twice("forward-state".to_owned())));
-        let mut shape = Shape::default();
-        shape.sections[1].name = "a\nb".to_owned();
-        assert_eq!(shape.validate(), Err(ShapeError::Name("a\nb".to_owned())));
-        assert_eq!(Shape::none().validate(), Err(ShapeError::Empty));
-    }
-
-    #[test]
-    fn reads_settings_that_name_only_a_part() {
-        let text = r#"{"sections":[{"name":"Decision Log"}]}"#;
-        let shape: Shape = serde_json::from_str(text).expect("settings");
-        assert_eq!(shape.sections[0].role, Role::Custom);
-        assert_eq!(shape.routes, Shape::default().routes);
-        assert_eq!(shape.validate(), Ok(()));
-        assert_eq!(shape.route("risk"), Some(0), "no such role here: home");
-    }
-}
+mod tests;

@@ -16,8 +16,8 @@ use crate::store::{boundary, jobs, prompts, state};
 
 /// Seals the session's file as it stands, without a word from the agent.
 fn seal_now(facts: &Facts) -> std::io::Result<Outcome> {
-    let Facts { places, session, settings, now, .. } = facts;
-    sealing::run(places, &session.job, session, settings, None, *now, false)
+    let Facts { places, id, session, settings, now, .. } = facts;
+    sealing::run(places, &session.job, id, session, settings, None, *now, false)
 }
 
 /// After a shell call that ran our verbs: takes what they asked for, seals again

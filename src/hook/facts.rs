@@ -19,7 +19,7 @@ use crate::policy::gauge::{self, Reading, Source, Window, WindowFacts};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{self, Cap, Readings, Stance};
 use crate::settings::layers::{self, Diagnostic, File};
-use crate::settings::{Headless, Mode, Settings};
+use crate::settings::{Headless, Mode, Model, Settings};
 use crate::store::paths::{Places, project_root};
 use crate::store::state::{Counted, First, Session};
 use crate::store::{atomic, boundary, state, tail};
@@ -82,14 +82,21 @@ impl<'a> Facts<'a> {
         let root = env
             .path(env::PROJECT_DIR)
             .or_else(|| event.cwd.map(|cwd| project_root(env, Path::new(cwd))))?;
-        let mut facts = Self::for_session(env, now, &root, event.session)?;
+        let mut facts = Self::of_session(env, now, &root, event.session)?;
         facts.transcript = event.transcript.map(PathBuf::from).or(facts.transcript);
         facts.mode = event.mode.map(str::to_owned).or(facts.mode);
+        facts.hold_for_model();
         Some(facts)
     }
 
     /// The facts of a session by its id.
     pub fn for_session(env: &'a Env, now: Time, project: &Path, id: &'a str) -> Option<Self> {
+        let mut facts = Self::of_session(env, now, project, id)?;
+        facts.hold_for_model();
+        Some(facts)
+    }
+
+    fn of_session(env: &'a Env, now: Time, project: &Path, id: &'a str) -> Option<Self> {
         let places = Places::of(env, project)?;
         let (settings, diagnostics) = read_settings(&places, env);
         let loaded = state::load(&places, id).unwrap_or_else(|e| {
@@ -116,6 +123,22 @@ impl<'a> Facts<'a> {
             mode,
             fill: OnceCell::new(),
         })
+    }
+
+    /// Puts into the settings what they say of the session's model alone.
+    fn hold_for_model(&mut self) {
+        // Asking for the model reads the transcript: only those who need it pay for it.
+        if !self.settings.when.is_empty() {
+            self.settings = self.settings.held_for(&self.model());
+        }
+    }
+
+    /// The model the session works with.
+    pub fn model(&self) -> Model<'_> {
+        let seen = self.fill().and_then(|f| f.model.as_deref());
+        let name = self.session.model.as_deref().or(seen);
+        let used = self.fill().map_or(0, |f| f.measured);
+        Model { name, window: self.window(name, self.session.reported_window, used).tokens }
     }
 
     /// Whether the guard does anything at all in this session.
@@ -367,13 +390,15 @@ impl<'a> Facts<'a> {
 
 /// Reads and merges the layers of settings.
 pub fn read_settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) {
+    let (user, project) = settings_files(places);
+    layers::merge(user.as_ref(), project.as_ref(), env)
+}
+
+/// The user's and the project's settings, where there are any.
+pub fn settings_files(places: &Places) -> (Option<File>, Option<File>) {
     let file = |path: &Path| {
         let text = atomic::read_text(path).ok()??;
         Some(File { path: path.display().to_string(), text })
     };
-    layers::merge(
-        file(&places.user_settings).as_ref(),
-        file(&places.project_settings()).as_ref(),
-        env,
-    )
+    (file(&places.user_settings), file(&places.project_settings()))
 }

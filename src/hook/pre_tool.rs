@@ -27,7 +27,7 @@ use crate::store::state::{self, Counted, Denied, First, Grace};
 pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
     let input: ToolInput =
         call.input.and_then(|i| serde_json::from_str(i.get()).ok()).unwrap_or_default();
-    let band = band(call.tool, &facts.settings.bands);
+    let band = band_of(facts, call.tool, &input);
     if event.subagent {
         let target = target(facts, event, call, &input, true);
         let call = Call { tool: call.tool, band, subagent: true, target, sealed: false };
@@ -72,6 +72,18 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
         }
     }
     answer(facts, &call, &input, Some((&ramp, &stance)), decision, &say)
+}
+
+/// The plugin's own skill, by the name the client gives it.
+const SKILL: &str = "brain-guard:brain-guard";
+
+/// The band of a call. Our own skill only says how the file is written: it starts no
+/// agent, and is asked for where the squeeze is on.
+fn band_of(facts: &Facts, tool: &str, input: &ToolInput) -> Band {
+    if tool == "Skill" && input.skill.as_deref() == Some(SKILL) {
+        return Band::Control;
+    }
+    band(tool, &facts.settings.bands)
 }
 
 /// A path as the tool means it: relative ones from where the agent's shell stands.
@@ -155,10 +167,10 @@ pub fn denied_after_seal(facts: &Facts, tool: &str, input: Option<&RawValue>) ->
         mode: None,
         kind: Kind::SessionEnd,
     };
-    let band = band(tool, &facts.settings.bands);
     let call = ToolCall { tool, input, id: "" };
     let parsed: ToolInput =
         input.and_then(|i| serde_json::from_str(i.get()).ok()).unwrap_or_default();
+    let band = band_of(facts, tool, &parsed);
     band != Band::Control
         && sealed(facts, &Readings::default())
         && target(facts, &event, &call, &parsed, true) == Target::Other

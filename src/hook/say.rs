@@ -40,7 +40,12 @@ impl<'a> Say<'a> {
         };
         let file = self.readings.file;
         let blocked = tier.map_or_else(String::new, |t| listed(t.blocks.iter().copied()));
-        let form = crate::texts::template(&facts.places, Text::Form);
+        let next_blocked = self
+            .ramp
+            .tier(self.ramp.first_blocking())
+            .map_or_else(String::new, |t| listed(t.blocks.iter().copied()));
+        let kinds = facts.settings.file.shape.kinds_by_section();
+        let form = say(&facts.places, Text::Form, &[("kinds", &kinds)]);
         let path = facts.places.compaction(&facts.session.job).display().to_string();
         let words = grouped(file.map_or(0, |f| f.used));
         let word_limit = grouped(facts.settings.file.words);
@@ -65,7 +70,8 @@ impl<'a> Say<'a> {
             ("lines", lines.as_str()),
             ("chars", chars.as_str()),
             ("why", why.as_str()),
-            ("form", form.trim_end()),
+            ("form", form.as_str()),
+            ("next_blocked", next_blocked.as_str()),
         ];
         values.splice(0..0, more.iter().copied());
         say(&facts.places, text, &values)

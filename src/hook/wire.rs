@@ -96,6 +96,9 @@ pub struct ToolInput<'a> {
     /// Shells.
     #[serde(borrow)]
     pub command: Option<Cow<'a, str>>,
+    /// `Skill`.
+    #[serde(borrow)]
+    pub skill: Option<Cow<'a, str>>,
     /// Read: the first line.
     pub offset: Option<u64>,
     /// Read: how many lines.

@@ -5,7 +5,7 @@ mod record;
 pub mod refusal;
 pub mod transition;
 
-pub use record::{Holder, Link, PastPhase, Phase, Record, State, Summed};
+pub use record::{Holder, Link, PastPhase, Phase, Record, Sealer, State, Summed};
 
 /// The name of the `number`-th default job of a project on a day.
 pub fn default_name(project: &str, date: &str, number: u32) -> String {

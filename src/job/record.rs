@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::boundary::Client;
 use crate::clock::Time;
 use crate::compaction::EntryId;
+use crate::seal::Ages;
 
 /// A job beside its compaction file. One without a `job.json` is as the default says.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +37,12 @@ pub struct Record {
     /// The last summary that was sealed into it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summed>,
+    /// The session that sealed it last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sealer: Option<Sealer>,
+    /// How old each entry of the last sealed file was, and how often referred to.
+    #[serde(skip_serializing_if = "Ages::is_empty")]
+    pub entries: Ages,
     /// Its way from session to session, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lineage: Vec<Link>,
@@ -107,6 +114,26 @@ pub struct Summed {
     pub session: String,
     /// The version it was first sealed in.
     pub version: u64,
+}
+
+/// A session that seals.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sealer {
+    /// Its id.
+    pub session: String,
+    /// Which one of the job's it is, counted from 1.
+    pub ordinal: u32,
+}
+
+impl Record {
+    /// Which one of the job's sessions seals, if this one does.
+    pub fn ordinal(&self, session: &str) -> u32 {
+        match &self.sealer {
+            None => 1,
+            Some(last) if last.session == session => last.ordinal,
+            Some(last) => last.ordinal.saturating_add(1),
+        }
+    }
 }
 
 /// One step from session to session.

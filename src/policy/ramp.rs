@@ -28,9 +28,15 @@ pub struct Ramp {
 pub const HYSTERESIS: f64 = 1.0;
 
 impl Ramp {
-    /// A ramp of these tiers, ordered by their place on the context's gauge.
+    /// A ramp of these tiers, ordered by their place on the context's gauge. What a
+    /// tier blocks stays blocked further up.
     pub fn new(mut tiers: Vec<Tier>) -> Self {
         tiers.sort_by(|a, b| a.context.total_cmp(&b.context));
+        let mut taken = BTreeSet::new();
+        for tier in &mut tiers {
+            tier.blocks.append(&mut taken);
+            taken.clone_from(&tier.blocks);
+        }
         Self { tiers }
     }
 

@@ -4,8 +4,12 @@ use crate::compaction::flags::flags;
 use crate::compaction::item::head;
 use crate::compaction::{Document, EntryId, FrontMatter, Marker, Role, Shape, count_words, sound};
 
+use super::age::Age;
 use super::report::{Heavy, Moved, Reason, Refused, Removed, Report, StepReport, Taken};
 use super::{Input, Limits};
+
+/// The kind of an entry that binds wherever it stands.
+const DIRECTIVE: &str = "directive";
 
 /// One entry on its way.
 #[derive(Clone, Debug)]
@@ -22,6 +26,9 @@ pub(super) struct Item {
     pub closed: bool,
     pub none: bool,
     pub inherited: bool,
+    pub age: Age,
+    /// What a user said that binds, until it is closed.
+    pub directive: bool,
     /// Came with this call as the new summary.
     pub fresh: bool,
     pub words: usize,
@@ -47,6 +54,8 @@ impl Item {
             closed: flags.closed,
             none: flags.none,
             inherited: false,
+            age: Age::default(),
+            directive: flags.word.as_deref() == Some(DIRECTIVE) && !flags.closed,
             fresh: false,
             words: count_words(flags.bare),
             tokens,
@@ -58,7 +67,14 @@ impl Item {
 
     /// Whether this is open work: the agent alone may close or remove it.
     pub fn is_open_work(&self, shape: &Shape) -> bool {
-        !self.closed && matches!(shape.role(self.home), Role::Forward | Role::Threads)
+        let kept = matches!(shape.role(self.home), Role::Forward | Role::Threads);
+        !self.closed && kept || self.directive
+    }
+
+    /// Whether even its very words in another entry don't stand for it: of two threads each is
+    /// closed by itself, and a directive's every word counts.
+    pub fn stands_alone(&self, shape: &Shape) -> bool {
+        self.directive || !self.closed && shape.role(self.home) == Role::Threads
     }
 
     /// Whether the seal may take it out for its size or age.
@@ -158,6 +174,17 @@ impl<'a> Draft<'a> {
         self.items.iter().map(|item| item.words).sum()
     }
 
+    /// The entry of those that falls out first: the least referred to, the oldest, the first.
+    pub fn least(&self, of: impl Fn(usize, &Item) -> bool) -> Option<usize> {
+        let items = self.items.iter().enumerate().filter(|(index, item)| of(*index, item));
+        items.min_by_key(|(_, item)| item.age.standing()).map(|(index, _)| index)
+    }
+
+    /// The words a section is held at, if at any.
+    pub fn slice(&self, section: usize) -> Option<usize> {
+        self.limits().slice(self.shape().sections.get(section)?)
+    }
+
     /// The words that stand in one section.
     pub fn words_of(&self, section: usize) -> usize {
         self.items.iter().filter(|item| item.section == Some(section)).map(|item| item.words).sum()
@@ -170,13 +197,21 @@ impl<'a> Draft<'a> {
     }
 
     /// Takes out the entries that `into` has a verdict for: `Some` of the one that stands for each.
+    /// That one takes over its age.
     pub fn take_out_all(&mut self, into: &[Option<EntryId>], log: &mut StepReport) {
         let items = std::mem::take(&mut self.items);
+        let mut left = Vec::new();
         for (item, into) in items.into_iter().zip(into) {
-            if into.is_some() {
-                self.record(&item, *into, log);
+            if let Some(into) = into {
+                self.record(&item, Some(*into), log);
+                left.push((*into, item.age));
             } else {
                 self.items.push(item);
+            }
+        }
+        for (into, age) in left {
+            if let Some(item) = self.items.iter_mut().find(|item| item.id == into) {
+                item.age.absorb(age);
             }
         }
     }

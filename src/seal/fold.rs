@@ -6,6 +6,12 @@ use super::report::StepReport;
 /// How alike two entries must be: words they share, of the words either has.
 const ALIKE: f64 = 0.75;
 
+/// From so many different words on, an entry is told by them whatever their order.
+const SHORT: usize = 6;
+
+/// With fewer than these it folds only into its like.
+const SHORTEST: usize = 3;
+
 pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     fold(draft, log, |_| true);
 }
@@ -26,7 +32,9 @@ pub(super) fn fold(draft: &mut Draft, log: &mut StepReport, of: impl Fn(&Item) -
         let item = &draft.items[index];
         let fuller = kept.iter().map(|&other| &draft.items[other]).find(|other| {
             let fits = other.home == item.home && other.may_stand_for(item, shape);
-            fits && holds(other, item, item.is_open_work(shape))
+            let whole = item.pinned || item.is_open_work(shape);
+            let says = |other| if whole { in_a_row(other, item) } else { holds(other, item) };
+            fits && !item.stands_alone(shape) && says(other)
         });
         match fuller {
             Some(other) => into[index] = Some(other.id),
@@ -36,18 +44,26 @@ pub(super) fn fold(draft: &mut Draft, log: &mut StepReport, of: impl Fn(&Item) -
     draft.take_out_all(&into, log);
 }
 
-/// Whether `fuller` says what `item` says. What the agent alone may remove must stand in it word for
-/// word; for the rest its words, or most of them, will do.
-pub(super) fn holds(fuller: &Item, item: &Item, word_for_word: bool) -> bool {
-    if item.set.is_empty() || fuller.none || item.none {
-        return false;
+/// Whether `fuller` says what `item` says: its words, or most of them. Those of a short one stand
+/// in many a text by chance, so that they must stand there in a row, and one or two words
+/// say something only where they are.
+pub(super) fn holds(fuller: &Item, item: &Item) -> bool {
+    if item.set.len() < SHORT {
+        let enough = item.set.len() >= SHORTEST || fuller.tokens == item.tokens;
+        return enough && in_a_row(fuller, item);
     }
-    if word_for_word || item.pinned {
-        return fuller.tokens.windows(item.tokens.len()).any(|window| window == item.tokens);
+    if fuller.none || item.none || fuller.set.len() < item.set.len() {
+        return false;
     }
     let shared = shared(&fuller.set, &item.set);
     let either = fuller.set.len() + item.set.len() - shared;
     shared == item.set.len() || shared as f64 >= ALIKE * either as f64
+}
+
+/// Whether `item` stands in `fuller` word for word. What the agent alone may remove must.
+fn in_a_row(fuller: &Item, item: &Item) -> bool {
+    let said = !item.set.is_empty() && !fuller.none && !item.none;
+    said && fuller.tokens.windows(item.tokens.len()).any(|window| window == item.tokens)
 }
 
 /// How many values two sorted lists share.
@@ -63,4 +79,34 @@ fn shared(a: &[u64], b: &[u64]) -> usize {
         }
     }
     shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compaction::Marker;
+
+    fn says(fuller: &str, other: &str) -> bool {
+        let item = |text: &str| Item::new(&Marker::Bullet, text, Some(3), 3);
+        holds(&item(fuller), &item(other))
+    }
+
+    #[test]
+    fn short_entries_fold_only_where_they_stand_in_a_row() {
+        let long = "slow tests hide what the release build needs, so builds are run first";
+        for (other, folds) in [
+            ("tests are slow", false),
+            ("the build needs tests first", false),
+            ("what the release build needs", true),
+            ("Builds are run first!", true),
+            ("builds", false),
+            ("run first", false),
+            ("the release tests hide what slow builds are", true),
+        ] {
+            assert_eq!(says(long, other), folds, "{other}");
+        }
+        assert!(says("run  FIRST", "Run first."), "but equal ones are one");
+        assert!(!says("the build fails on arm", "the build never fails on arm"));
+        assert!(!says("the build never fails on arm", "the build fails on arm"));
+    }
 }

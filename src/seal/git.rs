@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::compaction::{Document, Marker, Role, count_words};
 
+use super::Input;
 use super::draft::{Draft, Item};
 use super::report::StepReport;
-use super::{Input, Limits};
 
 /// One commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +67,7 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     else {
         return;
     };
-    let new = items(commits, draft.limits().git_words(), section);
+    let new = items(commits, draft.slice(section).unwrap_or(0), section);
     for old in std::mem::take(&mut draft.git) {
         if !new.iter().any(|item| item.text == old.text) {
             draft.record(&old, None, log);
@@ -81,8 +81,8 @@ pub(super) fn is_current(input: &Input, document: &Document) -> bool {
     let (Some(commits), Some(section)) = (input.git, input.shape.with_role(Role::Git)) else {
         return true;
     };
-    let limits: &Limits = &input.limits;
-    let new = items(commits, limits.git_words(), section);
+    let limit = input.shape.sections.get(section).and_then(|at| input.limits.slice(at));
+    let new = items(commits, limit.unwrap_or(0), section);
     new.iter()
         .map(|item| item.text.as_str())
         .eq(document.section(section).map(|entry| entry.text.as_str()))

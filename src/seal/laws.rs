@@ -64,6 +64,7 @@ impl Case {
             summary,
             inherited,
             last_version: 0,
+            past: None,
             git: None,
         })
     }

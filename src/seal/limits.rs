@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::compaction::{Role, Section};
+
 /// Sizes the seal keeps to: words of the whole, and shares of them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -44,6 +46,15 @@ impl Limits {
     /// The words of the commits.
     pub fn git_words(&self) -> usize {
         self.share(self.git_slice)
+    }
+
+    /// The words a section is held at, if at any: by its own slice, else by its role's.
+    pub fn slice(&self, section: &Section) -> Option<usize> {
+        section.slice.map(|share| self.share(share)).or(match section.role {
+            Role::Summary => Some(self.summary_words()),
+            Role::Git => Some(self.git_words()),
+            _ => None,
+        })
     }
 
     fn share(&self, share: f64) -> usize {

@@ -5,6 +5,7 @@
 //! takes out what is open in Forward State or Open Threads, what is pinned, or a `none: <reason>`.
 //! Pure: a text goes in, a text comes out.
 
+mod age;
 mod dedup;
 mod draft;
 mod fold;
@@ -22,6 +23,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
+pub use age::{Age, Ages, Past};
 pub use git::{Commit, render_commits};
 pub use limits::Limits;
 pub use report::{
@@ -50,6 +52,9 @@ pub struct Input<'a> {
     pub summary: Option<&'a str>,
     /// The entries that came over from earlier sessions.
     pub inherited: &'a BTreeSet<EntryId>,
+    /// What earlier seals left; `None` where nobody keeps it, and then the file's order tells
+    /// what is older.
+    pub past: Option<Past<'a>>,
     /// The highest version sealed so far, which the file may have forgotten: a
     /// version is never given twice.
     pub last_version: u64,
@@ -68,6 +73,8 @@ pub struct Sealed {
     pub removed_markdown: String,
     /// What each step did.
     pub report: Report,
+    /// The ages of the entries that are left, for the next seal.
+    pub ages: Ages,
 }
 
 /// Seals a file. Fails only if what may not be taken out is at or above the block band;
@@ -89,7 +96,9 @@ pub fn seal(input: &Input) -> Result<Sealed, Box<Refused>> {
     if is_sealed(input, &document) {
         let report = Report::new(words, version, Verdict::AlreadySealed);
         let (removed, removed_markdown) = (Vec::new(), String::new());
-        return Ok(Sealed { text: input.source.to_owned(), removed, removed_markdown, report });
+        let ages = input.past.map_or_else(Ages::new, |past| past.ages.clone());
+        let text = input.source.to_owned();
+        return Ok(Sealed { text, removed, removed_markdown, report, ages });
     }
     let even = even_lines(input.source);
     let document = even.as_deref().map_or(document, |even| parse(even, input.shape));
@@ -122,7 +131,8 @@ pub fn seal(input: &Input) -> Result<Sealed, Box<Refused>> {
         return Err(Box::new(draft.refuse(reason, report)));
     }
     let removed_markdown = report::removed_markdown(&draft.title, report.version, &draft.removed);
-    Ok(Sealed { text, removed: draft.removed, removed_markdown, report })
+    let ages = age::ages(&draft);
+    Ok(Sealed { text, removed: draft.removed, removed_markdown, report, ages })
 }
 
 /// The source with lines ended by `\n`, where they are not.

@@ -7,6 +7,7 @@ use crate::compaction::flags::flags;
 use crate::compaction::item::written;
 use crate::compaction::{BlockKind, Document, Entry, Marker, Role, Shape, prompt, says_nothing};
 
+use super::age;
 use super::draft::{Draft, Item};
 use super::report::StepReport;
 
@@ -59,6 +60,7 @@ pub(super) fn run(draft: &mut Draft, document: &Document, log: &mut StepReport) 
     for item in &mut draft.items {
         item.inherited = draft.input.inherited.contains(&item.id);
     }
+    age::run(draft);
 }
 
 fn take(draft: &mut Draft, entry: &Entry, group: &mut Option<Group>, log: &mut StepReport) {

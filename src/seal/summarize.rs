@@ -5,7 +5,7 @@ use crate::compaction::{Document, Marker, Role, Shape, parse};
 
 use super::draft::{Draft, Item};
 use super::report::StepReport;
-use super::{Input, fold, organize};
+use super::{Input, age, fold, organize};
 
 pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     let shape = draft.shape();
@@ -20,7 +20,8 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
         let item = &draft.items[index];
         let ages = matches!(shape.role(item.home), Role::Risks | Role::Insight);
         let old = item.closed || item.inherited && ages;
-        folds.push(old && item.home != summary && !item.pinned && !item.none);
+        let stays = item.pinned || item.none || item.directive;
+        folds.push(old && item.home != summary && !stays);
         if folds[index] {
             draft.shift(index, summary, log);
         }
@@ -31,34 +32,37 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
         std::mem::take(&mut draft.items).into_iter().partition(|_| folded.next() == Some(&true));
     draft.items = older;
     draft.items.extend::<Vec<Item>>(newer);
-    let new = new_items(draft.input, summary);
+    let mut new = new_items(draft.input, summary);
+    let named: Vec<_> = new.iter().flat_map(age::names).collect();
+    age::refer(draft, &named);
     // A text that is in the summary already is not new, but it is the newest again.
-    draft.items.retain(|item| item.home != summary || !new.iter().any(|new| new.text == item.text));
+    draft.items.retain(|item| {
+        let again = new.iter_mut().find(|new| item.home == summary && new.text == item.text);
+        again.map(|again| again.age.absorb(item.age)).is_none()
+    });
     draft.items.extend(new);
     fold::fold(draft, log, |item| item.home == summary);
     organize::sort(draft);
-    let limit = draft.limits().summary_words();
+    let limit = draft.slice(summary).unwrap_or(usize::MAX);
     while draft.words_of(summary) > limit {
         let Some(index) = next_out(draft, summary) else { break };
         draft.take_out(index, None, log);
     }
 }
 
-/// The entry of the summary that goes next: closed before open, older before newer. The last
-/// one open stays, and so does what this call brought.
+/// The entry of the summary that goes next: closed before open, then the least referred to and
+/// oldest. The last one open stays, and so does what this call brought.
 fn next_out(draft: &Draft, summary: usize) -> Option<usize> {
     let shape = draft.shape();
     let in_summary = |item: &Item| item.section == Some(summary);
     let may_go = |closed: bool| {
-        move |(_, item): &(usize, &Item)| {
+        move |_, item: &Item| {
             in_summary(item) && item.closed == closed && item.may_go(shape) && !item.fresh
         }
     };
-    let entries = || draft.items.iter().enumerate();
-    let closed = entries().find(may_go(true)).map(|(index, _)| index);
-    let open = entries().filter(|(_, item)| in_summary(item) && !item.closed).count();
-    let older = (open > 1).then(|| entries().find(may_go(false)).map(|(index, _)| index)).flatten();
-    closed.or(older)
+    let open = draft.items.iter().filter(|item| in_summary(item) && !item.closed).count();
+    let older = || if open > 1 { draft.least(may_go(false)) } else { None };
+    draft.least(may_go(true)).or_else(older)
 }
 
 /// The entries of the new summary. Its own heading, if it has one, says nothing new; any
@@ -88,6 +92,7 @@ fn new_items(input: &Input, section: usize) -> Vec<Item> {
         }
         let mut item = Item::new(&marker, text, Some(section), section);
         item.fresh = true;
+        item.age.born = input.past.map_or(0, |past| past.session);
         items.push(item);
     }
     items
@@ -102,5 +107,5 @@ pub(super) fn is_current(input: &Input, document: &Document) -> bool {
         .collect();
     new_items(input, section)
         .iter()
-        .all(|new| there.iter().any(|item| item.text == new.text || fold::holds(item, new, false)))
+        .all(|new| there.iter().any(|item| item.text == new.text || fold::holds(item, new)))
 }

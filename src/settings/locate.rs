@@ -1,6 +1,7 @@
 //! The line on which a key stands in a JSON text, for messages about it.
 
-/// The 1-based line of the key at `path`, as far down as it can be followed.
+/// The 1-based line of the key at `path`, as far down as it can be followed; an
+/// entry of a list is named by its number from 0.
 pub(super) fn line_of(text: &str, path: &[String]) -> usize {
     let mut scanner = Scanner { bytes: text.as_bytes(), at: 0, line: 1, found: 1 };
     scanner.value(path);
@@ -51,7 +52,7 @@ impl Scanner<'_> {
                 self.string();
             }
             Some(b'{') => self.object(path),
-            Some(b'[') => self.array(),
+            Some(b'[') => self.array(path),
             _ => {
                 while self.peek().is_some_and(|b| !b",}]".contains(&b)) {
                     self.next();
@@ -87,8 +88,9 @@ impl Scanner<'_> {
         }
     }
 
-    fn array(&mut self) {
+    fn array(&mut self, path: &[String]) {
         self.next();
+        let mut index = 0;
         while let Some(byte) = self.peek() {
             if byte == b']' {
                 self.next();
@@ -96,9 +98,14 @@ impl Scanner<'_> {
             }
             if byte == b',' {
                 self.next();
+                index += 1;
             } else {
                 let before = self.at;
-                self.value(&[]);
+                let wanted = path.first().is_some_and(|part| part.parse() == Ok(index));
+                if wanted {
+                    self.found = self.line;
+                }
+                self.value(if wanted { &path[1..] } else { &[] });
                 if self.at == before {
                     self.next();
                 }
@@ -140,6 +147,11 @@ mod tests {
         assert_eq!(line(&["c", "b"]), 5);
         assert_eq!(line(&["c", "missing"]), 3);
         assert_eq!(line(&["missing"]), 1);
+        let list = "{\"a\": [\n {},\n {\n  \"b\": [1,\n 2]}]}";
+        let path = |path: &[&str]| path.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>();
+        for (at, line) in [(&["a", "0"][..], 2), (&["a", "1"], 3), (&["a", "1", "b", "1"], 5)] {
+            assert_eq!(line_of(list, &path(at)), line, "{at:?}");
+        }
     }
 
     proptest! {

@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
+use super::atomic;
 use super::jobs;
 use super::paths::Places;
 use super::state::Session;
 use crate::clock::Time;
 use crate::compaction::{self, EntryId, Stamp, StampState};
-use crate::seal::{self, Input, Limits, Refused, Sealed};
+use crate::job::Sealer;
+use crate::seal::{self, Input, Limits, Past, Refused, Sealed};
 use crate::settings::Settings;
 
 /// What came of a seal.
@@ -35,13 +37,14 @@ pub fn limits(settings: &Settings) -> Limits {
     }
 }
 
-/// Seals the job's file.
+/// Seals the job's file for the session `id`.
 ///
 /// # Errors
 /// What the system says; the live file is untouched then.
 pub fn run(
     places: &Places,
     job: &str,
+    id: &str,
     session: &Session,
     settings: &Settings,
     summary: Option<&str>,
@@ -54,6 +57,12 @@ pub fn run(
     let _held = jobs::lock(places, job)?;
     let Some(source) = jobs::read(places, job)? else { return Ok(Outcome::NoFile) };
     let inherited: BTreeSet<EntryId> = session.inherited.iter().copied().collect();
+    let last_version = jobs::last_version(places, job);
+    let record = jobs::record(places, job);
+    let sealer = Sealer { session: id.to_owned(), ordinal: record.ordinal(id) };
+    // Only to know edited entries by: without it they are new.
+    let sealed = atomic::read_text(&jobs::sealed_path(places, job, last_version)).ok().flatten();
+    let past = Past { session: sealer.ordinal, ages: &record.entries, sealed: sealed.as_deref() };
     let input = Input {
         source: &source,
         shape: &settings.file.shape,
@@ -62,7 +71,8 @@ pub fn run(
         now,
         summary,
         inherited: &inherited,
-        last_version: jobs::last_version(places, job),
+        past: Some(past),
+        last_version,
         git: None,
     };
     match seal::seal(&input) {
@@ -70,6 +80,11 @@ pub fn run(
         Ok(sealed) => {
             let path = jobs::sealed_path(places, job, sealed.report.version);
             if !dry && (sealed.text != source || !path.exists()) {
+                // Ahead of the file: a kill in between counts nothing twice.
+                jobs::change_record(places, job, |record| {
+                    record.entries.clone_from(&sealed.ages);
+                    record.sealer = Some(sealer);
+                })?;
                 jobs::write_sealed(places, job, &source, &sealed)?;
             }
             Ok(Outcome::Sealed(Box::new(sealed), path))

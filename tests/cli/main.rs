@@ -11,5 +11,6 @@ mod doctor;
 mod harness;
 mod notes;
 mod seal;
+mod settings;
 mod usage;
 mod views;

@@ -40,6 +40,7 @@ fn every_verb_has_an_example() {
         "close",
         "seal",
         "carrier probe",
+        "settings check",
     ] {
         assert!(names.contains(&name), "{name} is not listed in {names:?}");
     }

@@ -12,7 +12,8 @@ use crate::carrier::reach::{Reach, Way};
 use crate::hook::surroundings::Surroundings;
 use crate::policy::coach::grouped;
 use crate::policy::gauge;
-use crate::settings::CarrierChoice;
+use crate::settings::layers::Diagnostic;
+use crate::settings::{CarrierChoice, Model};
 use crate::store::{atomic, state};
 
 /// The client's window that the compaction is told for.
@@ -50,8 +51,8 @@ fn settings(world: &World) -> Vec<Finding> {
     if world.diagnostics.is_empty() {
         return vec![Finding::ok("settings", "every key is known")];
     }
-    let way = "mend it there; `brain-guard settings show` prints what holds";
-    world.diagnostics.iter().map(|d| Finding::problem("settings", &d.message, way)).collect()
+    let problem = |d: &Diagnostic| Finding::problem("settings", &d.message, &d.way_out);
+    world.diagnostics.iter().map(problem).collect()
 }
 
 /// Switches of the client's own files that end all hooks.
@@ -99,7 +100,8 @@ fn environment(world: &World) -> Vec<Finding> {
 fn compaction(world: &World) -> Finding {
     let auto = Surroundings::of(world.env, &world.session.clone().unwrap_or_default()).auto_compact;
     let limit = gauge::limit(WINDOW, &auto);
-    let ramp = world.settings.ramp(limit);
+    let name = world.session.as_ref().and_then(|s| s.model.as_deref());
+    let ramp = world.settings.held_for(&Model { name, window: WINDOW }).ramp(limit);
     let last = ramp.tiers().last().map_or(0.0, |tier| tier.context);
     let at = format!("at {} tokens of a window of {}", grouped(limit), grouped(WINDOW));
     if auto.disabled {

@@ -26,6 +26,7 @@ pub const ASSETS: &[Asset] = assets![
     "hooks/brain-guard.ts",
     "hooks/hooks.json",
     "hooks/model-switch.json",
+    "skills/brain-guard/SKILL.md",
     "templates/capped-output.md",
     "templates/compaction.md",
     "templates/continue.md",
@@ -83,7 +84,7 @@ mod tests {
     fn every_file_of_the_plugin_is_carried() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut found = Vec::new();
-        for folder in [".claude-plugin", "commands", "hooks", "templates"] {
+        for folder in [".claude-plugin", "commands", "hooks", "skills/brain-guard", "templates"] {
             for entry in fs::read_dir(root.join(folder)).into_iter().flatten() {
                 let entry = entry.expect("entry");
                 // The client lays its declarations beside a plugin it loads from a source tree.

@@ -99,3 +99,95 @@ fn a_project_may_only_tighten() {
     assert!((ramp.tiers()[0].context - 15.0).abs() < 1e-9);
     assert!((ramp.tiers()[2].context - 30.0).abs() < 1e-9);
 }
+
+/// Keys are tried in the order of their names; a route comes before its section, and
+/// a tier before the neighbour that makes room for it.
+#[test]
+fn keys_that_need_one_another_hold_together() {
+    let project = file(
+        r#"{"colour":1,"tiers":{"narrow":{"context":24},"block-reads":{"context":22},
+            "no-shell":{"context":23,"file":92,"blocks":["shell"]}},
+            "file":{"shape":{"sections":[{"name":"Zitate"}],"routes":{"citation":"Zitate"}}}}"#,
+    );
+    let (settings, diagnostics) = merge(None, Some(&project), &Env::of([]));
+    assert_eq!(diagnostics.len(), 1, "{:?}", messages(&diagnostics));
+    assert_eq!(settings.file.shape.route("citation"), Some(0));
+    let ramp = settings.ramp(967_000);
+    let names: Vec<_> = ramp.tiers().iter().map(|t| (t.name.as_str(), t.context)).collect();
+    let wanted = [("coach", 20.0), ("block-reads", 22.0), ("no-shell", 23.0), ("narrow", 24.0)];
+    assert_eq!(names, wanted);
+}
+
+#[test]
+fn a_bad_entry_of_when_is_named_and_the_others_hold() {
+    let user = file(
+        "{\"when\": [\n {\"model\": \"*haiku*\", \"words\": 900},\n {\"window_at_most\": \"small\",\n  \
+         \"words\": 500},\n {\"words\": 800,\n  \"tiers\": {\"caoch\": {\"context\": 40}}}\n]}",
+    );
+    let Merged { settings, diagnostics, origins } = trace(Some(&user), None, &Env::of([]));
+    assert_eq!(settings.when.len(), 1);
+    assert_eq!(
+        settings.held_for(&crate::settings::Model { name: None, window: 1 }).file.words,
+        2000
+    );
+    let said: Vec<_> = diagnostics.iter().map(|d| (d.line, d.key.as_str())).collect();
+    assert_eq!(said, [(Some(3), "when.1.window_at_most"), (Some(6), "when.2.tiers.caoch.context")]);
+    assert!(diagnostics[1].message.contains("caoch is none of the tiers coach, "));
+    let set: Vec<_> = origins.iter().map(|o| (o.key.join("."), o.place.to_string())).collect();
+    assert_eq!(set, [("when.0".to_owned(), "/u/settings.json:2".to_owned())]);
+}
+
+#[test]
+fn every_key_that_holds_is_traced_to_where_it_was_set_last() {
+    let user = file("{\n \"profile\": \"auto\",\n \"file\": {\n  \"words\": 3000}\n}");
+    let project = file("{\"file\": {\"words\": 1500, \"git_slice\": 7}, \"mode\": \"off\"}");
+    let env = Env::of([
+        ("CLAUDE_PLUGIN_OPTION_PROFILE", "relaxed"),
+        ("CLAUDE_PLUGIN_OPTION_HEADLESS", "off"),
+        ("BRAIN_GUARD_SET_TIERS__BLOCK_READS__CONTEXT", "26"),
+    ]);
+    let merged = trace(Some(&user), Some(&project), &env);
+    let set: Vec<_> =
+        merged.origins.iter().map(|o| (o.key.join("."), o.place.to_string())).collect();
+    let wanted = [
+        ("headless", "plugin option headless"),
+        ("profile", "/u/settings.json:2"),
+        ("file.words", "/u/settings.json:1"),
+        ("tiers.block-reads.context", "BRAIN_GUARD_SET_TIERS__BLOCK_READS__CONTEXT"),
+    ];
+    assert_eq!(set, wanted.map(|(key, place)| (key.to_owned(), place.to_owned())));
+    assert_eq!(merged.diagnostics.len(), 2, "{:?}", messages(&merged.diagnostics));
+    let (settings, diagnostics) = merge(Some(&user), Some(&project), &env);
+    assert_eq!((merged.settings, merged.diagnostics), (settings, diagnostics));
+}
+
+#[test]
+fn a_tier_without_a_place_is_named() {
+    let user = file("{\n \"tiers\": {\n  \"block_reads\": {\"context\": 22}\n }\n}");
+    let (_, diagnostics) = merge(Some(&user), None, &Env::of([]));
+    let said = messages(&diagnostics).join("\n");
+    assert!(
+        said.starts_with("/u/settings.json:3: \"tiers.block_reads\": block_reads is"),
+        "{said}"
+    );
+    let known = file(r#"{"tires": {}, "profile": "relexed"}"#);
+    let (_, diagnostics) = merge(Some(&known), None, &Env::of([]));
+    let ways: Vec<_> = diagnostics.iter().map(|d| d.way_out.as_str()).collect();
+    let meant = |name| format!("did you mean `{name}`? if not, take it out");
+    assert_eq!(ways, [meant("relaxed"), meant("tiers")]);
+}
+
+#[test]
+fn a_project_neither_removes_a_tier_nor_puts_one_on_top() {
+    for text in [
+        r#"{"tiers":{"coach":{"off":true}}}"#,
+        r#"{"tiers":{"coach":{"off":null}}}"#,
+        r#"{"tiers":{"late":{"context":60}}}"#,
+        r#"{"tiers":{"late":{"file":120}}}"#,
+        r#"{"when":[{"words":9000}]}"#,
+    ] {
+        let (settings, diagnostics) = merge(None, Some(&file(text)), &Env::of([]));
+        assert_eq!(settings, Settings::default(), "{text}");
+        assert_eq!(diagnostics.len(), 1, "{text}: {:?}", messages(&diagnostics));
+    }
+}

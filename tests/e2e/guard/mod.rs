@@ -22,6 +22,7 @@ mod own_compaction;
 mod probe;
 mod reground;
 mod sandbox;
+mod skill;
 mod slow;
 mod stop;
 mod story;

@@ -38,7 +38,7 @@ fn climb(limit: u64, tiers: [f64; 3]) -> Vec<Move> {
         step(move |_| probe(1, at(coach - 1.0))),
         step(move |r| {
             denied(r, 1, false, false);
-            assert_eq!(said(r, "brain-guard"), 0, "silent below the first tier");
+            assert_eq!(said(r, "your user installed"), 0, "silent below the first tier");
             probe(2, at(coach + 1.0))
         }),
         step(move |r| {
@@ -104,7 +104,7 @@ fn an_unknown_model_is_small_until_more_is_seen() {
         step(|_| probe(1, 8_000)),
         step(|r| {
             denied(r, 1, false, false);
-            assert_eq!(said(r, "brain-guard"), 0);
+            assert_eq!(said(r, "your user installed"), 0);
             probe(2, 118_000)
         }),
         step(|r| {

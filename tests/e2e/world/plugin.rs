@@ -62,7 +62,7 @@ impl Spy {
 
 /// Assembles brain-guard's plugin folder from the repository and the binary under test.
 pub fn assemble(repository: &Path, binary: &Path, folder: &Path, with_mod: bool) {
-    for part in ["hooks", "templates", "commands", ".claude-plugin"] {
+    for part in ["hooks", "templates", "commands", "skills", ".claude-plugin"] {
         let source = repository.join(part);
         if source.is_dir() {
             copy_tree(&source, &folder.join(part));

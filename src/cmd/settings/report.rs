@@ -1,0 +1,235 @@
+//! What the settings come to, as JSON and as text.
+
+use std::fmt::{self, Display, Formatter};
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::policy::coach::grouped;
+use crate::policy::gauge::{self, AutoCompact};
+use crate::settings::layers::{Diagnostic, Merged};
+use crate::settings::{Model, Settings};
+use crate::store::sealing;
+
+/// Everything `settings check` shows.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The files that were looked at.
+    files: Vec<Source>,
+    /// Every key that a layer set and that holds.
+    set: Vec<Key>,
+    /// What the tiers come to.
+    models: Vec<Held>,
+    /// The sections of the compaction file, in order.
+    sections: Vec<Section>,
+    /// What is wrong.
+    problems: Vec<Diagnostic>,
+}
+
+#[derive(Debug, Serialize)]
+struct Source {
+    layer: &'static str,
+    path: PathBuf,
+    found: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Key {
+    key: String,
+    value: Value,
+    source: String,
+    line: Option<usize>,
+}
+
+/// What the settings come to for one model.
+#[derive(Debug, Serialize)]
+pub struct Held {
+    model: Option<String>,
+    window: u64,
+    /// Tokens at which the context counts as full.
+    limit: u64,
+    /// Percent by which the tiers of this session moved up.
+    moved_up: f64,
+    /// The entries of `when` that hold, by number.
+    when: Vec<usize>,
+    tiers: Vec<Tier>,
+    words: Words,
+}
+
+#[derive(Debug, Serialize)]
+struct Tier {
+    name: String,
+    context: f64,
+    tokens: u64,
+    file: f64,
+    words: u64,
+    blocks: Vec<&'static str>,
+}
+
+/// Sizes of the compaction file in words.
+#[derive(Debug, Serialize)]
+struct Words {
+    full: u64,
+    seal_target: usize,
+    seal_refused_at: usize,
+    summary: usize,
+    commits: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct Section {
+    name: String,
+    role: &'static str,
+    kinds: Vec<String>,
+    /// Part of the file that the seal holds it at.
+    slice: Option<f64>,
+}
+
+impl Held {
+    /// For a model in a session that began with `base` tokens.
+    pub fn of(settings: &Settings, model: Model, auto: &AutoCompact, base: u64) -> Self {
+        let held = settings.held_for(&model);
+        let limit = gauge::limit(model.window, auto);
+        let still = held.ramp(limit);
+        let ramp = still.shifted(base as f64 * 100.0 / limit.max(1) as f64);
+        let first = |ramp: &crate::policy::ramp::Ramp| ramp.tier(1).map_or(0.0, |t| t.context);
+        let of = |percent: f64, whole: u64| (whole as f64 * percent / 100.0).round() as u64;
+        let limits = sealing::limits(&held);
+        let tiers = ramp.tiers().iter().map(|t| Tier {
+            name: t.name.clone(),
+            context: t.context,
+            tokens: of(t.context, limit),
+            file: t.file,
+            words: of(t.file, held.file.words),
+            blocks: t.blocks.iter().map(|b| b.name()).collect(),
+        });
+        let holds = settings.when.iter().enumerate().filter(|(_, when)| when.holds_for(&model));
+        Self {
+            model: model.name.map(str::to_owned),
+            window: model.window,
+            limit,
+            moved_up: first(&ramp) - first(&still),
+            when: holds.map(|(index, _)| index).collect(),
+            tiers: tiers.collect(),
+            words: Words {
+                full: held.file.words,
+                seal_target: limits.target_words(),
+                seal_refused_at: limits.block_words(),
+                summary: limits.summary_words(),
+                commits: limits.git_words(),
+            },
+        }
+    }
+}
+
+impl Report {
+    /// Of what the layers came to.
+    pub fn of(merged: &Merged, files: Vec<(&'static str, PathBuf)>, models: Vec<Held>) -> Self {
+        let shape = &merged.settings.file.shape;
+        let sections = shape.sections.iter().enumerate().map(|(index, section)| Section {
+            name: section.name.clone(),
+            role: section.role.as_str(),
+            kinds: shape.kinds(index).map(str::to_owned).collect(),
+            slice: section.slice,
+        });
+        let key = |origin: &crate::settings::layers::Origin| Key {
+            key: origin.key.join("."),
+            value: origin.value.clone(),
+            source: origin.place.source.clone(),
+            line: origin.place.line,
+        };
+        let found = |(layer, path): (_, PathBuf)| Source { layer, found: path.exists(), path };
+        Self {
+            files: files.into_iter().map(found).collect(),
+            set: merged.origins.iter().map(key).collect(),
+            models,
+            sections: sections.collect(),
+            problems: merged.diagnostics.clone(),
+        }
+    }
+}
+
+/// The longest value that is shown whole.
+const VALUE: usize = 60;
+
+impl Display for Report {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        for Source { layer, path, found } in &self.files {
+            let missing = if *found { "" } else { " (not there)" };
+            writeln!(f, "{layer:<9} {}{missing}", path.display())?;
+        }
+        writeln!(f, "\nset")?;
+        if self.set.is_empty() {
+            writeln!(f, "  nothing: the defaults hold")?;
+        }
+        for Key { key, value, source, line } in &self.set {
+            let mut shown = value.to_string();
+            if let Some((at, _)) = shown.char_indices().nth(VALUE) {
+                shown.replace_range(at.., " …");
+            }
+            let line = line.map_or_else(String::new, |line| format!(":{line}"));
+            writeln!(f, "  {:<40} {source}{line}", format!("{key} = {shown}"))?;
+        }
+        for held in &self.models {
+            write!(f, "\n{held}")?;
+        }
+        writeln!(f, "\nsections")?;
+        for Section { name, role, kinds, slice } in &self.sections {
+            let slice = slice.map_or_else(String::new, |s| format!(", held at {s} of the file"));
+            let kinds = kinds.join(", ");
+            let kinds = if kinds.is_empty() { "-" } else { &kinds };
+            writeln!(f, "  {name:<22} {role:<8} {kinds}{slice}")?;
+        }
+        writeln!(f, "\nproblems")?;
+        for problem in &self.problems {
+            writeln!(f, "  {}\n    -> {}", problem.message, problem.way_out)?;
+        }
+        if self.problems.is_empty() {
+            writeln!(f, "  none")?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Held {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let name = self.model.as_deref().map(|name| format!(" of {name}")).unwrap_or_default();
+        writeln!(
+            f,
+            "tiers in a window of {}{name}, full at {} tokens and {} words",
+            grouped(self.window),
+            grouped(self.limit),
+            grouped(self.words.full)
+        )?;
+        for index in &self.when {
+            writeln!(f, "  by when.{index}")?;
+        }
+        if self.moved_up > 0.0 {
+            writeln!(f, "  moved up by {:.1} %: full from the start", self.moved_up)?;
+        }
+        for t in &self.tiers {
+            let blocks =
+                if t.blocks.is_empty() { "nothing".to_owned() } else { t.blocks.join(", ") };
+            writeln!(
+                f,
+                "  {:<14} {:>5.1} % = {:>9} tokens  {:>5.1} % = {:>6} words  blocks {blocks}",
+                t.name,
+                t.context,
+                grouped(t.tokens),
+                t.file,
+                grouped(t.words)
+            )?;
+        }
+        let Words { seal_target, seal_refused_at, summary, commits, .. } = self.words;
+        let words = |n: usize| grouped(n as u64);
+        writeln!(
+            f,
+            "  a seal aims at {} words and is refused at {}; Prior Summary has {}, the commits {}",
+            words(seal_target),
+            words(seal_refused_at),
+            words(summary),
+            words(commits)
+        )
+    }
+}

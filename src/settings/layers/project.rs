@@ -1,0 +1,61 @@
+//! What a project's settings may say: they come with a checkout, so they may
+//! tighten; what would loosen, or run something, is the user's.
+
+use serde_json::{Map, Value};
+
+use crate::policy::ramp::Tier;
+use crate::settings::Settings;
+
+/// Keys that are the user's alone.
+const USER_ONLY: [&[&str]; 5] =
+    [&["mode"], &["headless"], &["context", "window"], &["boundary"], &["when"]];
+
+/// Why a project's file may not set this.
+pub(super) fn loosens(settings: &Settings, path: &[&str], value: &Value) -> Option<&'static str> {
+    const USER: &str = "is the user's to set, not the project's";
+    if value.as_object().is_some_and(Map::is_empty) {
+        return None;
+    }
+    // serde also takes a list for a struct and {"off": null} for "off", so a key
+    // above or below one of the user's may set it too.
+    if USER_ONLY.iter().any(|own| own.starts_with(path) || path.starts_with(own)) {
+        return Some(USER);
+    }
+    match path {
+        ["profile" | "tiers", _] | ["bands", _, _] => {
+            Some("is not written like this in a project's settings")
+        }
+        ["profile"] if value != "auto" => Some("may only tighten in a project's settings"),
+        ["bands", ..] if value != "read" => {
+            Some("may only be `read`, which is blocked first, in a project's settings")
+        }
+        ["file", "words"] => raises(value, settings.file.words),
+        ["coach", "shell_chars"] => raises(value, settings.coach.shell_chars as u64),
+        ["coach", "reread_lines"] => raises(value, settings.coach.reread_lines),
+        ["tiers", name, gauge @ ("context" | "file")] => {
+            let ramp = settings.ramp(1_000_000);
+            let place = |t: &Tier| if *gauge == "context" { t.context } else { t.file };
+            let at = value.as_f64().unwrap_or(f64::INFINITY);
+            match ramp.tiers().iter().find(|t| t.name == *name) {
+                Some(tier) if at <= place(tier) => None,
+                Some(_) => Some("may only be lowered in a project's settings"),
+                // Only at the last tier a turn may not end without a seal.
+                None if ramp.tiers().last().is_some_and(|last| at < place(last)) => None,
+                None => Some("of a project's own tier must lie below the last one"),
+            }
+        }
+        ["tiers", name, "blocks"] => {
+            let ramp = settings.ramp(1_000_000);
+            let there = ramp.tiers().iter().any(|t| t.name == *name);
+            there.then_some("of a tier that is there is the user's to set, not the project's")
+        }
+        ["tiers", _, "off"] if value != false => Some(USER),
+        _ => None,
+    }
+}
+
+/// Why a project may not set a figure above what holds.
+fn raises(value: &Value, current: u64) -> Option<&'static str> {
+    let higher = value.as_u64().is_none_or(|asked| asked > current);
+    higher.then_some("may only be lowered in a project's settings")
+}

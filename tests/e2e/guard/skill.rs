@@ -1,0 +1,50 @@
+//! The plugin's skill: listed to the model, and read even where all else is blocked.
+
+use serde_json::json;
+
+use super::story::{result, watched};
+use super::{moves, percent, step};
+use crate::mock::Reply;
+use crate::world::World;
+
+const SKILL: &str = "brain-guard:brain-guard";
+
+fn listed_and_read(version: &str) {
+    let agent = moves(vec![
+        step(|r| {
+            assert!(r.contains(&format!("{SKILL}: How to write and seal")), "listed");
+            Reply::bash("echo one").tokens(percent(5.0))
+        }),
+        step(|_| {
+            Reply::tool("ToolSearch", json!({"query": "select:Monitor"}))
+                .tokens(percent(31.0))
+                .and_tool_id("skill", "Skill", json!({"skill": SKILL}))
+                .and_tool_id("other", "Skill", json!({"skill": "simplify"}))
+        }),
+        step(|r| {
+            let (text, error) = result(r, "skill");
+            assert!(!error, "{text}");
+            assert!(r.said("It works at every stance") || r.said("They work at every stance"));
+            let (text, error) = result(r, "other");
+            assert!(error && text.contains("Skill is blocked"), "{text}");
+            Reply::bash("brain-guard append --kind directive 'next: the lexer'")
+                .tokens(percent(31.1))
+        }),
+        step(|_| Reply::bash("brain-guard seal --no-clear").tokens(percent(31.2))),
+        step(|_| Reply::text("read it").tokens(percent(31.2))),
+    ]);
+    let world = World::build().client(version).guard_settings(watched()).agent(agent).start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the parser");
+    tui.wait_screen("the turn's end", |s| s.contains("read it"));
+}
+
+#[test]
+fn the_skill_is_read_at_narrow() {
+    listed_and_read("2.1.329");
+}
+
+#[test]
+fn the_skill_is_read_at_narrow_in_an_older_client() {
+    listed_and_read("2.1.250");
+}
