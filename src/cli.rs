@@ -13,7 +13,8 @@ pub struct Cli {
     pub verb: Verb,
 }
 
-/// Which session a command is about; found by itself where it can be.
+/// Which session a command is about; found by itself where it can be. Global, for the hook
+/// puts these flags right behind the verb, before a verb of the verb's own.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Whose {
     /// Session id [default: the session this runs in, or the project's only live one]
@@ -91,17 +92,41 @@ pub enum Verb {
     },
     /// Add entries to the compaction file (arguments, or Markdown on stdin)
     #[command(
-        after_help = "Examples:\n  brain-guard append --kind risk 'the cache is never invalidated'\n  brain-guard append --kind thread <<'EOF'\n  - the parser still fails on CRLF\n  - ask about the schema\n  EOF"
+        after_help = "Examples:\n  brain-guard append --kind risk 'the cache is never invalidated'\n  brain-guard append --kind steering --about design 'its coaching led me into a rewrite'\n  brain-guard append --kind thread <<'EOF'\n  - the parser still fails on CRLF\n  - ask about the schema\n  EOF\n\nA list makes one entry an item. Without --kind, Markdown under section headings goes to these sections."
     )]
     Append {
         /// Which session
         #[command(flatten)]
         whose: Whose,
-        /// Kind of note; decides the section (scope, directive, thread, gotcha, deviation, uncovered, risk, assumption, missed, why, lesson, loop, steering, summary)
-        #[arg(long, default_value = "thread")]
-        kind: String,
+        /// Kind of note; decides the section (scope, directive, thread, gotcha, deviation, uncovered, risk, assumption, missed, why, lesson, loop, steering, summary) [default: thread]
+        #[arg(long)]
+        kind: Option<String>,
+        /// With --kind steering: the phase or template it speaks of
+        #[arg(long, value_name = "NAME")]
+        about: Option<String>,
         /// The entry; read from stdin if absent or `-`
         text: Vec<String>,
+    },
+    /// Enter and leave the phases of the job; leaving one takes a slice of the compaction file
+    Phase {
+        /// Which session
+        #[command(flatten)]
+        whose: Whose,
+        /// What to do with them
+        #[command(subcommand)]
+        what: PhaseVerb,
+    },
+    /// Show what coaching and injections did to the work: the steering notes of all jobs
+    #[command(
+        after_help = "Example:\n  brain-guard steering\n  brain-guard steering --json | jq '.[].about'"
+    )]
+    Steering {
+        /// Which project
+        #[command(flatten)]
+        whose: Whose,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Close an entry of the compaction file by its id; without one, list the entries
     #[command(after_help = "Examples:\n  brain-guard close\n  brain-guard close 3fa9c1")]
@@ -287,6 +312,38 @@ pub enum JobVerb {
         /// The sealed version
         #[arg(long, value_name = "N")]
         version: u64,
+    },
+}
+
+/// What can be done with the phases of a job.
+#[derive(Debug, Subcommand)]
+pub enum PhaseVerb {
+    /// Enter a phase; its coaching, if it has one, is printed and told again after each clear
+    #[command(
+        after_help = "Examples:\n  brain-guard phase enter design\n  brain-guard phase enter 'code review' --coach 'read the tests first'\n\nExit codes: 0 entered, 1 refused (a phase is open), 2 wrong usage."
+    )]
+    Enter {
+        /// Its name: one line, 1 to 60 letters
+        name: String,
+        /// What to keep in mind in it, instead of what the job or the settings say; `-` reads it from stdin
+        #[arg(long, value_name = "TEXT")]
+        coach: Option<String>,
+    },
+    /// Leave the phase: what it wrote and the slice given here must fill every section
+    #[command(
+        after_help = "Examples:\n  brain-guard phase exit <<'EOF'\n  ## Forward State\n  - write the migration\n  ## Open Threads\n  - none: nothing was left open\n  ## Assumptions & Risks\n  - the feed is sorted\n  ## Process Insight\n  - the first plan was too big; the tests showed it\n  EOF\n  brain-guard phase exit --kind risk 'the feed is sorted' --kind lesson 'plan smaller'\n\nExit codes: 0 left, 1 refused (what is missing is printed, nothing was written), 2 wrong usage."
+    )]
+    Exit {
+        /// A note by its kind, beside or instead of Markdown on stdin; may be given more than once
+        #[arg(long = "kind", value_names = ["KIND", "TEXT"], num_args = 2, allow_hyphen_values = true, action = clap::ArgAction::Append)]
+        notes: Vec<String>,
+    },
+    /// Show the job's phases, and what an exit would lack now
+    #[command(after_help = "Example:\n  brain-guard phase list")]
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 

@@ -5,6 +5,7 @@ mod boundary;
 mod diagnostic;
 pub mod layers;
 mod locate;
+mod phases;
 mod rules;
 #[cfg(test)]
 mod schema;
@@ -12,6 +13,7 @@ mod tiers;
 
 use std::collections::BTreeMap;
 
+pub use phases::{NamedPhase, PhaseSettings};
 use serde::{Deserialize, Serialize};
 
 pub use self::boundary::{BoundarySettings, CarrierChoice};
@@ -43,6 +45,8 @@ pub struct Settings {
     pub coach: CoachSettings,
     /// The boundary between two sessions.
     pub boundary: BoundarySettings,
+    /// The phases of a job.
+    pub phases: PhaseSettings,
     /// What happens in `-p` and SDK runs.
     pub headless: Headless,
     /// Keep the user's prompts beside the job's file; the delivery quotes the first and the last.

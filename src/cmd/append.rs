@@ -1,4 +1,5 @@
-//! `append`: adds entries to the compaction file, routed by kind.
+//! `append`: adds entries to the compaction file, routed by kind, or by the section
+//! headings they stand under.
 
 use anyhow::Context as _;
 
@@ -6,33 +7,51 @@ use super::whose;
 use super::{Exit, err, out, stdin_text};
 use crate::cli::Whose;
 use crate::clock::Time;
-use crate::compaction::{self, Role};
+use crate::compaction::{self, EditError, Role, Shape};
 use crate::env::Env;
+use crate::job::kinds;
+use crate::job::slice::{self, Note, SliceError};
 use crate::store::{atomic, jobs};
+
+/// What is given to append.
+#[derive(Debug, Clone, Default)]
+pub struct Given {
+    /// The notes' kind.
+    pub kind: Option<String>,
+    /// What a steering note speaks of.
+    pub about: Option<String>,
+    /// The note; stdin where it is empty or `-`.
+    pub text: Vec<String>,
+}
 
 /// Runs the verb. Writes only in the job's folder: in the client's sandbox
 /// nothing else can be written.
 ///
 /// # Errors
 /// No session, or what the system says of the file.
-pub fn run(
-    env: &Env,
-    now: Time,
-    whose: &Whose,
-    kind: &str,
-    text: &[String],
-) -> anyhow::Result<Exit> {
+pub fn run(env: &Env, now: Time, whose: &Whose, given: &Given) -> anyhow::Result<Exit> {
     let found = whose::find(env, whose)?;
     let facts = whose::facts(env, now, &found)?;
     let shape = &facts.settings.file.shape;
-    let Some(section) = shape.route(kind).and_then(|index| shape.sections.get(index)) else {
-        let kinds: Vec<&str> = shape.routes.keys().map(String::as_str).collect();
-        err(format_args!("unknown kind {kind:?}; kinds: {}", kinds.join(", ")));
+    if given.about.is_some() && given.kind.as_deref() != Some(kinds::STEERING) {
+        err("--about belongs to --kind steering; leave it out or give both");
         return Ok(Exit::Usage);
+    }
+    // A kind that leads nowhere is told before stdin is waited for.
+    if let Some(Err(e)) = given.kind.as_deref().map(|kind| slice::of_kind(shape, kind, None, "")) {
+        err(e);
+        return Ok(Exit::Usage);
+    }
+    let text = given.text.join(" ");
+    let text = if text.is_empty() || text == "-" { stdin_text()? } else { text };
+    let notes = match notes(shape, given, &text) {
+        Ok(notes) => notes,
+        Err(e) => {
+            err(e);
+            return Ok(Exit::Usage);
+        }
     };
-    let text = text.join(" ");
-    let entry = if text.is_empty() || text == "-" { stdin_text()? } else { text };
-    if entry.trim().is_empty() {
+    if notes.is_empty() {
         err("nothing to append; give the entry as an argument or on stdin");
         return Ok(Exit::Usage);
     }
@@ -41,20 +60,63 @@ pub fn run(
         Err(exit) => return Ok(exit),
     };
     let path = facts.places.compaction(&open.job);
-    let after = compaction::append(&open.text, shape, &section.name, &entry)?;
+    let after = add(&open.text, shape, &notes).with_context(|| path.display().to_string())?;
     atomic::write(&path, after.as_bytes())
         .with_context(|| format!("could not write {}", path.display()))?;
-    if section.role == Role::Summary {
+    if notes.iter().any(|note| shape.role(note.section) == Role::Summary) {
         let next = jobs::last_version(&facts.places, &open.job) + 1;
         jobs::summed(&facts.places, &open.job, facts.id, next)?;
     }
     let words = compaction::gauge_words(&after, shape);
     out(format_args!(
         "added to {}: {} of {} words ({})",
-        section.name,
+        sections(shape, &notes).join(", "),
         words,
         facts.settings.file.words,
         path.display()
     ));
     Ok(Exit::Done)
+}
+
+/// The notes: of one kind, or, without one, by the headings that stand in the text.
+fn notes(shape: &Shape, given: &Given, text: &str) -> Result<Vec<Note>, String> {
+    let said = |e: SliceError| e.to_string();
+    match (given.kind.as_deref(), slice::first_heading(text, shape)) {
+        (None, Some(_)) => slice::read(text, shape).map_err(said),
+        (Some(kind), Some((line, heading))) => Err(format!(
+            "line {line} is the heading of a section ({heading:?}), and --kind {kind} names one too: leave out either"
+        )),
+        (kind, None) => {
+            let kind = kind.unwrap_or("thread");
+            slice::of_kind(shape, kind, given.about.as_deref(), text).map_err(said)
+        }
+    }
+}
+
+/// The file with these notes, each at the end of its section.
+///
+/// # Errors
+/// Something in the file is left open, named by its line.
+pub(in crate::cmd) fn add(
+    before: &str,
+    shape: &Shape,
+    notes: &[Note],
+) -> Result<String, EditError> {
+    let mut text = before.to_owned();
+    for section in 0..shape.sections.len() {
+        let of_section = notes.iter().filter(|note| note.section == section);
+        let entries: Vec<_> =
+            of_section.map(|note| (note.marker.clone(), note.text.clone())).collect();
+        if !entries.is_empty() {
+            text = compaction::add(&text, shape, section, &entries)?;
+        }
+    }
+    Ok(text)
+}
+
+/// The names of the sections that notes go to, in the shape's order.
+pub(in crate::cmd) fn sections(shape: &Shape, notes: &[Note]) -> Vec<String> {
+    let holds = |index: usize| notes.iter().filter(|note| note.section == index).count();
+    let indices = (0..shape.sections.len()).filter(|index| holds(*index) > 0);
+    indices.map(|index| shape.name(Some(index)).to_owned()).collect()
 }

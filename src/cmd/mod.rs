@@ -12,11 +12,13 @@ pub mod install;
 pub mod job;
 pub mod module;
 pub mod override_;
+pub mod phase;
 pub mod process;
 pub mod seal;
 pub mod settings;
 pub mod setup;
 pub mod status;
+pub mod steering;
 pub mod uninstall;
 pub mod whose;
 
@@ -73,13 +75,20 @@ pub fn out_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
+const STDIN_BYTES: u64 = 16 * 1024 * 1024;
+
 /// Reads all of stdin as text; invalid bytes become U+FFFD.
 ///
 /// # Errors
-/// What the system says.
+/// More than 16 MB; what the system says.
 pub fn stdin_text() -> anyhow::Result<String> {
     let mut bytes = Vec::new();
-    io::stdin().lock().take(16 * 1024 * 1024).read_to_end(&mut bytes)?;
+    io::stdin().lock().take(STDIN_BYTES + 1).read_to_end(&mut bytes)?;
+    // Half a text would be taken for the whole.
+    anyhow::ensure!(
+        bytes.len() as u64 <= STDIN_BYTES,
+        "stdin holds more than 16 MB; put it into a file and name that in a note"
+    );
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -105,7 +114,11 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
         Verb::Doctor { json } => doctor::run(env, now, json),
         Verb::Explain { whose, json } => explain::run(env, now, &whose, json),
         Verb::Override { whose, how } => override_::run(env, now, &whose, &how),
-        Verb::Append { whose, kind, text } => append::run(env, now, &whose, &kind, &text),
+        Verb::Append { whose, kind, about, text } => {
+            append::run(env, now, &whose, &append::Given { kind, about, text })
+        }
+        Verb::Phase { whose, what } => phase::run(env, now, &whose, what),
+        Verb::Steering { whose, json } => steering::run(env, &whose, json),
         Verb::Close { whose, id } => close::run(env, now, &whose, id.as_deref()),
         Verb::Seal { whose, summary, clear, no_clear, dry_run, json, file } => {
             let ask = seal::Ask {

@@ -3,7 +3,7 @@
 use super::flags;
 use super::insert::{self, Insertion};
 use super::item::{self, Marker};
-use super::{Block, BlockKind, Document, Entry, Shape, parse, says_nothing};
+use super::{Block, BlockKind, Document, Entry, Shape, notes, parse, says_nothing};
 
 /// Why an edit was not made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,37 +53,27 @@ pub enum EditError {
     },
 }
 
-/// Adds an entry at the end of a section: a list gives one entry an item, anything else is
-/// one entry. A missing section is put in its place. Every byte that was there stays.
+/// Adds what a text says at the end of a section: one entry, or several ([`notes()`]).
+/// A missing section is put in its place. Every byte that was there stays.
 pub fn append(text: &str, shape: &Shape, section: &str, entry: &str) -> Result<String, EditError> {
-    let section = find(shape, section)?;
-    let new = as_items(entry);
-    if new.is_empty() {
+    add(text, shape, find(shape, section)?, &notes(entry))
+}
+
+/// Adds entries, as [`notes()`] makes them, at the end of a section by its index.
+pub fn add(
+    text: &str,
+    shape: &Shape,
+    section: usize,
+    entries: &[(Marker, String)],
+) -> Result<String, EditError> {
+    if entries.is_empty() {
         return Err(EditError::EmptyEntry);
     }
-    let new: Vec<_> = new.iter().map(|(marker, text)| (marker, text.as_str())).collect();
+    let new: Vec<_> = entries.iter().map(|(marker, text)| (marker, text.as_str())).collect();
     let document = parse(text, shape);
     let ways = insert::ways(&document, section, &new);
     let sound = |new_text: &String| insert::adds_only(&document, new_text, section, &new);
     ways.iter().map(|way| way.apply(text)).find(sound).ok_or_else(|| open(&document, &ways))
-}
-
-/// The items a text makes: those of a list that is all of it, or one.
-fn as_items(text: &str) -> Vec<(Marker, String)> {
-    let none = Shape::none();
-    let document = parse(text, &none);
-    let plain = |kind: &BlockKind| matches!(kind, BlockKind::Entry(_) | BlockKind::Gap);
-    let list = document.blocks().iter().all(|block| plain(&block.kind))
-        && document.entries().all(|entry| entry.marker != Marker::Block);
-    let items: Vec<_> = if list {
-        document.entries().map(|entry| (entry.marker.clone(), entry.text.clone())).collect()
-    } else {
-        vec![(Marker::Bullet, item::of_block(text))]
-    };
-    let filled = items.into_iter().filter(|(_, text)| !text.trim().is_empty());
-    // An indented block is fenced: as the start of an item it would depend on the item's own indentation.
-    let even = |text: String| if text.starts_with(' ') { item::fenced(&text) } else { text };
-    filled.map(|(marker, text)| super::render::sound(&marker, &even(text))).collect()
 }
 
 /// Marks an entry closed. The id may be cut short to three digits where that is clear;

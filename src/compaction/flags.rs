@@ -63,7 +63,7 @@ fn struck(text: &str) -> Option<&str> {
 
 /// A first word with a colon, lower case, emphasis around it ignored; and what follows.
 /// `std::fs` and `https://` are none.
-fn lead(text: &str) -> Option<(String, &str)> {
+pub(crate) fn lead(text: &str) -> Option<(String, &str)> {
     let emphasis = ['*', '_', '`'];
     let start = text.trim_start_matches(emphasis);
     let end = start.find(|letter: char| !letter.is_alphabetic() && letter != '-')?;

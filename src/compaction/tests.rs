@@ -165,7 +165,7 @@ fn an_append_stands_at_the_end_of_its_section() {
             "forward",
             "two\nlines\n\n- and a list",
             "  - b   \n",
-            "  - b   \n- two\n  lines\n\n  - and a list\n",
+            "  - b   \n- two\n  lines\n- and a list\n",
         ),
         ("forward", "* x\n* y\n", "  - b   \n", "  - b   \n- x\n- y\n"),
         ("open threads", "e", "d\n", "d\n\n- e\n"),

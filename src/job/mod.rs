@@ -1,8 +1,12 @@
 //! A job: the unit of work a compaction file belongs to, and what is kept about
 //! it beside that file. Pure; where jobs lie is `store::jobs`.
 
+pub mod kinds;
+pub mod phase;
 mod record;
 pub mod refusal;
+pub mod slice;
+pub mod steering;
 pub mod transition;
 
 pub use record::{Holder, Link, PastPhase, Phase, Record, Sealer, State, Summed};

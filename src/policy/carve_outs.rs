@@ -6,10 +6,11 @@ use std::fmt::Write as _;
 use super::shell::{quote, simple_commands};
 
 /// The verbs an agent may run at any stance.
-pub const AGENT_VERBS: [&str; 7] = ["append", "close", "seal", "status", "explain", "phase", "job"];
+pub const AGENT_VERBS: [&str; 8] =
+    ["append", "close", "seal", "status", "explain", "phase", "job", "steering"];
 
 /// The verbs of these that a subagent may run: the others are the main loop's.
-pub const SUBAGENT_VERBS: [&str; 3] = ["append", "status", "explain"];
+pub const SUBAGENT_VERBS: [&str; 4] = ["append", "status", "explain", "steering"];
 
 /// Who we are in this call, for the rewrite of the agent's command.
 #[derive(Debug, Clone)]
@@ -101,6 +102,12 @@ mod tests {
         assert_eq!(got.verbs, ["append"]);
         assert_eq!(own("brain-guard append 'a' && brain-guard seal").unwrap().verbs.len(), 2);
         assert!(own("/opt/bg/bin/brain-guard status").is_some());
+        assert!(own("brain-guard steering --json").is_some());
+        let exit = own("brain-guard phase exit --kind risk 'a | b'").unwrap();
+        assert_eq!(
+            exit.rewritten,
+            "/opt/bg/bin/brain-guard phase --session s1 --call t1 --project '/my p' exit --kind risk 'a | b'"
+        );
     }
 
     #[test]

@@ -24,6 +24,9 @@ impl Settings {
         if self.coach.shell_chars < 200 {
             return said(&["coach", "shell_chars"], "must be 200 or more");
         }
+        if let Some(problem) = self.phases.problem() {
+            return Some(problem);
+        }
         // Only numbers the user gave can break the order: the presets are ordered.
         for limit in [LONG_LIMIT, LONG_LIMIT - 1] {
             if let Some(why) = self.tiers_problem(limit, limit == LONG_LIMIT) {

@@ -2,6 +2,7 @@
 //! locks, the transcript's tail, and the files of state.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
+pub mod archives;
 pub mod aside;
 pub mod atomic;
 pub mod boundary;

@@ -10,7 +10,9 @@ mod doctor;
 #[allow(dead_code, reason = "the hook's tests use the rest")]
 mod harness;
 mod notes;
+mod phases;
 mod seal;
 mod settings;
+mod steering;
 mod usage;
 mod views;

@@ -22,13 +22,17 @@ pub(super) fn loosens(settings: &Settings, path: &[&str], value: &Value) -> Opti
         return Some(USER);
     }
     match path {
-        ["profile" | "tiers", _] | ["bands", _, _] => {
-            Some("is not written like this in a project's settings")
-        }
+        ["profile" | "tiers", _]
+        | ["bands", _, _]
+        | ["phases"]
+        | ["phases", "names"]
+        | ["phases", "names", _] => Some("is not written like this in a project's settings"),
         ["profile"] if value != "auto" => Some("may only tighten in a project's settings"),
         ["bands", ..] if value != "read" => {
             Some("may only be `read`, which is blocked first, in a project's settings")
         }
+        ["phases", "reflection_steps"] => lowers(value, settings.phases.reflection_steps),
+        ["phases", "names", name, "reflection_steps"] => lowers(value, settings.phases.steps(name)),
         ["file", "words"] => raises(value, settings.file.words),
         ["coach", "shell_chars"] => raises(value, settings.coach.shell_chars as u64),
         ["coach", "reread_lines"] => raises(value, settings.coach.reread_lines),
@@ -58,4 +62,10 @@ pub(super) fn loosens(settings: &Settings, path: &[&str], value: &Value) -> Opti
 fn raises(value: &Value, current: u64) -> Option<&'static str> {
     let higher = value.as_u64().is_none_or(|asked| asked > current);
     higher.then_some("may only be lowered in a project's settings")
+}
+
+/// Why a project may not set a figure below what holds.
+fn lowers(value: &Value, current: u64) -> Option<&'static str> {
+    let lower = value.as_u64().is_none_or(|asked| asked < current);
+    lower.then_some("may only be raised in a project's settings")
 }

@@ -191,3 +191,27 @@ fn a_project_neither_removes_a_tier_nor_puts_one_on_top() {
         assert_eq!(diagnostics.len(), 1, "{text}: {:?}", messages(&diagnostics));
     }
 }
+
+#[test]
+fn a_project_may_coach_its_phases_and_ask_for_more_reflection() {
+    let user = file(r#"{"phases":{"reflection_steps":2,"names":{"ship":{"reflection_steps":3}}}}"#);
+    let project = file(
+        r#"{"phases":{"reflection_steps":1,"names":{"ship":{"reflection_steps":2,"coach":"slowly"},"design":{"reflection_steps":4}}}}"#,
+    );
+    let (settings, diagnostics) = merge(Some(&user), Some(&project), &Env::of([]));
+    assert_eq!(diagnostics.len(), 2, "{:?}", messages(&diagnostics));
+    let phases = &settings.phases;
+    assert_eq!((phases.steps("x"), phases.steps("ship"), phases.steps("design")), (2, 3, 4));
+    assert_eq!(phases.coach("ship").as_deref(), Some("slowly"));
+    for text in [
+        r#"{"phases":[0,{}]}"#,
+        r#"{"phases":null}"#,
+        r#"{"phases":{"names":[]}}"#,
+        r#"{"phases":{"names":{"ship":[null,0]}}}"#,
+        r#"{"phases":{"reflection_steps":null}}"#,
+    ] {
+        let (settings, diagnostics) = merge(Some(&user), Some(&file(text)), &Env::of([]));
+        assert_eq!(settings, merge(Some(&user), None, &Env::of([])).0, "{text}");
+        assert_eq!(diagnostics.len(), 1, "{text}");
+    }
+}

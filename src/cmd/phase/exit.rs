@@ -1,0 +1,144 @@
+//! `phase exit`: takes the phase's slice of the compaction file, or writes nothing.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::io::IsTerminal as _;
+
+use anyhow::Context as _;
+
+use super::{refused, usage};
+use crate::cmd::append::{add, sections};
+use crate::cmd::{Exit, out, stdin_text, whose};
+use crate::compaction::{self, parse};
+use crate::hook::facts::Facts;
+use crate::job::phase::{self, Missing};
+use crate::job::slice::{self, Note, SliceError};
+use crate::job::{PastPhase, Phase, kinds};
+use crate::store::{atomic, jobs};
+
+/// The notes of an exit: `--kind` pairs, and Markdown on stdin unless that is a terminal.
+fn given(
+    facts: &Facts,
+    phase: &Phase,
+    pairs: &[String],
+) -> anyhow::Result<Result<Vec<Note>, SliceError>> {
+    let shape = &facts.settings.file.shape;
+    let mut notes = Vec::new();
+    for pair in pairs.chunks_exact(2) {
+        match slice::of_kind(shape, &pair[0], None, &pair[1]) {
+            Ok(more) => notes.extend(more),
+            Err(e) => return Ok(Err(e)),
+        }
+    }
+    if !std::io::stdin().is_terminal() {
+        match slice::read(&stdin_text()?, shape) {
+            Ok(more) => notes.extend(more),
+            Err(e) => return Ok(Err(e)),
+        }
+    }
+    for note in &mut notes {
+        // Said at the exit, a steering note is about the phase unless it says what about.
+        if kinds::steering(&note.text).is_some_and(|steering| steering.about.is_none()) {
+            note.text = kinds::marked(kinds::STEERING, Some(&phase.name), &note.text);
+        }
+    }
+    Ok(Ok(notes))
+}
+
+/// Leaves the phase.
+pub(super) fn run(facts: &Facts, job: &str, pairs: &[String]) -> anyhow::Result<Exit> {
+    let record = jobs::record(&facts.places, job);
+    let Some(phase) = record.phase else {
+        return Ok(refused(format_args!(
+            "the job {job} is in no phase; `brain-guard phase enter NAME` enters one, `brain-guard append` takes notes at any time"
+        )));
+    };
+    let notes = match given(facts, &phase, pairs)? {
+        Ok(notes) => notes,
+        Err(e @ SliceError::Kind { .. }) => return Ok(usage(e)),
+        Err(e) => return Ok(refused(format_args!("{e}. Nothing was written."))),
+    };
+    let shape = &facts.settings.file.shape;
+    let steps = facts.settings.phases.steps(&phase.name);
+    let open = match whose::open(facts)? {
+        Ok(open) => open,
+        Err(exit) => return Ok(exit),
+    };
+    let job = open.job.as_str();
+    let path = facts.places.compaction(job);
+    let now = jobs::record(&facts.places, job).phase;
+    let Some(phase) = now.filter(|now| (&now.name, now.entered) == (&phase.name, phase.entered))
+    else {
+        return Ok(refused(
+            "the phase was left by another process just now; see `brain-guard phase list`",
+        ));
+    };
+    let before = &open.text;
+    let document = parse(before, shape);
+    let missing = phase::missing(shape, &phase, steps, &document, &notes);
+    if !missing.is_empty() {
+        return Ok(refused(lacks(facts, &phase, &missing, !notes.is_empty())));
+    }
+    // What stands there open needs no twin; a kill between the two writes leaves such ones.
+    let mut there: BTreeSet<_> = document
+        .entries()
+        .filter(|entry| !entry.closed)
+        .filter_map(|entry| Some((entry.section?, entry.id)))
+        .collect();
+    let (new, known): (Vec<Note>, Vec<Note>) =
+        notes.into_iter().partition(|note| there.insert((note.section, note.id())));
+    let after = add(before, shape, &new).with_context(|| path.display().to_string())?;
+    if after != *before {
+        atomic::write(&path, after.as_bytes())
+            .with_context(|| format!("could not write {}", path.display()))?;
+    }
+    let left =
+        PastPhase { name: phase.name.clone(), entered: phase.entered, left: Some(facts.now) };
+    jobs::change_record(&facts.places, job, |record| {
+        record.phase = None;
+        record.phases.push(left);
+    })
+    .with_context(|| format!("could not write the record of the job {job}"))?;
+    let added = match sections(shape, &new).join(", ") {
+        names if names.is_empty() => "nothing added".to_owned(),
+        names => format!("{} added to {names}", entries(new.len())),
+    };
+    let known = if known.is_empty() {
+        String::new()
+    } else {
+        format!(", {} stood there already", known.len())
+    };
+    let words = compaction::gauge_words(&after, shape);
+    out(format_args!(
+        "left the phase {:?}: {added}{known}; {words} of {} words ({})",
+        phase.name,
+        facts.settings.file.words,
+        path.display()
+    ));
+    Ok(Exit::Done)
+}
+
+fn entries(count: usize) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
+}
+
+/// The refusal: what is missing, and the form for it.
+fn lacks(facts: &Facts, phase: &Phase, missing: &[Missing], given: bool) -> String {
+    let shape = &facts.settings.file.shape;
+    let mut text =
+        format!("the phase {:?} is not written up, and nothing was changed. Missing:", phase.name);
+    for one in missing {
+        let _ = write!(text, "\n  {}", one.named(shape));
+    }
+    let again = if given {
+        "What you gave was not kept: give it again, with this filled in"
+    } else {
+        "Fill this in"
+    };
+    let _ = write!(
+        text,
+        "\n{again} (one list item an entry; `- none: why` where there is nothing to say):\n{}",
+        phase::form(shape, missing)
+    );
+    text
+}

@@ -1,0 +1,274 @@
+//! `phase`: what an exit asks for, what it refuses, and that a refusal writes nothing.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Hook};
+
+const FULL: &str = "## Forward State\n- write the migration\n\n## Open Threads\n- none: nothing was left open\n\n\
+                    ## Assumptions & Risks\n- the feed is sorted\n\n## Process Insight\n- the first plan was too big\n";
+
+fn text(hook: &Hook) -> String {
+    fs::read_to_string(hook.file()).expect("file")
+}
+
+/// Every file of the project and of the job.
+fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).expect("folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            files.extend(tree(&path));
+        } else {
+            files.insert(path.clone(), fs::read(&path).expect("file"));
+        }
+    }
+    files
+}
+
+fn exit(hook: &Hook, slice: &str) -> Answer {
+    hook.raw(&["phase", "exit"], slice.as_bytes())
+}
+
+fn record(hook: &Hook) -> Value {
+    let path = hook.file().with_file_name("job.json");
+    serde_json::from_slice(&fs::read(path).expect("record")).expect("JSON")
+}
+
+#[test]
+fn a_phase_is_left_when_its_shape_is_filled() {
+    let hook = Hook::begun();
+    let entered = hook.agent("brain-guard phase enter design");
+    assert_eq!(entered.code, Some(0), "{entered:?}");
+    assert!(
+        entered.stdout.starts_with("entered the phase \"design\" of the job project-"),
+        "{entered:?}"
+    );
+    assert!(
+        entered
+            .stdout
+            .contains("Forward State, Open Threads, Assumptions & Risks, Process Insight (1"),
+        "{entered:?}"
+    );
+    hook.agent("brain-guard append --kind gotcha 'CRLF breaks the parser'");
+
+    let before = tree(&hook.project);
+    let refused = exit(&hook, "## Forward State\n- write the migration\n");
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert_eq!(tree(&hook.project), before, "nothing was written");
+    for part in [
+        "Missing:\n  Assumptions & Risks: no entry\n  Process Insight: 0 of 1 entries that reflect on the work",
+        "What you gave was not kept",
+        "brain-guard phase exit <<'EOF'\n## Assumptions & Risks\n<!-- ",
+        "\n- \nEOF\n",
+    ] {
+        assert!(refused.stderr.contains(part), "{part}: {}", refused.stderr);
+    }
+    assert!(
+        !refused.stderr.contains("## Open Threads"),
+        "written in the phase: {}",
+        refused.stderr
+    );
+
+    let left = hook.agent(&format!("brain-guard phase exit <<'EOF'\n{FULL}EOF"));
+    assert_eq!(left.code, Some(0), "{left:?}");
+    assert!(
+        left.stdout.starts_with(
+            "left the phase \"design\": 4 entries added to Forward State, Open Threads, "
+        ),
+        "{left:?}"
+    );
+    let file = text(&hook);
+    for line in [
+        "- write the migration\n",
+        "- CRLF breaks the parser\n- none: nothing was left open\n",
+        "- the first plan was too big\n",
+    ] {
+        assert!(file.contains(line), "{line}: {file}");
+    }
+    let record = record(&hook);
+    assert_eq!((&record["phase"], &record["phases"][0]["name"]), (&Value::Null, &json!("design")));
+    let again = exit(&hook, FULL);
+    assert_eq!(again.code, Some(1));
+    assert!(again.stderr.contains("is in no phase; `brain-guard phase enter NAME`"), "{again:?}");
+}
+
+#[test]
+fn what_was_written_in_the_phase_counts_and_what_stood_before_does_not() {
+    let hook = Hook::begun();
+    hook.raw(&["append"], FULL.as_bytes());
+    hook.raw(&["phase", "enter", "build"], b"");
+    let refused = exit(&hook, "");
+    assert_eq!(refused.stderr.matches("no entry").count(), 3, "{refused:?}");
+    // By hand, too.
+    let file = text(&hook)
+        .replace("- the feed is sorted\n", "- the feed is sorted\n- the clock is right\n");
+    fs::write(hook.file(), file).expect("file");
+    for (kind, note) in
+        [("directive", "never push"), ("thread", "a question"), ("lesson", "smaller steps")]
+    {
+        hook.raw(&["append", "--kind", kind, note], b"");
+    }
+    let before = text(&hook);
+    let left = exit(&hook, "");
+    assert!(left.stdout.contains("nothing added"), "{left:?}");
+    assert_eq!(text(&hook), before);
+}
+
+#[test]
+fn notes_by_kind_stand_beside_a_slice_and_nothing_stands_twice() {
+    let hook = Hook::begun();
+    hook.raw(&["append", "--kind", "risk", "the feed is sorted"], b"");
+    hook.raw(&["phase", "enter", "the build"], b"");
+    let command = "brain-guard phase exit --kind directive 'never push' --kind lesson '- smaller steps' --kind Thread 'ask Petra' <<'EOF' 2>&1\n\
+                   ## risks\n- the feed is sorted\n- the feed is sorted\nEOF";
+    let left = hook.agent(command);
+    assert_eq!(left.code, Some(0), "{left:?}");
+    assert!(
+        left.stdout.contains(
+            "3 entries added to Forward State, Open Threads, Process Insight, 2 stood there already"
+        ),
+        "{left:?}"
+    );
+    let file = text(&hook);
+    assert_eq!(file.matches("the feed is sorted").count(), 1, "{file}");
+    assert!(
+        file.contains("- directive: never push\n") && file.contains("- smaller steps\n"),
+        "{file}"
+    );
+}
+
+#[test]
+fn a_coached_phase_asks_what_the_coaching_did() {
+    let hook = Hook::begun();
+    hook.settings(&json!({"phases": {"names": {"review": {"coach": "read the tests first"}}}}));
+    let entered = hook.raw(&["phase", "enter", "Review"], b"");
+    assert!(
+        entered.stdout.contains("\nread the tests first\n")
+            && entered.stdout.contains("steering note"),
+        "{entered:?}"
+    );
+    assert_eq!(record(&hook)["phase"]["coach"], "read the tests first");
+    let refused = exit(&hook, FULL);
+    assert_eq!(refused.code, Some(1));
+    assert!(
+        refused.stderr.contains("a steering note: what the coaching you heard did to the work"),
+        "{refused:?}"
+    );
+    assert!(refused.stderr.contains("\n- steering: \nEOF"), "{refused:?}");
+    let left = exit(&hook, &format!("{FULL}- steering: it kept me from a rewrite\n"));
+    assert_eq!(left.code, Some(0), "{left:?}");
+    assert!(text(&hook).contains("- steering: [Review] it kept me from a rewrite\n"));
+}
+
+#[test]
+fn coaching_comes_from_the_call_then_the_job_then_the_settings() {
+    let hook = Hook::begun();
+    hook.settings(
+        &json!({"phases": {"reflection_steps": 0, "names": {"*": {"coach": "from the settings"}}}}),
+    );
+    let coach = |args: &[&str], stdin: &[u8]| {
+        let entered = hook.raw(&[&["phase", "enter", "a phase"], args].concat(), stdin);
+        assert_eq!(entered.code, Some(0), "{entered:?}");
+        let said = record(&hook)["phase"]["coach"].as_str().expect("coach").to_owned();
+        assert!(entered.stdout.contains(&said), "{entered:?}");
+        let note = format!(
+            "## Open Threads\n- heard: {said}\n## forward\n- x\n## risks\n- x\n## insight\n- x\n- steering: none: too early\n"
+        );
+        assert_eq!(exit(&hook, &note).code, Some(0));
+        said
+    };
+    assert_eq!(coach(&[], b""), "from the settings");
+    let path = hook.file().with_file_name("job.json");
+    let mut own = record(&hook);
+    own["coaching"] = json!({"A Phase": "from the job"});
+    fs::write(&path, own.to_string()).expect("record");
+    assert_eq!(coach(&[], b""), "from the job");
+    assert_eq!(coach(&["--coach", "from the call"], b""), "from the call");
+    assert_eq!(coach(&["--coach", "-"], b"from\nstdin\n"), "from\nstdin");
+    assert_eq!(coach(&["--coach", ""], b""), "");
+}
+
+#[test]
+fn reflection_steps_are_the_operators_dial() {
+    let hook = Hook::begun();
+    hook.settings(&json!({"phases": {"names": {"design": {"reflection_steps": 2}}}}));
+    hook.raw(&["phase", "enter", "design"], b"");
+    let refused = exit(&hook, FULL);
+    assert!(refused.stderr.contains("Process Insight: 1 of 2 entries"), "{refused:?}");
+    assert_eq!(
+        exit(&hook, &format!("{FULL}- none: no more\n")).code,
+        Some(1),
+        "`none:` is no reflection"
+    );
+    assert_eq!(exit(&hook, &format!("{FULL}- the second was too small\n")).code, Some(0));
+}
+
+#[test]
+fn one_phase_at_a_time_and_names_are_a_line() {
+    let hook = Hook::begun();
+    for (name, code) in
+        [("", 2), ("a\nb", 2), (&*"x".repeat(61), 2), ("the design", 0), ("build", 1)]
+    {
+        let answer = hook.raw(&["phase", "enter", name], b"");
+        assert_eq!(answer.code, Some(code), "{name:?}: {answer:?}");
+        assert_eq!(answer.stderr.contains("brain-guard phase exit"), code == 1, "{answer:?}");
+    }
+    let listed = hook.raw(&["phase", "list", "--json"], b"").json();
+    assert_eq!((&listed["phase"]["name"], &listed["left"]), (&json!("the design"), &json!([])));
+    assert_eq!(listed["phase"]["missing"].as_array().map(Vec::len), Some(4));
+    assert_eq!(exit(&hook, FULL).code, Some(0));
+    let listed = hook.raw(&["phase", "list"], b"");
+    assert!(listed.stdout.contains("is in no phase\nleft: \"the design\", 20"), "{listed:?}");
+}
+
+#[test]
+fn what_stands_under_no_section_is_named_by_its_line() {
+    let hook = Hook::begun();
+    hook.raw(&["phase", "enter", "design"], b"");
+    let before = tree(&hook.project);
+    for (slice, code, said) in [
+        (
+            format!("by the way\n\n{FULL}"),
+            1,
+            "line 1 stands under no section's heading (\"by the way\")",
+        ),
+        (
+            format!("{FULL}\n## Ideas\n- x\n"),
+            1,
+            "line 13: no section is called \"Ideas\"; there are: Forward State,",
+        ),
+        (
+            format!("{FULL}\n## Git Commit Messages\n- abc123 mine\n"),
+            1,
+            "line 14: Git Commit Messages is written by brain-guard",
+        ),
+    ] {
+        let answer = exit(&hook, &slice);
+        assert_eq!(answer.code, Some(code), "{answer:?}");
+        assert!(
+            answer.stderr.contains(said) && answer.stderr.contains("Nothing was written"),
+            "{said}: {answer:?}"
+        );
+    }
+    let unknown = hook.raw(&["phase", "exit", "--kind", "idea", "x"], FULL.as_bytes());
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.stderr.contains("unknown kind \"idea\"; kinds: assumption,"), "{unknown:?}");
+    assert_eq!(tree(&hook.project), before);
+}
+
+#[test]
+fn phases_are_the_main_loops_and_open_at_narrow() {
+    let hook = Hook::climbed(31.0);
+    assert_eq!(
+        hook.agent("brain-guard phase enter design && brain-guard phase list").code,
+        Some(0)
+    );
+    let mut call = hook.call("Bash", &json!({"command": "brain-guard phase exit"}));
+    call["agent_id"] = json!("a1");
+    call["agent_type"] = json!("general-purpose");
+    assert_eq!(hook.send(&call).verdict(), "deny");
+}
