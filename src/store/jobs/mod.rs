@@ -22,7 +22,7 @@ use crate::job::{self, Record, State, Summed, default_name};
 
 pub use adopt::name_now;
 pub use holders::{hold, holder, release};
-pub use moves::{Asker, apply, auto, run, seen, situation};
+pub use moves::{Asker, auto, run, seen, situation};
 pub use sealed::{
     Version, last_version, mirror, restore, sealed_path, version, versions, write_sealed,
 };
@@ -145,6 +145,8 @@ pub fn authored_ids(document: &Document) -> Vec<compaction::EntryId> {
     shape.authored().flat_map(|index| document.section(index)).map(|e| e.id).collect()
 }
 
+#[cfg(test)]
+mod laws;
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -85,18 +85,30 @@ pub fn run(
     verb: Verb,
     name: Option<&str>,
 ) -> io::Result<Result<Transition, Refusal>> {
+    steps(asker, verb, name, usize::MAX)
+}
+
+/// [`run`] to its `limit`-th effect: where a kill would end it.
+pub(super) fn steps(
+    asker: &Asker,
+    verb: Verb,
+    name: Option<&str>,
+    limit: usize,
+) -> io::Result<Result<Transition, Refusal>> {
     let _moving = moving(asker.places)?;
     let decided = situation(asker, verb, name).and_then(|at| transition(verb, &at));
     let found = match decided {
         Ok(found) => found,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    for effect in &found.effects {
+    for effect in found.effects.iter().take(limit) {
         if let Err(refusal) = apply(asker, effect)? {
             return Ok(Err(refusal));
         }
     }
-    sweep(asker)?;
+    if limit >= found.effects.len() {
+        sweep(asker)?;
+    }
     Ok(Ok(found))
 }
 
@@ -229,7 +241,7 @@ fn summed(asker: &Asker, job: &str) -> bool {
 /// # Errors
 /// The lock stayed taken, or what the system says. Refused, and not done, where
 /// another session took the job in between.
-pub fn apply(asker: &Asker, effect: &Effect) -> io::Result<Result<(), Refusal>> {
+fn apply(asker: &Asker, effect: &Effect) -> io::Result<Result<(), Refusal>> {
     let Asker { places, .. } = asker;
     let me = asker.holder();
     match effect {
