@@ -1,9 +1,9 @@
 //! The session's side of a job verb: what it works on from then on, and the
 //! boundary that begins it afresh there.
 
-use super::crossing::{self, Opening};
 use super::deliver;
 use super::facts::Facts;
+use super::opening::{self, Opening, Refusal};
 use crate::boundary::{Carrier, Delivery, MOVED_ON, Token};
 use crate::clock;
 use crate::compaction::{self, BlockKind, Role, Shape};
@@ -39,6 +39,8 @@ pub fn focus(facts: &mut Facts, ask: &Focus) -> Option<String> {
     if let Err(e) = facts.ensure_file(ask.job) {
         facts.fault("compaction file not made", &e);
     }
+    // The job that is left counts in it.
+    let refusal = opening::why_no_boundary(facts, ask.job, Some(true), true);
     switch(facts, ask.job, new);
     prompts_follow(facts, &left, ask.job);
     if !ask.clear {
@@ -46,7 +48,7 @@ pub fn focus(facts: &mut Facts, ask: &Focus) -> Option<String> {
     }
     let text = jobs::read(&facts.places, ask.job).ok().flatten().unwrap_or_default();
     let delivery = if new { Delivery::Template } else { Delivery::Reload };
-    cross_with(facts, ask.job, delivery, 0, &text)
+    cross_with(facts, ask.job, delivery, 0, &text, refusal)
 }
 
 /// The job was put aside: the session gets a default job, and no boundary.
@@ -68,7 +70,7 @@ pub fn complete(facts: &mut Facts, job: &str, version: u64) -> Option<String> {
         return None;
     };
     let note = transition_note(&sealed, &facts.settings.file.shape);
-    cross_with(facts, job, Delivery::Transition, version, &note)
+    cross_with(facts, job, Delivery::Transition, version, &note, None)
 }
 
 /// What the agent is told where its session is not cleared after all.
@@ -103,6 +105,7 @@ fn cross_with(
     delivery: Delivery,
     version: u64,
     text: &str,
+    refusal: Option<Refusal>,
 ) -> Option<String> {
     let name = format!("{}{job}{}", facts.id, facts.now.to_rfc3339());
     let name = format!("{}.md", short_digest(name.as_bytes()));
@@ -121,7 +124,13 @@ fn cross_with(
         clear: Some(true),
         authored: true,
     };
-    let refusal = crossing::open(facts, &opening).err()?;
+    let refusal = match refusal {
+        Some(refusal) => {
+            opening::refused(facts, &refusal);
+            refusal
+        }
+        None => opening::open(facts, &opening).err()?,
+    };
     Some(stays(facts, &opening.token(facts, Carrier::Manual), &refusal.why))
 }
 

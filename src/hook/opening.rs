@@ -105,7 +105,11 @@ pub fn why_no_boundary(
         let why = "no carrier can clear this session now".to_owned();
         return Some(Refusal { why, lifts_until: Some(facts.now + lifted_for()) });
     }
-    let earlier = boundary::times(&facts.places, job);
+    let mut earlier = boundary::times(&facts.places, job);
+    if earlier.is_empty() && job != facts.session.job {
+        // Else one new job after another would be a loop without an end.
+        earlier = boundary::times(&facts.places, &facts.session.job);
+    }
     let spent = budget::check(&earlier, facts.now, &facts.settings.boundary).err()?;
     Some(Refusal { why: spent.why, lifts_until: Some(spent.until) })
 }
@@ -119,18 +123,23 @@ pub struct Refusal {
     pub lifts_until: Option<Time>,
 }
 
+/// There is no boundary: what that means for the session.
+pub fn refused(facts: &mut Facts, refusal: &Refusal) {
+    let details = json!({"session": facts.id, "why": refusal.why});
+    log::write(&facts.places.log(), facts.now, "no-boundary", &details);
+    if let Some(until) = refusal.lifts_until {
+        facts.update(|s| s.lifted = Some((until, refusal.why.clone())));
+        facts.session.lifted = Some((until, refusal.why.clone()));
+    }
+}
+
 /// Opens a boundary, if one is due and can be carried out.
 ///
 /// # Errors
 /// Why there is none.
 pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), Refusal> {
     if let Some(refusal) = why_no_boundary(facts, &opening.job, opening.clear, opening.authored) {
-        let details = json!({"session": facts.id, "why": refusal.why});
-        log::write(&facts.places.log(), facts.now, "no-boundary", &details);
-        if let Some(until) = refusal.lifts_until {
-            facts.update(|s| s.lifted = Some((until, refusal.why.clone())));
-            facts.session.lifted = Some((until, refusal.why.clone()));
-        }
+        refused(facts, &refusal);
         return Err(refusal);
     }
     let failed = |why: &str| Refusal { why: why.to_owned(), lifts_until: None };

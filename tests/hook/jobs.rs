@@ -299,3 +299,15 @@ fn a_look_at_the_jobs_costs_no_turn_and_the_verbs_are_the_agents_to_run() {
     assert_eq!(typed("focus parser"), Value::Null, "goes to the agent");
     assert_ne!(hook.state()["turn"], Value::Null);
 }
+
+/// Nothing in the client brakes a loop; a new name is none either.
+#[test]
+fn one_new_job_right_after_another_is_not_cleared_for() {
+    let mut hook = Hook::begun();
+    hook.agent("brain-guard job focus one");
+    cleared(&mut hook, 2);
+    hook.stop();
+    let refused = asked(&hook, &focus("two", true)).note();
+    assert!(refused.contains("did not clear this session: the last boundary"), "{refused}");
+    assert_eq!(hook.state()["job"], "two");
+}

@@ -11,6 +11,7 @@ mod default_mode;
 mod file_ramp;
 mod first_turn;
 mod four_sessions;
+mod goes_on;
 mod grace;
 mod headless;
 mod jobs;
