@@ -16,7 +16,7 @@ use crate::hook::crossing;
 use crate::hook::facts::Facts;
 use crate::seal::{self, Input, Refused, Sealed};
 use crate::store::requests::{self, Request};
-use crate::store::sealing::{self, Authored, Outcome};
+use crate::store::sealing::{self, Authored, Outcome, Writer};
 use crate::store::{atomic, jobs};
 
 /// What is asked of the seal.
@@ -61,8 +61,7 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
     let outcome = sealing::run(
         &facts.places,
         &job,
-        facts.id,
-        &facts.session,
+        Writer { id: facts.id, session: &facts.session },
         &facts.settings,
         summary.as_deref(),
         now,

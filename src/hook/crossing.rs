@@ -11,13 +11,13 @@ pub use super::opening::{Opening, Refusal, open, why_no_boundary};
 use crate::boundary::{Delivery, EDITED, MOVED_ON, SEALED_ANEW, Step, Token};
 use crate::log;
 use crate::store::requests::{self, Request};
-use crate::store::sealing::{self, Outcome};
+use crate::store::sealing::{self, Outcome, Writer};
 use crate::store::{boundary, jobs, prompts, state};
 
 /// Seals the session's file as it stands, without a word from the agent.
 fn seal_now(facts: &Facts) -> std::io::Result<Outcome> {
     let Facts { places, id, session, settings, now, .. } = facts;
-    sealing::run(places, &session.job, id, session, settings, None, *now, false)
+    sealing::run(places, &session.job, Writer { id, session }, settings, None, *now, false)
 }
 
 /// After a shell call that ran our verbs: takes what they asked for, seals again

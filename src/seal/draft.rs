@@ -71,12 +71,6 @@ impl Item {
         !self.closed && kept || self.directive
     }
 
-    /// Whether even its very words in another entry don't stand for it: of two threads each is
-    /// closed by itself, and a directive's every word counts.
-    pub fn stands_alone(&self, shape: &Shape) -> bool {
-        self.directive || !self.closed && shape.role(self.home) == Role::Threads
-    }
-
     /// Whether the seal may take it out for its size or age.
     pub fn may_go(&self, shape: &Shape) -> bool {
         !self.pinned && !self.none && !self.is_open_work(shape)
@@ -185,6 +179,12 @@ impl<'a> Draft<'a> {
         self.limits().slice(self.shape().sections.get(section)?)
     }
 
+    /// The words that only the agent may take out.
+    pub fn kept_words(&self) -> usize {
+        let shape = self.shape();
+        self.items.iter().filter(|item| !item.may_go(shape)).map(|item| item.words).sum()
+    }
+
     /// The words that stand in one section.
     pub fn words_of(&self, section: usize) -> usize {
         self.items.iter().filter(|item| item.section == Some(section)).map(|item| item.words).sum()
@@ -204,14 +204,16 @@ impl<'a> Draft<'a> {
         for (item, into) in items.into_iter().zip(into) {
             if let Some(into) = into {
                 self.record(&item, Some(*into), log);
-                left.push((*into, item.age));
+                left.push((*into, item));
             } else {
                 self.items.push(item);
             }
         }
-        for (into, age) in left {
+        for (into, other) in left {
             if let Some(item) = self.items.iter_mut().find(|item| item.id == into) {
-                item.age.absorb(age);
+                item.age.absorb(other.age);
+                // An answer that is given again is this session's.
+                item.inherited &= !item.none || other.inherited;
             }
         }
     }

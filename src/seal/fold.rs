@@ -1,4 +1,5 @@
-//! Step 3: of near-duplicates that belong in one section, the fuller stays.
+//! Step 3: of near-duplicates that belong in one section, the fuller stays. What the agent alone may
+//! remove is none: two threads are closed one by one, and of a directive every word counts.
 
 use super::draft::{Draft, Item};
 use super::report::StepReport;
@@ -32,9 +33,7 @@ pub(super) fn fold(draft: &mut Draft, log: &mut StepReport, of: impl Fn(&Item) -
         let item = &draft.items[index];
         let fuller = kept.iter().map(|&other| &draft.items[other]).find(|other| {
             let fits = other.home == item.home && other.may_stand_for(item, shape);
-            let whole = item.pinned || item.is_open_work(shape);
-            let says = |other| if whole { in_a_row(other, item) } else { holds(other, item) };
-            fits && !item.stands_alone(shape) && says(other)
+            fits && item.may_go(shape) && holds(other, item)
         });
         match fuller {
             Some(other) => into[index] = Some(other.id),
@@ -60,7 +59,7 @@ pub(super) fn holds(fuller: &Item, item: &Item) -> bool {
     shared == item.set.len() || shared as f64 >= ALIKE * either as f64
 }
 
-/// Whether `item` stands in `fuller` word for word. What the agent alone may remove must.
+/// Whether `item` stands in `fuller` word for word.
 fn in_a_row(fuller: &Item, item: &Item) -> bool {
     let said = !item.set.is_empty() && !fuller.none && !item.none;
     said && fuller.tokens.windows(item.tokens.len()).any(|window| window == item.tokens)

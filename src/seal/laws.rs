@@ -140,14 +140,16 @@ proptest! {
         let shape = Shape::default();
         let Ok(sealed) = case.seal(&case.text, &shape, 1_000_000_000) else { return Ok(()) };
         let after = parse(&sealed.text, &shape);
+        let inherited = case.inherited();
         let is_work = |section: Option<usize>| section.is_none_or(|section| matches!(shape.role(section), Role::Forward | Role::Threads));
         for entry in parse(&case.text, &shape).entries().filter(|entry| entry.words > 0) {
             let under = entry.under.as_deref().and_then(|title| flags(title).word);
             let kind = entry.kind.clone().or(under.filter(|word| shape.route(word).is_some()));
             let routed = entry.section.is_none() && kind.is_some();
-            let work = is_work(entry.section) && !entry.closed && !routed;
             let git = entry.section.is_some_and(|section| shape.role(section) == Role::Git);
-            if !(work || entry.pinned || entry.none && !entry.closed) || git {
+            let old_answer = entry.none && !entry.pinned && inherited.contains(&entry.id);
+            let work = is_work(entry.section) && !entry.closed && !routed;
+            if !(work || entry.pinned || entry.none && !entry.closed) || git || old_answer {
                 continue;
             }
             let said = fold_case(words(&entry.text));

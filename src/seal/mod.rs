@@ -2,7 +2,8 @@
 //!
 //! Eight steps in order, each in a file of its own, each reporting what it did. The pass
 //! invents no prose and loses none: what it takes out comes back as [`Removed`]. It never
-//! takes out what is open in Forward State or Open Threads, what is pinned, or a `none: <reason>`.
+//! takes out what is open in Forward State or Open Threads, what is pinned, a directive, or the
+//! `none: <reason>` of this session.
 //! Pure: a text goes in, a text comes out.
 
 mod age;
@@ -121,6 +122,7 @@ pub fn seal(input: &Input) -> Result<Sealed, Box<Refused>> {
         report.steps.push(log);
     }
     report.words_after = before;
+    (report.kept, report.target) = (draft.kept_words(), input.limits.target_words());
     let text = stamp::run(&draft);
     let unchanged = |step| StepReport { after: before, ..StepReport::new(step, before) };
     report.steps.push(unchanged(Step::Stamp));

@@ -116,13 +116,18 @@ pub struct Report {
     pub words_before: usize,
     /// Words after; of a refused seal, what it would have come to.
     pub words_after: usize,
+    /// Words of these that only the agent may take out: open work, pins, directives, answers.
+    pub kept: usize,
+    /// Words the seal aims for.
+    pub target: usize,
     /// The steps, in order.
     pub steps: Vec<StepReport>,
 }
 
 impl Report {
     pub(super) fn new(words: usize, version: u64, verdict: Verdict) -> Self {
-        Self { verdict, version, words_before: words, words_after: words, steps: Vec::new() }
+        let (words_before, words_after) = (words, words);
+        Self { verdict, version, words_before, words_after, kept: 0, target: 0, steps: Vec::new() }
     }
 }
 
@@ -163,6 +168,14 @@ impl fmt::Display for Report {
             if more > 0 {
                 write!(f, "\n    … and {more} more")?;
             }
+        }
+        if self.kept * 4 > self.target * 3 && self.verdict == Verdict::Sealed {
+            let Self { kept, target, .. } = self;
+            write!(
+                f,
+                "\n  {kept} words are open or pinned and only you can take them out; the seal aims for {target}. \
+                 Close what is done (`brain-guard close <id>`), and more of the rest stays"
+            )?;
         }
         Ok(())
     }

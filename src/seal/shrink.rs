@@ -3,9 +3,9 @@
 //!
 //! On the way to the target the newest entry of each section is spared at first, and of the
 //! summary half of its slice. They go where the target can't be met otherwise, the least referred
-//! to and oldest first, but for what this call brought and the summary's newest. Where what the
-//! agent alone may remove is over the target by itself, nothing is won by forgetting all the
-//! rest, and they stay. Only to get below the block band does everything go that may.
+//! to and oldest first, what this call brought last of all. Where what the agent alone may remove
+//! is over the target by itself, nothing is won by forgetting all the rest, and they stay. Only
+//! to get below the block band does everything go that may.
 
 use crate::compaction::Role;
 
@@ -26,9 +26,7 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
         let Some(index) = next_out(draft, |index| is_spared(draft, index)) else { break };
         draft.take_out(index, None, log);
     }
-    let stays = |(index, item): &(usize, &Item)| !goes(item, draft) || is_last(draft, *index);
-    let left = draft.items.iter().enumerate().filter(stays).map(|(_, item)| item.words);
-    let reachable = left.sum::<usize>() <= target;
+    let reachable = draft.kept_words() <= target;
     while reachable && draft.words() > target {
         let Some(index) = old_out(draft) else { break };
         draft.take_out(index, None, log);
@@ -74,14 +72,8 @@ fn next_out(draft: &Draft, spared: impl Fn(usize) -> bool) -> Option<usize> {
 
 /// The least referred to and oldest of what was spared, wherever it stands.
 fn old_out(draft: &Draft) -> Option<usize> {
-    draft.least(|index, item| goes(item, draft) && !is_last(draft, index))
-}
-
-/// Whether an entry is what carries the thread: what this call brought, or the summary's newest.
-fn is_last(draft: &Draft, index: usize) -> bool {
-    let item = &draft.items[index];
-    let summary = draft.shape().role(item.home) == Role::Summary;
-    item.fresh || summary && !item.closed && newer(draft, index).next().is_none()
+    let of = |fresh| draft.least(|_, item| goes(item, draft) && item.fresh == fresh);
+    of(false).or_else(|| of(true))
 }
 
 /// The open entries of an entry's section that might go, but only after it.

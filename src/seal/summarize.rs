@@ -9,6 +9,7 @@ use super::{Input, age, fold, organize};
 
 pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     let shape = draft.shape();
+    drop_old_answers(draft, log);
     let Some(summary) = shape.with_role(Role::Summary) else {
         // Without such a section the new text stands where stray text goes.
         draft.items.extend(new_items(draft.input, shape.home()));
@@ -46,6 +47,19 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     let limit = draft.slice(summary).unwrap_or(usize::MAX);
     while draft.words_of(summary) > limit {
         let Some(index) = next_out(draft, summary) else { break };
+        draft.take_out(index, None, log);
+    }
+}
+
+/// Takes out the `none: <reason>` of earlier sessions where a section holds something newer:
+/// it answered for them, and one a session would fill the file.
+fn drop_old_answers(draft: &mut Draft, log: &mut StepReport) {
+    let old = |item: &Item| item.none && item.inherited && !item.pinned;
+    let newer: Vec<usize> =
+        draft.items.iter().filter(|item| !item.inherited).map(|item| item.home).collect();
+    while let Some(index) =
+        draft.items.iter().position(|item| old(item) && newer.contains(&item.home))
+    {
         draft.take_out(index, None, log);
     }
 }

@@ -227,7 +227,8 @@ fn what_is_closed_or_came_over_folds_into_the_summary() {
         entries(&sealed.text, "summary"),
         ["older", "old came over", "The newest.", "[x] step one"]
     );
-    assert_eq!(entries(&sealed.text, "insight"), ["! pinned came over", "new", "none: came over"]);
+    assert_eq!(entries(&sealed.text, "insight"), ["! pinned came over", "new"]);
+    assert_eq!(removed(&sealed, Step::Summarize), ["none: came over"], "it answered for then");
     assert_eq!(entries(&sealed.text, "forward"), ["step two came over"]);
     assert_eq!(entries(&sealed.text, "threads"), ["open came over"]);
     let again = With { summary: Some("The newest."), ..With::default() }.sealed(&sealed.text);

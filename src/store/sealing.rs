@@ -37,15 +37,23 @@ pub fn limits(settings: &Settings) -> Limits {
     }
 }
 
-/// Seals the job's file for the session `id`.
+/// The session that seals.
+#[derive(Debug, Clone, Copy)]
+pub struct Writer<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Its state.
+    pub session: &'a Session,
+}
+
+/// Seals the job's file.
 ///
 /// # Errors
 /// What the system says; the live file is untouched then.
 pub fn run(
     places: &Places,
     job: &str,
-    id: &str,
-    session: &Session,
+    by: Writer,
     settings: &Settings,
     summary: Option<&str>,
     now: Time,
@@ -56,10 +64,10 @@ pub fn run(
     }
     let _held = jobs::lock(places, job)?;
     let Some(source) = jobs::read(places, job)? else { return Ok(Outcome::NoFile) };
-    let inherited: BTreeSet<EntryId> = session.inherited.iter().copied().collect();
+    let inherited: BTreeSet<EntryId> = by.session.inherited.iter().copied().collect();
     let last_version = jobs::last_version(places, job);
     let record = jobs::record(places, job);
-    let sealer = Sealer { session: id.to_owned(), ordinal: record.ordinal(id) };
+    let sealer = Sealer { session: by.id.to_owned(), ordinal: record.ordinal(by.id) };
     // Only to know edited entries by: without it they are new.
     let sealed = atomic::read_text(&jobs::sealed_path(places, job, last_version)).ok().flatten();
     let past = Past { session: sealer.ordinal, ages: &record.entries, sealed: sealed.as_deref() };

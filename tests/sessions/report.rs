@@ -1,0 +1,111 @@
+//! The chain as a table, and for programs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::args::Args;
+use crate::judge::{Delivered, Fault, Rule, SLICE, TARGET, mean};
+use crate::run::{Chain, Session, words};
+
+/// Of each earlier session, how many of its facts stand in the delivered text.
+fn remembered(chain: &Chain, session: &Session, delivered: &Delivered) -> BTreeMap<u32, usize> {
+    let mut remembered = BTreeMap::new();
+    for fact in chain.facts.iter().filter(|fact| fact.session <= session.number) {
+        if delivered.says(&fact.text, |_| true) {
+            *remembered.entry(fact.session).or_default() += 1;
+        }
+    }
+    remembered
+}
+
+fn open_words(delivered: &Delivered) -> usize {
+    delivered.words_of("Forward State") + delivered.words_of("Open Threads")
+}
+
+/// For people.
+pub fn table(args: &Args, chain: &Chain, faults: &[Fault]) -> String {
+    let mut out = String::from(
+        "session  wrote  delivered  of it kick-off  open work  tidied  Prior Summary  still there (session:facts)\n",
+    );
+    for session in &chain.sessions {
+        let delivered = Delivered::of(&session.delivered);
+        let there: Vec<String> = remembered(chain, session, &delivered)
+            .iter()
+            .map(|(session, facts)| format!("{session}:{facts}"))
+            .collect();
+        let _ = writeln!(
+            out,
+            "{:>7}  {:>5}  {:>9}  {:>14}  {:>9}  {:>6}  {:>13}  {}",
+            session.number,
+            session.written,
+            delivered.words,
+            delivered.kick_off,
+            open_words(&delivered),
+            session.tidied,
+            delivered.words_of("Prior Summary"),
+            there.join(" ")
+        );
+    }
+    if let (Some(early), Some(late)) = (mean(chain, 5, 14), mean(chain, 21, 30)) {
+        let _ = writeln!(
+            out,
+            "mean of sessions 5–14: {early:.1}, of 21–30: {late:.1} ({:.3})",
+            late / early
+        );
+    }
+    for (rule, says) in Rule::ALL {
+        let of = faults.iter().filter(|fault| fault.rule == rule).count();
+        let _ = writeln!(
+            out,
+            "{:<48} {}",
+            says,
+            if of == 0 { "ok".to_owned() } else { format!("{of} FAULTS") }
+        );
+    }
+    for fault in faults.iter().take(12) {
+        let _ = writeln!(out, "  {fault}");
+    }
+    let _ = write!(out, "seed {}, target {TARGET} words, slice {SLICE} words", args.seed);
+    if args.control { out + ", without ageing" } else { out }
+}
+
+/// For programs.
+pub fn json(args: &Args, chain: &Chain, faults: &[Fault]) -> Value {
+    let sessions: Vec<Value> = chain
+        .sessions
+        .iter()
+        .map(|session| {
+            let delivered = Delivered::of(&session.delivered);
+            json!({
+                "session": session.number,
+                "written": session.written,
+                "delivered": delivered.words,
+                "kick_off": delivered.kick_off,
+                "tidied": session.tidied,
+                "open_work": open_words(&delivered),
+                "prior_summary": delivered.words_of("Prior Summary"),
+                "removed": session.versions.iter().map(|v| words(&v.removed)).sum::<usize>(),
+                "versions": session.versions.len(),
+                "pins": session.pins.len(),
+                "directives": session.directives.len(),
+                "open": session.open.len(),
+                "still_there": remembered(chain, session, &delivered),
+            })
+        })
+        .collect();
+    let faults: Vec<Value> = faults
+        .iter()
+        .map(|fault| json!({"session": fault.session, "rule": format!("{:?}", fault.rule), "what": fault.what}))
+        .collect();
+    json!({
+        "seed": args.seed,
+        "without_ageing": args.control,
+        "target": TARGET,
+        "mean_5_14": mean(chain, 5, 14),
+        "mean_21_30": mean(chain, 21, 30),
+        "sessions": sessions,
+        "faults": faults,
+    })
+}

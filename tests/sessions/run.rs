@@ -1,0 +1,222 @@
+//! The sessions one after another, through the real binary: what the client and the plugin's module would send it.
+
+use std::fs;
+use std::path::Path;
+
+use brain_guard::compaction::{Document, Shape, parse};
+use serde_json::{Value, json};
+
+use crate::harness::Hook;
+use crate::note::Note;
+use crate::story::{Fact, Plan, Story};
+
+/// What one seal left on disk.
+#[derive(Debug, Clone, Default)]
+pub struct Version {
+    pub raw: String,
+    pub sealed: String,
+    pub removed: String,
+}
+
+/// A session, and what it handed on.
+#[derive(Debug, Clone, Default)]
+pub struct Session {
+    pub number: u32,
+    /// Words it appended, and the words of its summary.
+    pub written: usize,
+    /// Open entries it closed because the seal said that they were too many.
+    pub tidied: usize,
+    pub versions: Vec<Version>,
+    /// The text that starts the next session.
+    pub delivered: String,
+    pub pins: Vec<String>,
+    pub directives: Vec<String>,
+    pub open: Vec<String>,
+}
+
+/// All of it.
+#[derive(Debug, Clone, Default)]
+pub struct Chain {
+    pub sessions: Vec<Session>,
+    pub facts: Vec<Fact>,
+}
+
+/// Plays so many sessions; in the control nothing falls out below the block band.
+pub fn run(seed: u64, sessions: u32, control: bool) -> Chain {
+    let mut hook = Hook::new();
+    let mut settings = json!({
+        "boundary": {"min_interval_seconds": 0, "max_per_hour": 10_000, "attended_notice_seconds": 0},
+    });
+    if control {
+        settings["file"] = json!({"summary_slice": 0.8, "seal_target": 0.84});
+    }
+    hook.settings(&settings);
+    let mut story = Story::new(seed);
+    let mut chain = Chain::default();
+    hook.session = id(1);
+    hook.start("startup");
+    hook.prompt("Make the importer of the billing service fit for the new ledger, step by step.");
+    for number in 1..=sessions {
+        let before = fs::read_to_string(hook.file()).unwrap_or_default();
+        let plan = story.session(number, sessions, &ids(&before));
+        let (written, versions, tidied) = work(&hook, &plan, &mut story);
+        let delivered = cross(&mut hook, number);
+        chain.sessions.push(Session {
+            number,
+            written,
+            tidied,
+            versions,
+            delivered,
+            pins: story.pins(),
+            directives: story.directives(),
+            open: story.open(),
+        });
+    }
+    chain.facts = story.facts().to_vec();
+    chain
+}
+
+fn id(number: u32) -> String {
+    format!("5e550000-0000-4000-8000-{number:012}")
+}
+
+/// Entries a session may name.
+fn ids(text: &str) -> Vec<String> {
+    let shape = Shape::default();
+    parse(text, &shape)
+        .entries()
+        .filter(|entry| !entry.closed)
+        .map(|entry| entry.id.to_string())
+        .collect()
+}
+
+/// The session's work, to its seal: words written, what the seals left, and how many entries it
+/// closed for the seal's sake.
+fn work(hook: &Hook, plan: &Plan, story: &mut Story) -> (usize, Vec<Version>, usize) {
+    let mut written = 0;
+    let said = |answer: crate::harness::Answer| {
+        assert_eq!(answer.code, Some(0), "{answer:?}");
+    };
+    close(hook, &plan.close);
+    let sealed = last_version(hook);
+    for (index, burst) in plan.bursts.iter().enumerate() {
+        written += burst.iter().map(|note| words(&note.text)).sum::<usize>();
+        said(hook.agent(&append(burst)));
+        if plan.seals_halfway && index == plan.bursts.len() / 2 {
+            said(hook.agent("brain-guard seal --no-clear"));
+        }
+    }
+    if let Some((before, after)) = &plan.edit {
+        let text = fs::read_to_string(hook.file()).expect("the file");
+        fs::write(hook.file(), text.replacen(before, after, 1)).expect("edited");
+    }
+    written += plan.summary.iter().map(|text| words(text)).sum::<usize>();
+    // Straight to the program: a hook may cut a long answer.
+    let asked = hook.raw(&["seal", "--dry-run", "--json", "--session", &hook.session], b"");
+    let dry: Value =
+        serde_json::from_str(&asked.stdout).unwrap_or_else(|e| panic!("{e}: {asked:?}"));
+    let count = |key: &str| dry[key].as_u64().expect("a count") as usize;
+    let over = count("kept").saturating_sub(count("target"));
+    let tidied = story.tidy(over);
+    close(hook, &tidied);
+    let summary = list(plan.summary.iter().map(String::as_str));
+    said(hook.agent(&format!("brain-guard seal --clear --summary - <<'EOF'\n{summary}EOF")));
+    let versions = (sealed + 1..=last_version(hook)).map(|number| version(hook, number)).collect();
+    (written, versions, tidied.len())
+}
+
+/// One command: an append a kind, each a list on stdin.
+fn append(burst: &[Note]) -> String {
+    let mut kinds: Vec<&str> = burst.iter().map(|note| note.kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let of = |kind: &str| {
+        list(burst.iter().filter(|note| note.kind == kind).map(|note| note.text.as_str()))
+    };
+    let calls = kinds
+        .iter()
+        .map(|kind| format!("brain-guard append --kind {kind} <<'EOF'\n{}EOF", of(kind)));
+    calls.collect::<Vec<_>>().join("\n")
+}
+
+/// A Markdown list, a line break at its end.
+fn list<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    texts.flat_map(|text| ["- ", text, "\n"]).collect()
+}
+
+/// Closes entries by their ids, as `close` without one lists them.
+fn close(hook: &Hook, texts: &[String]) {
+    if texts.is_empty() {
+        return;
+    }
+    let file = fs::read_to_string(hook.file()).expect("the file");
+    let shape = Shape::default();
+    let document: Document = parse(&file, &shape);
+    let calls: Vec<String> = texts
+        .iter()
+        .map(|text| {
+            let entry = document.entries().find(|entry| !entry.closed && same(&entry.text, text));
+            let entry = entry.unwrap_or_else(|| panic!("{text:?} is not in {file}"));
+            format!("brain-guard close {}", entry.id)
+        })
+        .collect();
+    let answer = hook.agent(&calls.join(" && "));
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+}
+
+/// Whether an entry is this one, but for the kind that may stand in front.
+fn same(entry: &str, text: &str) -> bool {
+    entry == text || entry.strip_prefix("directive: ").is_some_and(|rest| rest == text)
+}
+
+fn sealed_folder(hook: &Hook) -> std::path::PathBuf {
+    hook.file().with_file_name("sealed")
+}
+
+fn last_version(hook: &Hook) -> u64 {
+    let numbers =
+        fs::read_dir(sealed_folder(hook)).into_iter().flatten().flatten().filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            name.strip_prefix('v')?.split('.').next()?.parse().ok()
+        });
+    numbers.max().unwrap_or(0)
+}
+
+fn version(hook: &Hook, number: u64) -> Version {
+    let at = sealed_folder(hook).join(format!("v{number:04}"));
+    let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
+    Version {
+        raw: read(&at.with_extension("raw.md")),
+        sealed: read(&at.with_extension("md")),
+        removed: read(&at.with_extension("removed.md")),
+    }
+}
+
+/// Ends the turn, clears, and takes the delivery, as the plugin's module does.
+fn cross(hook: &mut Hook, number: u32) -> String {
+    assert_eq!(hook.stop().code, Some(0));
+    let action = step(hook, &json!({"event": "turn-complete", "answered": true}));
+    assert_eq!(action["action"], "clear", "{action}");
+    hook.session = id(number + 1);
+    assert_eq!(hook.start("clear").code, Some(0));
+    let action = step(hook, &json!({"event": "cleared"}));
+    assert_eq!(action["action"], "submit", "{action}");
+    let text = action["text"].as_str().expect("a text").to_owned();
+    step(hook, &json!({"event": "submitted"}));
+    assert_eq!(hook.prompt(&text).code, Some(0));
+    // The first call acknowledges.
+    assert_eq!(hook.read().verdict(), "pass");
+    text
+}
+
+fn step(hook: &Hook, report: &Value) -> Value {
+    let mut report = report.clone();
+    report["session_id"] = json!(hook.session);
+    hook.raw(&["mod", "step"], report.to_string().as_bytes()).json()
+}
+
+/// Words as the gauge counts them, for the plain text that the chain writes.
+pub fn words(text: &str) -> usize {
+    let counts = |run: &&str| run.chars().any(char::is_alphanumeric);
+    text.split_whitespace().filter(counts).count()
+}
