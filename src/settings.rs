@@ -13,10 +13,10 @@ mod tiers;
 
 use std::collections::BTreeMap;
 
-pub use phases::{NamedPhase, PhaseSettings};
 use serde::{Deserialize, Serialize};
 
 pub use self::boundary::{BoundarySettings, CarrierChoice};
+pub use self::phases::{NamedPhase, PhaseSettings};
 pub use self::tiers::{Model, Profile, TierSetting, When};
 use crate::compaction::Shape;
 use crate::policy::bands::Band;

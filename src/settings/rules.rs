@@ -12,7 +12,12 @@ impl Settings {
     /// What is wrong with these values; the caller drops the key that brought it in.
     pub fn problem(&self) -> Option<Problem> {
         let said = |key: &[&'static str], what: &str| Some((key.to_vec(), what.to_owned()));
-        if let Some(problem) = self.file.problem().or_else(|| self.boundary.problem()) {
+        if let Some(problem) = self
+            .file
+            .problem()
+            .or_else(|| self.boundary.problem())
+            .or_else(|| self.phases.problem())
+        {
             return Some(problem);
         }
         if self.context.window.is_some_and(|w| w < 10_000) {

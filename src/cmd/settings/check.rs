@@ -39,16 +39,13 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask, json: bool) -> anyhow
     let project = whose::project(env, whose)?;
     let places =
         Places::of(env, &project).context("HOME is not set; set it to your home folder")?;
-    let (merged, files) = match &ask.file {
-        Some(path) => alone(env, path)?,
-        None => {
-            let (user, of_project) = settings_files(&places);
-            let files = vec![
-                ("user", places.user_settings.clone()),
-                ("project", places.project_settings()),
-            ];
-            (layers::trace(user.as_ref(), of_project.as_ref(), env), files)
-        }
+    let (merged, files) = if let Some(path) = &ask.file {
+        alone(env, path)?
+    } else {
+        let (user, of_project) = settings_files(&places);
+        let files =
+            vec![("user", places.user_settings.clone()), ("project", places.project_settings())];
+        (layers::trace(user.as_ref(), of_project.as_ref(), env), files)
     };
     let found = match whose::find(env, whose) {
         Err(e) if whose.session.is_some() => return Err(e),

@@ -18,7 +18,7 @@ pub struct Report {
     /// The files that were looked at.
     files: Vec<Source>,
     /// Every key that a layer set and that holds.
-    set: Vec<Key>,
+    set: Vec<Given>,
     /// What the tiers come to.
     models: Vec<Held>,
     /// The sections of the compaction file, in order.
@@ -35,7 +35,7 @@ struct Source {
 }
 
 #[derive(Debug, Serialize)]
-struct Key {
+struct Given {
     key: String,
     value: Value,
     source: String,
@@ -133,7 +133,7 @@ impl Report {
             kinds: shape.kinds(index).map(str::to_owned).collect(),
             slice: section.slice,
         });
-        let key = |origin: &crate::settings::layers::Origin| Key {
+        let key = |origin: &crate::settings::layers::Origin| Given {
             key: origin.key.join("."),
             value: origin.value.clone(),
             source: origin.place.source.clone(),
@@ -163,7 +163,7 @@ impl Display for Report {
         if self.set.is_empty() {
             writeln!(f, "  nothing: the defaults hold")?;
         }
-        for Key { key, value, source, line } in &self.set {
+        for Given { key, value, source, line } in &self.set {
             let mut shown = value.to_string();
             if let Some((at, _)) = shown.char_indices().nth(VALUE) {
                 shown.replace_range(at.., " …");

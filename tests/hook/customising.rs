@@ -1,0 +1,197 @@
+//! The worked examples of `docs/customising.md` do what the page says of them.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::harness::Hook;
+
+/// The page's examples with the headings they stand under.
+fn examples() -> Vec<(String, Value)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/customising.md");
+    let text = fs::read_to_string(path).expect("the page");
+    let mut found = Vec::new();
+    for section in text.split("\n## ").skip(1) {
+        let heading = section.lines().next().expect("heading");
+        for block in section.split("```json\n").skip(1) {
+            let block = block.split("```").next().expect("block");
+            let value = serde_json::from_str(block).unwrap_or_else(|e| panic!("{heading}: {e}"));
+            found.push((heading.to_owned(), value));
+        }
+    }
+    found
+}
+
+fn example(heading: &str) -> Value {
+    let all = examples();
+    let found = all.into_iter().find(|(name, _)| name.starts_with(heading));
+    found.unwrap_or_else(|| panic!("no example {heading}")).1
+}
+
+fn with(heading: &str) -> Hook {
+    let hook = Hook::new();
+    hook.settings(&example(heading));
+    hook.begin();
+    hook
+}
+
+fn edit(hook: &Hook) -> String {
+    hook.pre("Edit", &json!({"file_path": "src/x.rs", "old_string": "a", "new_string": "b"}))
+        .verdict()
+}
+
+/// What is denied of a read, a shell command and an edit.
+fn blocked(hook: &Hook) -> Vec<&'static str> {
+    let calls = [
+        ("read", hook.read().verdict()),
+        ("shell", hook.bash("ls").verdict()),
+        ("write", edit(hook)),
+    ];
+    calls.into_iter().filter(|(_, verdict)| verdict == "deny").map(|(band, _)| band).collect()
+}
+
+#[test]
+fn every_example_is_taken_without_a_word() {
+    let examples = examples();
+    assert_eq!(examples.len(), 6, "{:?}", examples.iter().map(|e| &e.0).collect::<Vec<_>>());
+    for (heading, settings) in examples {
+        let hook = Hook::new();
+        hook.settings(&settings);
+        let answer = hook.raw(&["settings", "check", "--json"], b"");
+        assert_eq!(answer.code, Some(0), "{heading}: {answer:?}");
+        let set = answer.json()["set"].clone();
+        assert!(!set.as_array().expect("list").is_empty(), "{heading}: {set}");
+        fs::write(hook.project.join("one.json"), settings.to_string()).expect("file");
+        let alone = hook.raw(&["settings", "check", "one.json"], b"");
+        assert_eq!(alone.code, Some(0), "{heading}: {alone:?}");
+    }
+}
+
+#[test]
+fn a_fourth_tier_takes_the_shell_before_the_edits() {
+    let hook = with("A fourth tier");
+    for (percent, expected) in [
+        (24.9, &[][..]),
+        (25.1, &["read"]),
+        (27.1, &["read", "shell"]),
+        (30.1, &["read", "shell", "write"]),
+    ] {
+        hook.fill(percent);
+        assert_eq!(blocked(&hook), expected, "{percent}");
+    }
+    assert!(hook.bash("brain-guard status").verdict() == "allow");
+    let small = Hook::new();
+    small.settings(&example("A fourth tier"));
+    assert!(small.start("startup").silent());
+    for (percent, expected) in [
+        (5, &[][..]),
+        (59, &[]),
+        (61, &["read"]),
+        (66, &["read", "shell"]),
+        (71, &["read", "shell", "write"]),
+    ] {
+        small.respond(167_000 * percent / 100, "claude-sonnet-4-5");
+        assert_eq!(blocked(&small), expected, "{percent}");
+    }
+}
+
+#[test]
+fn a_citation_state_takes_its_notes_and_is_held_at_its_slice() {
+    let hook = with("A section of your own");
+    hook.fill(26.0);
+    let reason = hook.read().reason();
+    assert!(reason.contains("citation (Citation State)"), "{reason}");
+    let wrote =
+        hook.agent("brain-guard append --kind citation '! Smith 2019, p. 4: read, not quoted'");
+    assert!(wrote.stdout.starts_with("added to Citation State: "), "{wrote:?}");
+    // Words that no two entries share, or the seal would fold them.
+    let source = |n: usize| (0..10).map(|k| format!("word{n}x{k}")).collect::<Vec<_>>().join(" ");
+    let list = (0..50).map(source).collect::<Vec<_>>().join("\n- ");
+    let wrote = hook.agent(&format!("brain-guard append --kind citation <<'EOF'\n- {list}\nEOF"));
+    assert_eq!(wrote.code, Some(0), "{wrote:?}");
+    hook.agent("brain-guard append --kind thread 'the bibliography is unsorted'");
+    let sealed = hook.agent("brain-guard seal --no-clear");
+    assert_eq!(sealed.code, Some(0), "{sealed:?}");
+    let text = fs::read_to_string(hook.file()).expect("file");
+    let section = text.split("## Citation State\n").nth(1).expect("section");
+    let section = section.split("\n## ").next().expect("its end");
+    // 15 % of 2,000 words.
+    let kept = section.matches("x9").count();
+    assert!((25..=29).contains(&kept), "{kept}: {section}");
+    assert!(section.contains("Smith 2019"), "pinned: {section}");
+    assert!(text.contains("the bibliography is unsorted"));
+}
+
+#[test]
+fn a_smaller_model_has_tiers_and_a_size_of_its_own() {
+    let hook = Hook::new();
+    hook.settings(&example("A smaller model"));
+    assert!(hook.start("startup").silent());
+    let at = |percent: u64, model: &str| {
+        hook.respond(967_000 * percent / 100 + 1, model);
+        hook.send(&hook.payload("PostModelSwitch", &json!({"new_model": model})));
+        let blocked = blocked(&hook);
+        let status = hook.raw(&["status", "--json"], b"").json();
+        (blocked, status["file"]["limit"].as_u64().expect("limit"))
+    };
+    assert_eq!(at(2, "claude-haiku-5-5"), (vec![], 1200));
+    assert_eq!(at(17, "claude-haiku-5-5"), (vec!["read"], 1200));
+    assert_eq!(at(21, "claude-haiku-5-5"), (vec!["read", "shell", "write"], 1200));
+    assert_eq!(at(21, "claude-opus-5-5"), (vec![], 2000));
+    let added = hook.agent("brain-guard append --kind why 'x'").stdout;
+    assert!(added.contains("of 2000 words"), "{added}");
+}
+
+#[test]
+fn sections_in_german() {
+    let hook = with("Sections in German");
+    hook.fill(31.0);
+    let reason = hook.read().reason();
+    for part in ["risk (Annahmen und Risiken)", "why (Erkenntnisse zum Vorgehen)"] {
+        assert!(reason.contains(part), "{part}: {reason}");
+    }
+    hook.agent("brain-guard append --kind risk 'der Zwischenspeicher wird nie geleert'");
+    let sealed = hook.agent("brain-guard seal --no-clear --summary 'die alte API blättert nicht'");
+    assert_eq!(sealed.code, Some(0), "{sealed:?}");
+    let text = fs::read_to_string(hook.file()).expect("file");
+    let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
+    assert!(at("## Annahmen und Risiken") < at("- der Zwischenspeicher wird nie geleert"));
+    assert!(at("## Bisheriges") < at("die alte API blättert nicht"));
+    assert!(!text.contains("Forward State"), "{text}");
+}
+
+#[test]
+fn hotter_cycles_block_at_once() {
+    let hook = with("Hotter cycles");
+    for (percent, expected) in
+        [(21.9, &[][..]), (22.1, &["read"]), (27.1, &["read", "shell", "write"])]
+    {
+        hook.fill(percent);
+        assert_eq!(blocked(&hook), expected, "{percent}");
+    }
+    assert_eq!(hook.raw(&["status", "--json"], b"").json()["file"]["limit"], 1200);
+}
+
+#[test]
+fn more_reflection_is_asked_for_at_a_phase_exit() {
+    let hook = with("More reflection");
+    let entered = hook.agent("brain-guard phase enter review");
+    assert!(entered.stdout.contains("Read the tests before the code."), "{entered:?}");
+    let slice = |insights: &[&str]| {
+        let insights = insights.join("\n- ");
+        hook.agent(&format!(
+            "brain-guard phase exit <<'EOF'\n## Forward State\n- next: the lexer\n## Open Threads\n\
+             - none: nothing\n## Assumptions & Risks\n- the feed is sorted\n## Process Insight\n\
+             - {insights}\n- steering: the text kept me from a rewrite\nEOF"
+        ))
+    };
+    let refused = slice(&["tests first showed the gap"]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    let text = refused.stdout + &refused.stderr;
+    assert!(text.contains("Process Insight") && text.contains('3'), "{text}");
+    let left =
+        slice(&["tests first showed the gap", "two readers disagreed", "names mislead here"]);
+    assert_eq!(left.code, Some(0), "{left:?}");
+    assert_eq!(hook.agent("brain-guard phase enter other").code, Some(0));
+}
