@@ -2,8 +2,8 @@
 //! write down how the work is going, and carries that into a fresh session.
 //!
 //! The layers (CONTRIBUTING.md): `policy`, `compaction`, `seal`, `job`,
-//! `boundary` and `transcript` are pure; `store`, `carrier`, `env`, `clock` and
-//! `log` touch the world; `hook` and `cmd` join them.
+//! `boundary`, `transcript` and `git` are pure; `store`, `carrier`, `process`, `env`,
+//! `clock` and `log` touch the world; `hook` and `cmd` join them.
 
 pub mod boundary;
 pub mod carrier;
@@ -12,10 +12,12 @@ pub mod clock;
 pub mod cmd;
 pub mod compaction;
 pub mod env;
+pub mod git;
 pub mod hook;
 pub mod job;
 pub mod log;
 pub mod policy;
+pub mod process;
 pub mod seal;
 pub mod settings;
 pub mod store;

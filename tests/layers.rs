@@ -6,12 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules that are told everything they need.
-const PURE: [&str; 6] = ["policy", "compaction", "seal", "job", "boundary", "transcript"];
+const PURE: [&str; 7] = ["policy", "compaction", "seal", "job", "boundary", "transcript", "git"];
 
 /// What these may not name.
-const WORLD: [&str; 15] = [
+const WORLD: [&str; 16] = [
     "crate::store",
     "crate::carrier",
+    "crate::process",
     "crate::hook",
     "crate::cmd",
     "crate::cli",

@@ -13,7 +13,6 @@ pub mod job;
 pub mod module;
 pub mod override_;
 pub mod phase;
-pub mod process;
 pub mod seal;
 pub mod settings;
 pub mod setup;

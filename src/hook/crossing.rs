@@ -36,6 +36,14 @@ pub fn after_verbs(facts: &mut Facts, command: &str) -> Option<String> {
     taken.note
 }
 
+/// After commits of a call that sealed as well: what crosses shall hold them.
+pub fn after_commits(facts: &Facts) {
+    let pending = |t: Token| t.step == Step::Pending && t.delivery == Delivery::Sealed;
+    if facts.token().is_some_and(pending) {
+        reseal(facts);
+    }
+}
+
 /// What the session's verbs had asked for.
 #[derive(Debug, Default)]
 pub struct Taken {
@@ -82,7 +90,7 @@ pub fn take_requests(facts: &mut Facts) -> Taken {
 }
 
 /// Seals again after an append behind the seal, so that nothing written is left out.
-fn reseal(facts: &mut Facts) {
+fn reseal(facts: &Facts) {
     let outcome = seal_now(facts);
     let Some(id) = facts.session.token.clone() else { return };
     let moved = match outcome {

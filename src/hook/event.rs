@@ -31,6 +31,10 @@ pub struct ToolCall<'a> {
     pub input: Option<&'a RawValue>,
     /// Its id.
     pub id: &'a str,
+    /// How long it ran, in milliseconds, where the client says.
+    pub took: Option<f64>,
+    /// What a failed one says.
+    pub error: Option<&'a str>,
 }
 
 /// Where a session comes from.
@@ -113,6 +117,8 @@ fn kind<'a>(payload: &'a Payload<'a>) -> Option<Kind<'a>> {
             tool: payload.tool_name.as_deref()?,
             input: payload.tool_input,
             id: payload.tool_use_id.as_deref().unwrap_or_default(),
+            took: payload.duration_ms.and_then(|took| took.get().parse().ok()),
+            error: payload.error.as_deref(),
         })
     };
     Some(match payload.hook_event_name.as_deref()? {

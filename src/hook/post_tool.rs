@@ -3,13 +3,13 @@
 
 use serde_json::{Value, json};
 
-use super::crossing;
 use super::event::{Event, ToolCall};
 use super::facts::Facts;
 use super::pre_tool::{absolute, settle};
 use super::reply::{Agent, Reply};
 use super::say::Say;
 use super::wire::ToolInput;
+use super::{commits, crossing};
 use crate::policy::bands::{Band, band};
 use crate::policy::coach::note_due;
 use crate::policy::stance::{Cap, Ranks};
@@ -39,8 +39,14 @@ pub fn used(
     if !shell {
         return Reply::default();
     }
-    let command = input.command.as_deref().filter(|c| c.contains("brain-guard"));
-    if let Some(note) = command.and_then(|command| crossing::after_verbs(facts, command)) {
+    let command = input.command.as_deref().unwrap_or_default();
+    let committed = commits::after_call(facts, event, call, command, output);
+    let note =
+        if command.contains("brain-guard") { crossing::after_verbs(facts, command) } else { None };
+    if committed {
+        crossing::after_commits(facts);
+    }
+    if let Some(note) = note {
         let event = if output.is_some() { "PostToolUse" } else { "PostToolUseFailure" };
         return Reply::note(event, note);
     }

@@ -98,7 +98,8 @@ pub fn absolute(event: &Event, path: &str) -> PathBuf {
 
 /// What of our state no tool of the agent's may touch. Saved outputs, jobs and
 /// sealed versions are its own.
-const OPERATORS: [&str; 5] = ["sessions", "boundary", "snapshots", "claims", "log.jsonl"];
+const OPERATORS: [&str; 6] =
+    ["sessions", "boundary", "snapshots", "claims", "commits", "log.jsonl"];
 
 fn target(
     facts: &Facts,
@@ -109,6 +110,7 @@ fn target(
 ) -> Target {
     let state = |name: &str| facts.places.state.join(name).to_string_lossy().into_owned();
     let mut paths: Vec<String> = OPERATORS.iter().map(|name| state(name)).collect();
+    paths.push(facts.places.claims_of_commits().to_string_lossy().into_owned());
     paths.push(facts.places.user_settings.to_string_lossy().into_owned());
     let guarded = Guarded { paths };
     if let Some(command) = input.command.as_deref() {
@@ -167,7 +169,7 @@ pub fn denied_after_seal(facts: &Facts, tool: &str, input: Option<&RawValue>) ->
         mode: None,
         kind: Kind::SessionEnd,
     };
-    let call = ToolCall { tool, input, id: "" };
+    let call = ToolCall { tool, input, id: "", took: None, error: None };
     let parsed: ToolInput =
         input.and_then(|i| serde_json::from_str(i.get()).ok()).unwrap_or_default();
     let band = band_of(facts, tool, &parsed);

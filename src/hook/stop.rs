@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use super::crossing;
 use super::deliver;
 use super::event::Event;
 use super::facts::Facts;
 use super::pre_tool::settle;
 use super::reply::Reply;
 use super::say::Say;
+use super::{commits, crossing};
 use crate::boundary::{Carrier, EDITED, Step, Token};
 use crate::carrier::waiter;
 use crate::log;
@@ -25,6 +25,7 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
     }
     crossing::tidy(facts);
     crossing::take_requests(facts);
+    commits::at_turn_end(facts, shells);
     let reply = turn_end(facts, agents, shells);
     if !reply.blocks() {
         facts.update(|s| s.turn = None);

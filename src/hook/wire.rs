@@ -43,6 +43,9 @@ pub struct Payload<'a> {
     /// Id of the call.
     #[serde(borrow)]
     pub tool_use_id: Option<Cow<'a, str>>,
+    /// How long the tool ran, without what was asked and hooked around it (2.1.250 and later).
+    #[serde(borrow)]
+    pub duration_ms: Option<&'a RawValue>,
     /// The calls of a finished batch.
     #[serde(borrow)]
     pub tool_calls: Option<&'a RawValue>,

@@ -30,6 +30,38 @@ pub fn render_commits(commits: &[Commit], limit: usize) -> String {
     written.join("\n")
 }
 
+/// What the section is to hold, as Markdown: these commits, and below them what stands there
+/// and is no commit of `known`, until a seal takes that out. `None` where it holds that already.
+pub fn section_of(
+    document: &Document,
+    section: usize,
+    commits: &[Commit],
+    known: &[Commit],
+    limit: usize,
+) -> Option<String> {
+    let mut new = items(commits, limit, section);
+    let by_hand = document.section(section).filter(|entry| !is_one_of(&entry.text, known));
+    new.extend(by_hand.map(|entry| Item::new(&entry.marker, &entry.text, Some(section), section)));
+    let texts = document.section(section).map(|entry| entry.text.as_str());
+    if new.iter().map(|item| item.text.as_str()).eq(texts) {
+        return None;
+    }
+    let written = new.iter().map(|i| crate::compaction::item::written(&i.marker, &i.text));
+    Some(written.collect::<Vec<_>>().join("\n"))
+}
+
+/// Whether a text is what the guard writes of one of these commits, with its body or without.
+fn is_one_of(text: &str, known: &[Commit]) -> bool {
+    let Some((hash, _)) = text.strip_prefix('`').and_then(|t| t.split_once('`')) else {
+        return false;
+    };
+    known.iter().filter(|commit| commit.hash == hash).any(|commit| {
+        let bare = Commit { body: String::new(), ..commit.clone() };
+        let forms = [&bare, commit].map(|form| items(std::slice::from_ref(form), usize::MAX, 0));
+        forms.iter().flatten().any(|item| item.text == text)
+    })
+}
+
 fn items(commits: &[Commit], limit: usize, section: usize) -> Vec<Item> {
     let subject = |commit: &Commit| {
         let line: Vec<_> = commit.subject.split_whitespace().collect();

@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 pub use age::{Age, Ages, Past};
-pub use git::{Commit, render_commits};
+pub use git::{Commit, render_commits, section_of};
 pub use limits::Limits;
 pub use report::{
     Heavy, Moved, Reason, Refused, Removed, Report, Step, StepReport, Taken, Verdict,

@@ -6,9 +6,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::atomic;
-use super::jobs;
 use super::paths::Places;
+use super::{atomic, commits, jobs};
 
 /// A default job goes on under a name that somebody gave it.
 ///
@@ -21,10 +20,7 @@ pub fn rename(places: &Places, old: &str, job: &str) -> io::Result<()> {
             &state("boundary", format!("{old}.times")),
             &state("boundary", format!("{job}.times")),
         ),
-        follow(
-            &state("commits", format!("{old}.jsonl")),
-            &state("commits", format!("{job}.jsonl")),
-        ),
+        commits::rename(places, old, job),
         follow(&state("sealed", old.to_owned()), &state("sealed", job.to_owned())),
     ];
     let sealed = places.job(job).join("sealed").is_dir();

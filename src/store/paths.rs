@@ -85,6 +85,17 @@ impl Places {
         self.state.join("snapshots")
     }
 
+    /// The jobs' lists of commits.
+    pub fn commits(&self) -> PathBuf {
+        self.state.join("commits")
+    }
+
+    /// Which session made which commit of a repository, for all projects: two of them
+    /// may be working trees of one repository.
+    pub fn claims_of_commits(&self) -> PathBuf {
+        self.state.parent().unwrap_or(&self.state).join("commits")
+    }
+
     /// The operator's override.
     pub fn override_file(&self) -> PathBuf {
         self.state.join("override.json")

@@ -5,14 +5,13 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
-use super::atomic;
-use super::jobs;
 use super::paths::Places;
 use super::state::Session;
+use super::{atomic, commits, jobs};
 use crate::clock::Time;
-use crate::compaction::{self, EntryId, Stamp, StampState};
+use crate::compaction::{self, Document, EntryId, Role, Stamp, StampState};
 use crate::job::Sealer;
-use crate::seal::{self, Input, Limits, Past, Refused, Sealed};
+use crate::seal::{self, Input, Limits, Past, Refused, Sealed, Verdict};
 use crate::settings::Settings;
 
 /// What came of a seal.
@@ -64,13 +63,14 @@ pub fn run(
     }
     let _held = jobs::lock(places, job)?;
     let Some(source) = jobs::read(places, job)? else { return Ok(Outcome::NoFile) };
+    let made = commits::for_seal(places, job, &source, settings);
     let inherited: BTreeSet<EntryId> = by.session.inherited.iter().copied().collect();
     let last_version = jobs::last_version(places, job);
     let record = jobs::record(places, job);
     let sealer = Sealer { session: by.id.to_owned(), ordinal: record.ordinal(by.id) };
     // Only to know edited entries by: without it they are new.
-    let sealed = atomic::read_text(&jobs::sealed_path(places, job, last_version)).ok().flatten();
-    let past = Past { session: sealer.ordinal, ages: &record.entries, sealed: sealed.as_deref() };
+    let before = atomic::read_text(&jobs::sealed_path(places, job, last_version)).ok().flatten();
+    let past = Past { session: sealer.ordinal, ages: &record.entries, sealed: before.as_deref() };
     let input = Input {
         source: &source,
         shape: &settings.file.shape,
@@ -81,9 +81,16 @@ pub fn run(
         inherited: &inherited,
         past: Some(past),
         last_version,
-        git: None,
+        git: made.as_deref(),
     };
-    match seal::seal(&input) {
+    let mut sealed = seal::seal(&input);
+    if let Ok(same) = &sealed
+        && same.report.verdict == Verdict::AlreadySealed
+        && let Some(source) = without_commits(places, job, &source, settings)
+    {
+        sealed = seal::seal(&Input { source: &source, ..input });
+    }
+    match sealed {
         Err(refused) => Ok(Outcome::Refused(refused)),
         Ok(sealed) => {
             let path = jobs::sealed_path(places, job, sealed.report.version);
@@ -98,6 +105,29 @@ pub fn run(
             Ok(Outcome::Sealed(Box::new(sealed), path))
         }
     }
+}
+
+/// A sealed file without its commits, where they are others than the sealed version's: what
+/// was committed since breaks no stamp, but what crosses the boundary is the sealed version.
+fn without_commits(
+    places: &Places,
+    job: &str,
+    source: &str,
+    settings: &Settings,
+) -> Option<String> {
+    let shape = &settings.file.shape;
+    let section = shape.with_role(Role::Git)?;
+    let document = compaction::parse(source, shape);
+    let version = Stamp::read(&document)?.version;
+    let sealed = atomic::read_text(&jobs::sealed_path(places, job, version)).ok()??;
+    let sealed = compaction::parse(&sealed, shape);
+    let texts = |document: &Document| -> Vec<String> {
+        document.section(section).map(|entry| entry.text.clone()).collect()
+    };
+    if texts(&document) == texts(&sealed) {
+        return None;
+    }
+    compaction::replace_section_body(source, shape, &shape.sections[section].name, "").ok()
 }
 
 /// The version of a file whose seal is unbroken.

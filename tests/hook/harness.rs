@@ -21,7 +21,7 @@ pub const PROGRAM: &str = env!("CARGO_BIN_EXE_brain-guard");
 
 /// A session.
 pub struct Hook {
-    _dir: TempDir,
+    _dir: Option<TempDir>,
     pub home: PathBuf,
     pub project: PathBuf,
     pub transcript: PathBuf,
@@ -115,8 +115,24 @@ impl Hook {
             env: env.into(),
             home,
             project,
-            _dir: dir,
+            _dir: Some(dir),
         }
+    }
+
+    /// Another session of the same user in the same project, of this client process.
+    pub fn beside(&self, session: &str, client: u32) -> Self {
+        let transcript = self.transcript.with_file_name(format!("{session}.jsonl"));
+        let mut other = Self {
+            _dir: None,
+            home: self.home.clone(),
+            project: self.project.clone(),
+            transcript,
+            session: session.to_owned(),
+            env: self.env.clone(),
+        };
+        other.set("CLAUDE_CODE_SESSION_ID", session).set("CLAUDE_PID", &client.to_string());
+        other.set("BRAIN_GUARD_MOD", &format!("{}:{client}", env!("CARGO_PKG_VERSION")));
+        other
     }
 
     /// Sets a variable; an empty value takes it away.

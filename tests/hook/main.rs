@@ -5,6 +5,7 @@
     reason = "tests are an edge: they start processes, read files and wait"
 )]
 
+mod commits;
 mod customising;
 mod faults;
 mod golden;

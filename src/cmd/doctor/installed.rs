@@ -9,9 +9,10 @@ use super::Finding;
 use crate::cmd::install::client::{Client, PLUGIN};
 use crate::cmd::install::elf::{Linkage, linkage};
 use crate::cmd::install::{COMMAND, place};
+use crate::cmd::setup;
 use crate::cmd::uninstall::UninstallPlan;
-use crate::cmd::{process, setup};
 use crate::env::Env;
+use crate::process;
 
 /// How long our own binary may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -7,7 +7,7 @@ use super::{Finding, World, around};
 use crate::carrier::chords::{self, Chords};
 use crate::carrier::terminal::Stroke;
 use crate::cmd::install::keys::described;
-use crate::cmd::process;
+use crate::process;
 use crate::settings::{CarrierChoice, Switch};
 use crate::store::keybindings;
 

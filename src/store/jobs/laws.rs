@@ -24,7 +24,7 @@ use crate::hook::facts::Facts;
 use crate::hook::{self, Role};
 use crate::job::transition::{Done, Effect, Transition, Verb};
 use crate::store::requests::Request;
-use crate::store::sealing::{self, Outcome};
+use crate::store::sealing::{self, Outcome, Writer};
 use crate::store::{boundary, requests};
 
 const CLIENTS: usize = 3;
@@ -300,7 +300,8 @@ impl World {
         self.asker(at, |asker| {
             let Asker { places, session, settings, now, id, .. } = asker;
             let sealed =
-                sealing::run(places, &job, session, settings, summary, *now, false).unwrap();
+                sealing::run(places, &job, Writer { id, session }, settings, summary, *now, false)
+                    .unwrap();
             let Outcome::Sealed(sealed, _) = sealed else { panic!("not sealed: {sealed:?}") };
             let (version, at) = (sealed.report.version, *now);
             if summary.is_some() {

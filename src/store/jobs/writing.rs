@@ -11,6 +11,7 @@ use super::{atomic, change_record, exists, is_default, lock, read, record};
 use crate::compaction;
 use crate::job::refusal::Refusal;
 use crate::job::{State, default_name};
+use crate::store::commits;
 use crate::store::lock::Lock;
 use crate::store::requests::{self, Request};
 
@@ -94,6 +95,8 @@ pub fn begin(asker: &Asker, job: &str, auto: bool) -> io::Result<String> {
         text
     } else {
         let text = compaction::template(&asker.template, shape, job, asker.now);
+        // A template that leaves no place for the commits is used without them.
+        let text = commits::filled(places, job, &text, settings).unwrap_or(text);
         atomic::write(&places.compaction(job), text.as_bytes())?;
         text
     };

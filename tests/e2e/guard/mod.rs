@@ -7,6 +7,7 @@ mod broken_mod;
 mod by_hand;
 mod chords;
 mod command;
+mod commits;
 mod default_mode;
 mod file_ramp;
 mod first_turn;

@@ -1,4 +1,5 @@
 //! Other programs, started and waited for with a deadline.
+#![allow(clippy::disallowed_methods, reason = "this module waits for processes")]
 
 use std::io;
 use std::process::{Command, Output, Stdio};
