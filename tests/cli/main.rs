@@ -9,6 +9,7 @@ mod doctor;
 #[path = "../hook/harness.rs"]
 #[allow(dead_code, reason = "the hook's tests use the rest")]
 mod harness;
+mod jobs;
 mod notes;
 mod phases;
 mod seal;

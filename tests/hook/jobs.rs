@@ -311,3 +311,30 @@ fn one_new_job_right_after_another_is_not_cleared_for() {
     assert!(refused.contains("did not clear this session: the last boundary"), "{refused}");
     assert_eq!(hook.state()["job"], "two");
 }
+
+/// Pieces are cut by several processes, beside bearings that may be long.
+#[test]
+fn a_long_file_arrives_whole_beside_a_long_coaching() {
+    let mut hook = Hook::begun();
+    hook.prompt(&"x".repeat(3_000));
+    let entries: Vec<String> = (0..250).map(|n| format!("entry {n} of a long file, é")).collect();
+    let dir = job(&hook, "parser", &entries.join("\n- "));
+    let coach = "look again. ".repeat(400);
+    let record = json!({"phase": {"name": "review", "coach": coach}});
+    fs::write(dir.join("job.json"), record.to_string()).expect("record");
+    hook.agent("brain-guard job focus parser");
+    let id = token(&hook)["id"].as_str().expect("id").to_owned();
+    hook.agent("brain-guard append --kind thread 'one more'");
+    let mut notes = vec![cleared(&mut hook, 2)];
+    let start = hook.payload("SessionStart", &json!({"source": "clear"})).to_string();
+    for number in ["2", "3"] {
+        notes.push(hook.raw(&["hook", "--piece", number], start.as_bytes()).note());
+    }
+    assert!(notes.iter().all(|note| note.chars().count() < 10_000), "{notes:?}");
+    assert!(notes[0].contains("look again. look again.") && notes[0].contains("Go on with"));
+    let rows: Vec<String> = notes.iter().map(|note| json!({ "text": note }).to_string()).collect();
+    let file = fs::read_to_string(dir.join("compaction.md")).expect("file");
+    assert!(file.contains("one more") && file.chars().count() > 7_500);
+    let arrival = brain_guard::boundary::arrival::judge(rows.join("\n").as_bytes(), &id, &file);
+    assert_eq!(arrival, brain_guard::boundary::arrival::Arrival::Whole);
+}
