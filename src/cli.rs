@@ -192,8 +192,8 @@ pub enum Verb {
         #[arg(long, value_name = "DIR")]
         plugin: Option<PathBuf>,
     },
-    /// Print the settings that hold here
-    #[command(after_help = "Example:\n  brain-guard settings show")]
+    /// Show the settings that hold here, or check them
+    #[command(after_help = "Examples:\n  brain-guard settings show\n  brain-guard settings check")]
     Settings {
         /// What to do with them
         #[command(subcommand)]

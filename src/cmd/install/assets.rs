@@ -23,6 +23,11 @@ pub const ASSETS: &[Asset] = assets![
     "commands/resume.md",
     "commands/seal.md",
     "commands/status.md",
+    "docs/carrier-screen.sh",
+    "docs/carriers.md",
+    "docs/customising.md",
+    "docs/decisions.md",
+    "docs/ramps.svg",
     "hooks/brain-guard.ts",
     "hooks/hooks.json",
     "hooks/model-switch.json",
@@ -84,7 +89,9 @@ mod tests {
     fn every_file_of_the_plugin_is_carried() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut found = Vec::new();
-        for folder in [".claude-plugin", "commands", "hooks", "skills/brain-guard", "templates"] {
+        for folder in
+            [".claude-plugin", "commands", "docs", "hooks", "skills/brain-guard", "templates"]
+        {
             for entry in fs::read_dir(root.join(folder)).into_iter().flatten() {
                 let entry = entry.expect("entry");
                 // The client lays its declarations beside a plugin it loads from a source tree.

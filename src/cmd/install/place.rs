@@ -66,7 +66,9 @@ impl Release {
     }
 
     fn files(&self) -> impl Iterator<Item = (&str, &[u8], u32)> {
-        let file = |(path, bytes): &'static Asset| (*path, *bytes, 0o644);
+        let is_script = |path: &str| Path::new(path).extension().is_some_and(|e| e == "sh");
+        let mode = move |path: &str| if is_script(path) { 0o755 } else { 0o644 };
+        let file = move |(path, bytes): &'static Asset| (*path, *bytes, mode(path));
         ASSETS.iter().map(file).chain([(BINARY, self.binary.as_slice(), 0o755)])
     }
 }
