@@ -7,6 +7,7 @@ use serde_json::json;
 use super::facts::Facts;
 use super::ground;
 use crate::boundary::{Delivery, Step, Token};
+use crate::compaction::Role;
 use crate::log;
 use crate::store::paths::Places;
 use crate::store::{atomic, boundary, jobs, prompts};
@@ -73,7 +74,10 @@ fn next(facts: &Facts, token: &Token) -> String {
         Delivery::Template => Text::NextNew,
         Delivery::Transition => Text::NextCompleted,
     };
-    say(&facts.places, text, &[])
+    // The settings may call the section otherwise, or have none: then open work comes first.
+    let shape = &facts.settings.file.shape;
+    let section = shape.with_role(Role::Forward).unwrap_or_else(|| shape.home());
+    say(&facts.places, text, &[("forward", shape.name(Some(section)))])
 }
 
 /// A text about a boundary, with everything it may name; `more` comes first.
