@@ -1,5 +1,7 @@
 //! The file while the steps work on it: entries with where they stand and where they belong.
 
+use std::collections::BTreeSet;
+
 use crate::compaction::flags::flags;
 use crate::compaction::item::head;
 use crate::compaction::{Document, EntryId, FrontMatter, Marker, Role, Shape, count_words, sound};
@@ -194,6 +196,20 @@ impl<'a> Draft<'a> {
     pub fn take_out(&mut self, index: usize, into: Option<EntryId>, log: &mut StepReport) {
         let item = self.items.remove(index);
         self.record(&item, into, log);
+    }
+
+    /// Takes out several, in this order.
+    pub fn take_out_these(&mut self, order: &[usize], log: &mut StepReport) {
+        for &index in order {
+            let item = self.items[index].clone();
+            self.record(&item, None, log);
+        }
+        let gone: BTreeSet<usize> = order.iter().copied().collect();
+        let mut index = 0;
+        self.items.retain(|_| {
+            index += 1;
+            !gone.contains(&(index - 1))
+        });
     }
 
     /// Takes out the entries that `into` has a verdict for: `Some` of the one that stands for each.

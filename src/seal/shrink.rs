@@ -22,19 +22,24 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
         hold_slice(draft, section, log);
     }
     let (target, block) = (draft.limits().target_words(), draft.limits().block_words());
-    while draft.words() > target {
-        let Some(index) = next_out(draft, |index| is_spared(draft, index)) else { break };
-        draft.take_out(index, None, log);
+    take_until(draft, target, &by_role(draft, |index| is_spared(draft, index)), log);
+    if draft.kept_words() <= target {
+        take_until(draft, target, &by_age(draft), log);
     }
-    let reachable = draft.kept_words() <= target;
-    while reachable && draft.words() > target {
-        let Some(index) = old_out(draft) else { break };
-        draft.take_out(index, None, log);
+    take_until(draft, block.saturating_sub(1), &by_role(draft, |_| false), log);
+}
+
+/// Takes entries out in this order until no more than `limit` words are left.
+fn take_until(draft: &mut Draft, limit: usize, order: &[usize], log: &mut StepReport) {
+    let (mut words, mut out) = (draft.words(), Vec::new());
+    for &index in order {
+        if words <= limit {
+            break;
+        }
+        words -= draft.items[index].words;
+        out.push(index);
     }
-    while draft.words() >= block {
-        let Some(index) = next_out(draft, |_| false) else { break };
-        draft.take_out(index, None, log);
-    }
+    draft.take_out_these(&out, log);
 }
 
 /// Holds a section to the slice the settings give it; its last entry stays.
@@ -57,23 +62,32 @@ fn goes(item: &Item, draft: &Draft) -> bool {
     item.words > 0 && item.may_go(draft.shape())
 }
 
-/// The entry that goes next: what is closed, then role by role, the least referred to and
+/// The entries that may go, closed ones first, then role by role, the least referred to and
 /// oldest first.
-fn next_out(draft: &Draft, spared: impl Fn(usize) -> bool) -> Option<usize> {
-    let shape = draft.shape();
-    let of = |role| {
-        draft.least(|index, item| {
-            shape.role(item.home) == role && goes(item, draft) && !spared(index)
-        })
+fn by_role(draft: &Draft, spared: impl Fn(usize) -> bool) -> Vec<usize> {
+    let role = |item: &Item| {
+        let role = draft.shape().role(item.home);
+        ORDER.iter().position(|other| *other == role).filter(|_| !item.closed)
     };
-    let closed = draft.least(|_, item| item.closed && goes(item, draft));
-    closed.or_else(|| ORDER.into_iter().find_map(of))
+    sorted(draft, |index, item| item.closed || role(item).is_some() && !spared(index), role)
 }
 
-/// The least referred to and oldest of what was spared, wherever it stands.
-fn old_out(draft: &Draft) -> Option<usize> {
-    let of = |fresh| draft.least(|_, item| goes(item, draft) && item.fresh == fresh);
-    of(false).or_else(|| of(true))
+/// What was spared, the least referred to and oldest first, wherever it stands.
+fn by_age(draft: &Draft) -> Vec<usize> {
+    sorted(draft, |_, _| true, |item| item.fresh)
+}
+
+/// The entries that may go, by a key and by age.
+fn sorted<K: Ord>(
+    draft: &Draft,
+    of: impl Fn(usize, &Item) -> bool,
+    key: impl Fn(&Item) -> K,
+) -> Vec<usize> {
+    let items = &draft.items;
+    let mut order: Vec<usize> =
+        (0..items.len()).filter(|&at| goes(&items[at], draft) && of(at, &items[at])).collect();
+    order.sort_by_key(|&at| (key(&items[at]), items[at].age.standing()));
+    order
 }
 
 /// The open entries of an entry's section that might go, but only after it.
@@ -94,4 +108,74 @@ fn is_spared(draft: &Draft, index: usize) -> bool {
     let half = if summary { draft.slice(item.home).unwrap_or(0) / 2 } else { 0 };
     let words = item.words + newer(draft, index).map(|newer| newer.words).sum::<usize>();
     item.fresh || newer(draft, index).next().is_none() || words <= half
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use chrono::DateTime;
+
+    use crate::compaction::{Shape, parse};
+    use crate::seal::{Input, Limits, Sealed, Step, seal};
+
+    fn sealed(source: &str, theta_words: usize, shape: &Shape) -> Sealed {
+        seal(&Input {
+            source,
+            shape,
+            job: "a job",
+            limits: Limits { theta_words, ..Limits::default() },
+            now: DateTime::from_timestamp(0, 0).expect("in range"),
+            summary: Some("the newest"),
+            inherited: &BTreeSet::new(),
+            past: None,
+            last_version: 0,
+            git: None,
+        })
+        .expect("small enough")
+    }
+
+    fn section(sealed: &Sealed, name: &str) -> Vec<String> {
+        let shape = Shape::default();
+        let section = shape.find(name).expect("a section");
+        parse(&sealed.text, &shape).section(section).map(|entry| entry.text.clone()).collect()
+    }
+
+    #[test]
+    fn a_section_is_held_at_its_slice() {
+        let text = "## Open Threads\n- a b c d e f g\n## Process Insight\n- h i j\n- k l m\n- ! n o p\n\
+                    - none: q r\n- s t u\n## Prior Summary\n- v w x\n- y z\n";
+        let mut shape = Shape::default();
+        // 6 words each, though the file is far from its target.
+        for section in [1, 3, 4] {
+            shape.sections[section].slice = Some(0.006);
+        }
+        let sealed = sealed(text, 1000, &shape);
+        assert_eq!(section(&sealed, "threads"), ["a b c d e f g"], "open work stays");
+        assert_eq!(section(&sealed, "insight"), ["! n o p", "none: q r", "s t u"], "and the last");
+        assert_eq!(section(&sealed, "summary"), ["y z", "the newest"]);
+        let out: Vec<_> = sealed.removed.iter().map(|out| (out.step, out.text.as_str())).collect();
+        let shrunk = |text| (Step::Shrink, text);
+        assert_eq!(out, [(Step::Summarize, "v w x"), shrunk("h i j"), shrunk("k l m")]);
+    }
+
+    #[test]
+    fn the_target_is_met_wherever_open_work_leaves_room_and_said_to_be_near() {
+        let file = |open: usize| {
+            let open = "w ".repeat(open);
+            format!(
+                "## Open Threads\n- {open}\n## Process Insight\n- one two three\n- four five six\n## Prior Summary\n- old words\n"
+            )
+        };
+        let shape = Shape::default();
+        // Target 40 words, block band 85.
+        for (open, after) in [(10, 20), (34, 38), (38, 40), (39, 39), (40, 40), (41, 48)] {
+            let report = sealed(&file(open), 100, &shape).report;
+            assert_eq!(report.words_after, after, "{open} open: {report}");
+            assert_eq!((report.kept, report.target), (open, 40));
+            assert_eq!(report.to_string().contains("only you can take them out"), open > 30);
+        }
+        let last = sealed(&file(38), 100, &shape);
+        assert_eq!(section(&last, "summary"), ["the newest"], "what the call brought goes last");
+    }
 }
