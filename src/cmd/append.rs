@@ -33,7 +33,8 @@ pub fn run(env: &Env, now: Time, whose: &Whose, given: &Given) -> anyhow::Result
     let found = whose::find(env, whose)?;
     let facts = whose::facts(env, now, &found)?;
     let shape = &facts.settings.file.shape;
-    if given.about.is_some() && given.kind.as_deref() != Some(kinds::STEERING) {
+    let steering = given.kind.as_ref().is_some_and(|k| k.eq_ignore_ascii_case(kinds::STEERING));
+    if given.about.is_some() && !steering {
         err("--about belongs to --kind steering; leave it out or give both");
         return Ok(Exit::Usage);
     }
@@ -60,6 +61,7 @@ pub fn run(env: &Env, now: Time, whose: &Whose, given: &Given) -> anyhow::Result
         Err(exit) => return Ok(exit),
     };
     let path = facts.places.compaction(&open.job);
+    super::keep_bytes(&facts.places, &open.job)?;
     let after = add(&open.text, shape, &notes).with_context(|| path.display().to_string())?;
     atomic::write(&path, after.as_bytes())
         .with_context(|| format!("could not write {}", path.display()))?;

@@ -34,6 +34,7 @@ pub fn run(env: &Env, now: Time, whose: &Whose, id: Option<&str>) -> anyhow::Res
         Err(exit) => return Ok(exit),
     };
     let path = facts.places.compaction(&open.job);
+    super::keep_bytes(&facts.places, &open.job)?;
     match compaction::close(&open.text, &facts.settings.file.shape, id) {
         Ok(after) => {
             atomic::write(&path, after.as_bytes())

@@ -103,6 +103,18 @@ pub fn main(env: &Env) -> ExitCode {
     }
 }
 
+/// Keeps the bytes of a compaction file that is no text, before a verb writes it anew, and
+/// says so. The caller holds the job's lock.
+///
+/// # Errors
+/// What the system says; the file must not be written then.
+fn keep_bytes(places: &Places, job: &str) -> anyhow::Result<()> {
+    if let Some(kept) = crate::store::archives::keep_bytes(places, job)? {
+        out(kept);
+    }
+    Ok(())
+}
+
 fn run(verb: Verb, env: &Env) -> ExitCode {
     let now = clock::now();
     let result = match verb {

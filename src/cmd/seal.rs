@@ -56,6 +56,9 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
             Err(exit) => return Ok(exit),
         }
     }
+    if !ask.dry_run && !ask.json {
+        super::keep_bytes(&facts.places, &job)?;
+    }
     let source = jobs::read(&facts.places, &job)?.unwrap_or_default();
     let authored = sealing::authored(&source, &facts.session, &facts.settings);
     let outcome = sealing::run(

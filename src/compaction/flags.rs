@@ -58,7 +58,9 @@ fn pin(text: &str) -> Option<&str> {
 
 fn struck(text: &str) -> Option<&str> {
     let inner = text.strip_prefix("~~")?.strip_suffix("~~")?;
-    (!inner.trim().is_empty() && !inner.contains("~~")).then(|| inner.trim())
+    // Three and more are a fence.
+    let fence = inner.starts_with('~') || inner.ends_with('~');
+    (!fence && !inner.trim().is_empty() && !inner.contains("~~")).then(|| inner.trim())
 }
 
 /// A first word with a colon, lower case, emphasis around it ignored; and what follows.
@@ -89,6 +91,7 @@ mod tests {
             ("~~gone~~", false, true, "gone"),
             ("~~! gone~~", true, true, "gone"),
             ("~~gone~~ not whole ~~gone~~", false, false, "~~gone~~ not whole ~~gone~~"),
+            ("~~~\ncode\n~~~", false, false, "~~~\ncode\n~~~"),
             ("Closed: it works", false, true, "it works"),
             ("**closed:** it works", false, true, "it works"),
             ("[x](a link)", false, false, "[x](a link)"),

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::compaction::flags::flags;
 use crate::compaction::item::head;
-use crate::compaction::{Document, EntryId, FrontMatter, Marker, Role, Shape, count_words, sound};
+use crate::compaction::{
+    Block, BlockKind, Document, EntryId, FrontMatter, Marker, Role, Shape, count_words, sound,
+};
 
 use super::age::Age;
 use super::report::{Heavy, Moved, Reason, Refused, Removed, Report, StepReport, Taken};
@@ -263,7 +265,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The refusal: what weighs most among what is left, and how much is too much.
-    pub fn refuse(&self, reason: Reason, report: Report) -> Refused {
+    pub fn refuse(&self, reason: Reason, report: Report, document: &Document) -> Refused {
         let words = self.words();
         let cut = (words + 1).saturating_sub(self.limits().block_words());
         let mut items: Vec<&Item> = self.items.iter().collect();
@@ -271,6 +273,7 @@ impl<'a> Draft<'a> {
         let heavy = |item: &Item| Heavy {
             id: item.id,
             section: self.shape().name(item.section).to_owned(),
+            line: line_of(item, document),
             words: item.words,
             head: head_of(item),
         };
@@ -282,6 +285,15 @@ impl<'a> Draft<'a> {
             heaviest: items.into_iter().take(5).map(heavy).collect(),
         }
     }
+}
+
+/// The line of an entry, or of the heading that it was made from.
+fn line_of(item: &Item, document: &Document) -> Option<usize> {
+    let entry = document.entries().find(|entry| entry.id == item.id).map(|e| e.range.start);
+    let title = item.text.lines().next();
+    let heading = |block: &&Block| matches!(&block.kind, BlockKind::Heading { title: t } if Some(t.as_str()) == title);
+    let at = entry.or_else(|| document.blocks().iter().find(heading).map(|b| b.range.start))?;
+    Some(document.source()[..at].matches('\n').count() + 1)
 }
 
 fn head_of(item: &Item) -> String {

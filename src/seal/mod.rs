@@ -130,7 +130,7 @@ pub fn seal(input: &Input) -> Result<Sealed, Box<Refused>> {
     if let Err(reason) = verify::run(&draft, &text) {
         report.verdict = Verdict::Refused;
         report.version = version;
-        return Err(Box::new(draft.refuse(reason, report)));
+        return Err(Box::new(draft.refuse(reason, report, &document)));
     }
     let removed_markdown = report::removed_markdown(&draft.title, report.version, &draft.removed);
     let ages = age::ages(&draft);

@@ -220,6 +220,8 @@ pub struct Heavy {
     pub id: EntryId,
     /// Where it stands.
     pub section: String,
+    /// The line it begins at in the file as it was, counted from 1; `None` for what came with the call.
+    pub line: Option<usize>,
     /// Its words.
     pub words: usize,
     /// Its first words.
@@ -266,8 +268,9 @@ impl fmt::Display for Refused {
             )?,
         }
         f.write_str(" the heaviest entries:")?;
-        for Heavy { id, section, words, head } in &self.heaviest {
-            write!(f, "\n  {id}  {words:>5} words  {section}: {head}")?;
+        for Heavy { id, section, line, words, head } in &self.heaviest {
+            let line = line.map_or_else(String::new, |line| format!("line {line}"));
+            write!(f, "\n  {id}  {line:<9}  {words:>5} words  {section}: {head}")?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::paths::Places;
 use super::state::Session;
-use super::{atomic, commits, jobs};
+use super::{archives, atomic, commits, jobs};
 use crate::clock::Time;
 use crate::compaction::{self, Document, EntryId, Role, Stamp, StampState};
 use crate::job::Sealer;
@@ -95,6 +95,7 @@ pub fn run(
         Ok(sealed) => {
             let path = jobs::sealed_path(places, job, sealed.report.version);
             if !dry && (sealed.text != source || !path.exists()) {
+                archives::keep_bytes(places, job)?;
                 // Ahead of the file: a kill in between counts nothing twice.
                 jobs::change_record(places, job, |record| {
                     record.entries.clone_from(&sealed.ages);

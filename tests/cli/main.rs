@@ -6,6 +6,7 @@
 )]
 
 mod doctor;
+mod handmade;
 #[path = "../hook/harness.rs"]
 #[allow(dead_code, reason = "the hook's tests use the rest")]
 mod harness;

@@ -89,6 +89,7 @@ pub(super) fn run(facts: &Facts, job: &str, pairs: &[String]) -> anyhow::Result<
         notes.into_iter().partition(|note| there.insert((note.section, note.id())));
     let after = add(before, shape, &new).with_context(|| path.display().to_string())?;
     if after != *before {
+        crate::cmd::keep_bytes(&facts.places, job)?;
         atomic::write(&path, after.as_bytes())
             .with_context(|| format!("could not write {}", path.display()))?;
     }
