@@ -1,6 +1,10 @@
 //! The command line: types and help only; what a verb does is in `cmd`.
 
+mod job;
+
 use std::path::PathBuf;
+
+pub use job::JobVerb;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -245,74 +249,6 @@ pub struct OverrideArgs {
     /// End it now
     #[arg(long)]
     pub off: bool,
-}
-
-/// What can be done with jobs.
-#[derive(Debug, Subcommand)]
-pub enum JobVerb {
-    /// Work on this job from now on; one that is not there yet is begun
-    ///
-    /// A job that is there is taken up in a fresh session that gets its file; so is a new
-    /// one, unless the user's prompt began this turn and the session had no named job:
-    /// then the notes made so far are the new job's, and nothing is cleared.
-    #[command(
-        after_help = "Examples:\n  brain-guard job focus parser-rewrite\n  brain-guard job focus parser-rewrite --no-clear"
-    )]
-    Focus {
-        /// The job's name: letters, digits, `-`, `_`, `.`
-        name: String,
-        /// Go on in this session
-        #[arg(long)]
-        no_clear: bool,
-    },
-    /// Put this session's job aside; its file stays as it is
-    #[command(after_help = "Example:\n  brain-guard job pause")]
-    Pause,
-    /// Take up a paused job
-    #[command(
-        after_help = "Examples:\n  brain-guard job resume\n  brain-guard job resume parser-rewrite"
-    )]
-    Resume {
-        /// The job [default: the one this session paused, or the only paused one]
-        name: Option<String>,
-    },
-    /// Close this session's job; it must be sealed, with a summary of this session's
-    #[command(
-        after_help = "Example:\n  brain-guard seal --no-clear --summary 'what the next work must know' && brain-guard job complete\n\nA fresh session follows that starts from the Prior Summary alone."
-    )]
-    Complete,
-    /// List the project's jobs, the one written last first
-    #[command(
-        after_help = "Examples:\n  brain-guard job list\n  brain-guard job list --json | jq -r '.[].name'"
-    )]
-    List {
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Show a job: its state, phases, sessions and sealed versions
-    #[command(
-        after_help = "Examples:\n  brain-guard job show\n  brain-guard job show parser-rewrite --json\n  brain-guard job show parser-rewrite --version 3"
-    )]
-    Show {
-        /// The job [default: this session's]
-        name: Option<String>,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-        /// Print this sealed version instead
-        #[arg(long, value_name = "N", conflicts_with = "json")]
-        version: Option<u64>,
-    },
-    /// Make a sealed version the job's file again; the file of now is kept beside it
-    #[command(after_help = "Example:\n  brain-guard job restore parser-rewrite --version 3")]
-    Restore {
-        /// The job [default: this session's]
-        name: Option<String>,
-        /// The sealed version
-        #[arg(long, value_name = "N")]
-        version: u64,
-    },
 }
 
 /// What can be done with the phases of a job.

@@ -30,13 +30,6 @@ fn text(hook: &Hook, name: &str) -> String {
     fs::read_to_string(file(hook, name)).expect("file")
 }
 
-/// A verb as the agent runs it, with what the hooks make of it; they may say something.
-fn agent(hook: &Hook, command: &str) -> Answer {
-    let asked = hook.bash(command);
-    assert_eq!(asked.verdict(), "allow", "{asked:?}");
-    hook.agent(command)
-}
-
 /// A second client in the same project, with a process of its own.
 struct Other {
     client: Child,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::job::Phase;
+use crate::job::{Holder, Phase};
 
 fn record(state: State) -> Record {
     Record { state, ..Record::default() }
@@ -75,7 +75,7 @@ fn every_way_that_is_open() {
     let fileless = Seen { file: false, ..job("b", State::Active, Held::Nobody) };
     let idle = |named| Situation { own: Some(nothing("app-20260101-2", true)), ..asked(named) };
     let left = |named| Situation { own: None, ..asked(named) };
-    let table = [
+    let table = vec![
         // A named job is left for another one.
         (FOCUS, at(active(Held::Nobody)), "take b, pause a, ask to clear for b", reload),
         (FOCUS, asked(active(Held::Me)), "take b, pause a, ask to clear for b", reload),
@@ -137,15 +137,12 @@ fn every_way_that_is_open() {
 fn every_refusal_names_a_way_out() {
     let held = |name| Some(job(name, State::Active, Held::Other(other())));
     let under_way = |delivery, clearing| {
-        let job = if delivery == Delivery::Sealed { "a" } else { "c" };
+        let crosses = if delivery == Delivery::Sealed { "a" } else { "c" };
         Situation {
-            under_way: Some(UnderWay { job: job.into(), delivery, clearing }),
-            ..at(Some(job_b()))
+            under_way: Some(UnderWay { job: crosses.into(), delivery, clearing }),
+            ..at(Some(job("b", State::Active, Held::Nobody)))
         }
     };
-    fn job_b() -> Seen {
-        job("b", State::Active, Held::Nobody)
-    }
     let new = Some(nothing("B", false));
     let twin = Situation { taken: Some(Taken::Twin("b".into())), ..at(new.clone()) };
     let claimed = Situation { taken: Some(Taken::Default), ..at(new.clone()) };
@@ -157,7 +154,7 @@ fn every_refusal_names_a_way_out() {
     phased.sealed = None;
     phased.summed = false;
     let clearing = Delivery::Sealed;
-    let table = [
+    let table = vec![
         (FOCUS, at(held("b")), "this one stays on a. `brain-guard job pause`"),
         (Verb::Resume, at(held("b")), "works on the job b"),
         (FOCUS, twin, "`brain-guard job focus b`"),
