@@ -117,6 +117,7 @@ pub struct Report {
     /// Words after; of a refused seal, what it would have come to.
     pub words_after: usize,
     /// Words of these that only the agent may take out: open work, pins, directives, answers.
+    /// 0 where the steps did not run.
     pub kept: usize,
     /// Words the seal aims for.
     pub target: usize,
