@@ -76,7 +76,11 @@ impl Line {
             ("commit", Some("amend")) if moved => Act::Amended,
             ("commit", _) if moved => Act::Made,
             ("merge", None) if text.starts_with("Merge made by") => Act::Made,
-            ("cherry-pick" | "revert" | "am", _) if moved && text != "fast-forward" => Act::Made,
+            ("cherry-pick" | "revert" | "am", _)
+                if moved && !matches!(text, "" | "fast-forward") =>
+            {
+                Act::Made
+            }
             ("rebase" | "pull", Some("finish" | "abort")) => {
                 Act::Rebase(text.strip_prefix("returning to refs/heads/"))
             }

@@ -246,3 +246,48 @@ pub fn keep(places: &Places, session: &str, watch: &Watch) -> io::Result<()> {
     let bytes = serde_json::to_vec(watch).map_err(io::Error::from)?;
     atomic::write_unsynced(&places.session(session, "git"), &bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::env::Env;
+
+    #[test]
+    fn a_commit_is_claimed_once_unless_it_is_sure() {
+        let dir = tempfile::tempdir().unwrap();
+        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
+        let [one, two] =
+            ["one", "two"].map(|name| Places::of(&env, &dir.path().join(name)).unwrap());
+        let repository = Path::new("/r/.git");
+        let claimed = |places, session, hash, sure| {
+            claim(places, repository, session, &[(hash, sure)]).unwrap().len() == 1
+        };
+        assert!(claimed(&one, "a", "1111", false) && claimed(&one, "a", "1111", false));
+        assert!(!claimed(&two, "b", "1111", false), "another project of the same user");
+        assert!(claimed(&two, "b", "1111", true) && !claimed(&one, "a", "1111", false));
+        for n in 0..8000 {
+            let hash = format!("{n:040}");
+            let path = one.claims_of_commits().join(short_digest(b"/r/.git"));
+            atomic::append(&path, format!("{hash} c\n").as_bytes()).unwrap();
+        }
+        assert!(claimed(&one, "a", "2222", false));
+        assert!(claimed(&one, "a", "1111", false), "the oldest are let go");
+        assert!(!claimed(&one, "a", &format!("{:040}", 7999), false));
+    }
+
+    #[test]
+    fn damage_costs_a_line_and_a_list_moves_behind_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::of(&env, dir.path()).unwrap();
+        rename(&places, "none", "other").unwrap();
+        std::fs::create_dir_all(places.commits()).unwrap();
+        let line =
+            |hash: &str| format!("{{\"hash\":\"{hash}\",\"subject\":\"s\",\"session\":\"a\"}}\n");
+        std::fs::write(path(&places, "j"), format!("{}{{torn\n{}", line("1"), line("2"))).unwrap();
+        std::fs::write(path(&places, "k"), line("0")).unwrap();
+        rename(&places, "j", "k").unwrap();
+        let hashes: Vec<_> = list(&places, "k").unwrap().into_iter().map(|e| e.hash).collect();
+        assert_eq!((hashes, list(&places, "j")), (vec!["0".into(), "1".into(), "2".into()], None));
+    }
+}

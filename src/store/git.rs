@@ -10,8 +10,12 @@ use std::time::Duration;
 
 use crate::process;
 
-/// How long git may take for an answer.
+/// How long git may take for the messages.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long it may take for what is in reach: two of these and the messages are less
+/// than a hook's time.
+const SHORT_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The most commits that are looked at for being in or out of reach.
 const MOST: &str = "--max-count=5000";
@@ -32,13 +36,16 @@ pub struct Message {
 /// # Errors
 /// Git isn't there, doesn't answer in time or refuses.
 pub fn messages(common: &Path, hashes: &[&str]) -> io::Result<BTreeMap<String, Message>> {
+    if hashes.is_empty() {
+        return Ok(BTreeMap::new());
+    }
     let mut command = git(common);
     command
         .args(["log", "--no-walk=unsorted", "--ignore-missing", "-z", "-s", "--no-color"])
         .args(["--no-notes", "--no-show-signature", "--encoding=UTF-8"])
         .arg("--format=%H %ct%n%s%n%b")
         .args(hashes);
-    let text = ask(command)?;
+    let text = ask(command, PATIENCE)?;
     let one = |record: &str| {
         let (head, rest) = record.split_once('\n')?;
         let (hash, at) = head.split_once(' ')?;
@@ -75,7 +82,7 @@ fn between(
     let mut command = git(common);
     command.args(["rev-list", "--ignore-missing", MOST]);
     command.args(from).arg("--not").args(without).args(more);
-    Ok(ask(command)?.lines().map(str::to_owned).collect())
+    Ok(ask(command, SHORT_PATIENCE)?.lines().map(str::to_owned).collect())
 }
 
 /// Git on this repository and no other, asking nobody, fetching nothing, running nothing.
@@ -98,8 +105,8 @@ fn git(common: &Path) -> Command {
     command
 }
 
-fn ask(mut command: Command) -> io::Result<String> {
-    let output = process::output(&mut command, PATIENCE)?;
+fn ask(mut command: Command, patience: Duration) -> io::Result<String> {
+    let output = process::output(&mut command, patience)?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.lines().next().unwrap_or("git failed").to_owned();

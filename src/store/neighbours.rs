@@ -13,7 +13,7 @@ use crate::clock::Time;
 /// A session that is at work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Neighbour {
-    /// Since when its turn runs; `None` where only its agents or background shells do.
+    /// Since when its turn runs; `None` where only its agents do.
     pub since: Option<Time>,
     /// The repository its shell stands in; `None` where that isn't known.
     pub repository: Option<repository::Repository>,
@@ -30,7 +30,7 @@ pub fn at_work(places: &Places, session: &str, me: Option<Client>) -> Vec<Neighb
         .filter_map(|(project, seat)| {
             let path = project.join("sessions").join(format!("{}.json", seat.session));
             let session: Session = serde_json::from_slice(&atomic::read(&path).ok()??).ok()?;
-            let works = session.turn.is_some() || session.agents > 0 || !session.shells.is_empty();
+            let works = session.turn.is_some() || session.agents > 0;
             let folder = session.cwd.as_deref().map(PathBuf::from);
             let repository = folder.and_then(|folder| repository::find(&folder));
             works.then_some(Neighbour { since: session.turn, repository })

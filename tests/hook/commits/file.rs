@@ -1,0 +1,169 @@
+//! The list, the file's section, the seal, and the ways in which git may not be at hand.
+
+use std::fs;
+use std::time::Instant;
+
+use brain_guard::store::commits;
+use serde_json::json;
+
+use super::{COMMIT, call, commit, configure, job, person, section, shell, subjects, told, world};
+use crate::harness::Hook;
+
+#[test]
+fn bodies_of_every_kind_leave_a_file_that_reads_the_same() {
+    let hook = world();
+    hook.agent("brain-guard append --kind scope <<'EOF'\n- keep this\nEOF");
+    let bodies = [
+        "```rust\nfn main() {}\n```",
+        "~~~\nnever closed",
+        "# heading\n\n## Forward State\n- not here",
+        "100 % of %H and %n",
+        "crlf\r\nline\r\n",
+        "emoji 🦀 and ünï",
+        "- list\n  - nested\n\n    code",
+        "<!-- open comment",
+        "---\nfront: matter\n---",
+        "bell \u{7} and escape \u{1b}[31m",
+    ];
+    for (n, body) in bodies.iter().enumerate() {
+        fs::write(hook.home.join("message"), format!("subject {n} `tick` %s\n\n{body}\n"))
+            .expect("message");
+        call(&hook, "git commit -q --allow-empty --cleanup=verbatim -F ~/message");
+    }
+    call(
+        &hook,
+        "printf 'latin \\351\\n\\nbody \\377\\n' | git -c i18n.commitEncoding=ISO-8859-1 commit -q --allow-empty -F -",
+    );
+    assert_eq!(subjects(&hook).len(), bodies.len() + 1);
+    assert!(subjects(&hook)[0].starts_with("latin é"), "{:?}", subjects(&hook));
+    let text = fs::read_to_string(hook.file()).expect("file");
+    assert!(
+        text.contains("- keep this") && text.matches("## Forward State\n<!--").count() == 1,
+        "{text}"
+    );
+    let ran = hook.agent("brain-guard seal --no-clear");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(section(&hook).contains("latin é"), "{}", section(&hook));
+}
+
+/// By hand nothing stays there: it stands below until the seal, then in the archive.
+#[test]
+fn the_seal_restores_the_section_and_archives_what_was_written_by_hand() {
+    let hook = world();
+    call(&hook, &commit("one"));
+    hook.agent("brain-guard append --kind scope <<'EOF'\n- keep this\nEOF");
+    let text = fs::read_to_string(hook.file()).expect("file");
+    let edited =
+        text.replace("` one", "` one, and I did much more") + "- `0123456789` all tests pass\n";
+    fs::write(hook.file(), edited).expect("edited");
+    call(&hook, &commit("two"));
+    assert!(section(&hook).contains("all tests pass") && section(&hook).contains("` two"));
+    let ran = hook.agent("brain-guard seal --no-clear");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let sealed = section(&hook);
+    assert!(!sealed.contains("all tests") && !sealed.contains("much more"), "{sealed}");
+    assert!(sealed.contains("` one") && sealed.contains("` two"), "{sealed}");
+    let removed = hook.file().with_file_name("sealed").join("v0001.removed.md");
+    let removed = fs::read_to_string(removed).expect("archive");
+    assert!(removed.contains("all tests pass") && removed.contains("much more"), "{removed}");
+    // A commit after the seal leaves its stamp whole; sealing again takes it in.
+    call(&hook, &commit("three"));
+    let shown = hook.agent("brain-guard seal --no-clear");
+    assert!(shown.stdout.contains("v0002"), "{shown:?}");
+    assert!(section(&hook).contains("` three"));
+}
+
+#[test]
+fn a_job_that_is_taken_over_takes_its_commits_along() {
+    let hook = world();
+    call(&hook, &commit("one"));
+    let places = hook.places();
+    commits::rename(&places, &job(&hook), "parser").expect("renamed");
+    commits::rename(&places, &job(&hook), "parser").expect("nothing there");
+    assert_eq!(commits::list(&places, "parser").expect("list").len(), 1);
+    assert_eq!(commits::list(&places, &job(&hook)), None);
+}
+
+#[test]
+fn five_hundred_commits_of_one_rebase_are_bounded_work() {
+    let hook = world();
+    person(
+        &hook,
+        &hook.project,
+        "git checkout -qb old; for n in $(seq 520); do git commit -q --allow-empty -m \"old $n\"; done; git checkout -q main; git commit -q --allow-empty -m base",
+    );
+    let ran = shell(&hook, &hook.project, "git rebase -q main old");
+    let (event, more) = told(&ran, "git rebase -q main old", 60_000.0);
+    let began = Instant::now();
+    assert!(hook.send(&hook.payload(event, &more)).silent());
+    assert!(began.elapsed().as_secs() < 4, "{:?}", began.elapsed());
+    let all = subjects(&hook);
+    assert!((490..=500).contains(&all.len()) && all[0] == "old 520", "{} {:?}", all.len(), all[0]);
+    assert_eq!(hook.log("fault").len(), 1, "{:?}", hook.log("fault"));
+}
+
+/// Where git keeps no reflog there is nothing to go by; the call passes all the same.
+#[test]
+fn without_a_reflog_nothing_is_taken_over() {
+    let hook = Hook::begun();
+    configure(&hook);
+    call(&hook, "git init -q && git config core.logAllRefUpdates false");
+    call(&hook, &commit("one"));
+    assert_eq!(subjects(&hook), Vec::<String>::new());
+    call(&hook, "rm -rf .git; git init -q --ref-format=reftable 2>/dev/null || git init -q");
+    call(&hook, "true");
+}
+
+/// Hooks and filters of git may be at work around us: their environment is not ours.
+#[test]
+fn the_environment_of_the_client_does_not_lead_git_astray() {
+    let mut hook = world();
+    hook.set("GIT_DIR", "/nonexistent").set("GIT_WORK_TREE", "/nonexistent");
+    call(&hook, &format!("{COMMIT}c one -m 'a body'"));
+    let list = commits::list(&hook.places(), &job(&hook)).expect("list");
+    assert_eq!(list[0].body, "a body");
+}
+
+/// No git on the hook's way: what the reflog says is better than nothing.
+#[test]
+fn without_git_the_reflogs_subject_stands() {
+    let mut hook = world();
+    hook.set("PATH", "/nonexistent");
+    let ran = shell(&hook, &hook.project, &format!("{COMMIT}c one -m 'a body'"));
+    let (event, more) = told(&ran, "git commit", 100.0);
+    assert!(hook.send(&hook.payload(event, &more)).silent());
+    assert_eq!(subjects(&hook), ["one"]);
+    assert_eq!(hook.log("fault").len(), 1);
+}
+
+/// Most calls commit nothing: they read what they need and leave no trace.
+#[test]
+fn a_call_that_commits_nothing_writes_nothing() {
+    let hook = world();
+    call(&hook, &commit("one"));
+    let written = || {
+        let mut all = Vec::new();
+        for dir in ["", "sessions", "commits", "../commits"] {
+            let entries = fs::read_dir(hook.places().state.join(dir)).expect("folder").flatten();
+            all.extend(entries.map(|e| (e.path(), e.metadata().expect("file").modified().ok())));
+        }
+        all.sort();
+        all
+    };
+    let before = written();
+    call(&hook, "git log --oneline; git status");
+    assert_eq!(written(), before);
+}
+
+#[test]
+fn the_agents_tools_cannot_write_the_list() {
+    let hook = world();
+    call(&hook, &commit("one"));
+    let places = hook.places();
+    for dir in [places.commits(), places.claims_of_commits()] {
+        let path = dir.join("x.jsonl");
+        let write = json!({"file_path": path, "content": "x"});
+        assert_eq!(hook.pre("Write", &write).verdict(), "deny", "{}", path.display());
+        assert_eq!(hook.bash(&format!("echo x >> {}", path.display())).verdict(), "deny");
+    }
+}
