@@ -56,13 +56,14 @@ pub struct Taken {
 /// Takes what the session's verbs asked for, in order: what came last holds.
 pub fn take_requests(facts: &mut Facts) -> Taken {
     let mut taken = Taken::default();
-    for request in requests::take(&facts.places, facts.id) {
+    let asked = requests::take(&facts.places, facts.id);
+    for request in &asked.requests {
         match request {
             Request::Seal { job, version, clear, authored, .. } => {
                 taken.sealed = true;
                 // A focus in the same command may have given the job another name.
-                let mirrored = if facts.places.job(&job).is_dir() {
-                    jobs::mirror(&facts.places, &job)
+                let mirrored = if facts.places.job(job).is_dir() {
+                    jobs::mirror(&facts.places, job)
                 } else {
                     Ok(())
                 };
@@ -70,22 +71,24 @@ pub fn take_requests(facts: &mut Facts) -> Taken {
                     facts.fault("sealed versions not mirrored", &e);
                 }
                 // A refusal is logged, and the seal itself says it.
-                let opening = Opening::of_seal(&facts.places, &job, version, clear, authored);
+                let opening = Opening::of_seal(&facts.places, job, *version, *clear, *authored);
                 let _ = open(facts, &opening);
             }
             Request::Focus { job, adopted, created, clear, .. } => {
-                let ask = Focus { job: &job, adopted: adopted.as_deref(), created, clear };
+                let ask =
+                    Focus { job, adopted: adopted.as_deref(), created: *created, clear: *clear };
                 taken.note = session_jobs::focus(facts, &ask);
             }
             Request::Pause { job, .. } => {
-                session_jobs::pause(facts, &job);
+                session_jobs::pause(facts, job);
                 taken.note = None;
             }
             Request::Complete { job, version, .. } => {
-                taken.note = session_jobs::complete(facts, &job, version);
+                taken.note = session_jobs::complete(facts, job, *version);
             }
         }
     }
+    asked.done();
     taken
 }
 

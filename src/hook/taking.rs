@@ -7,6 +7,7 @@ use crate::boundary::{Delivery, Token};
 use crate::clock;
 use crate::compaction;
 use crate::job::{Holder, Link, State};
+use crate::store::requests::{self, Request};
 use crate::store::state::{self, Session};
 use crate::store::{atomic, jobs};
 use crate::texts::{Text, say};
@@ -26,8 +27,18 @@ pub fn left_seat(facts: &Facts) -> Option<String> {
 
 /// A session goes on: it takes its job again, or learns who has it. The line for the agent.
 pub fn resumed(facts: &mut Facts) -> Option<String> {
-    let job = jobs::name_now(&facts.places, &facts.session.job);
-    take(facts, &job)
+    // What its verbs had asked for when its client ended; nothing is cleared for it now.
+    let asked = requests::take(&facts.places, facts.id);
+    let moved = asked.requests.iter().rev().find_map(Request::moves_to);
+    let job = match moved {
+        Some(Some(job)) => job.to_owned(),
+        Some(None) => jobs::claim_default(&facts.places, &clock::local_date())
+            .unwrap_or_else(|_| format!("session-{}", facts.id)),
+        None => facts.session.job.clone(),
+    };
+    let line = take(facts, &jobs::name_now(&facts.places, &job));
+    asked.done();
+    line
 }
 
 /// A fork goes on with the conversation of `parent`, whose client left it for this one.

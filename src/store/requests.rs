@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::atomic;
 use super::paths::Places;
+use super::state;
 use crate::clock::Time;
 
 /// One thing asked.
@@ -93,16 +94,47 @@ pub fn waiting(places: &Places, session: &str) -> Vec<Request> {
     read(&path(places, session))
 }
 
-/// Takes the session's requests away, oldest first; of several processes one gets them.
-pub fn take(places: &Places, session: &str) -> Vec<Request> {
-    let path = path(places, session);
-    let taken = path.with_extension(format!("{}.taken", std::process::id()));
-    if std::fs::rename(&path, &taken).is_err() {
-        return Vec::new();
+/// Requests that one process has taken up. They are kept until it has done what they
+/// ask: a hook that is killed before leaves them to the next one.
+#[derive(Debug)]
+pub struct Taken {
+    /// Oldest first.
+    pub requests: Vec<Request>,
+    files: Vec<PathBuf>,
+}
+
+impl Taken {
+    /// They are carried out.
+    pub fn done(self) {
+        for file in self.files {
+            let _ = atomic::remove(&file);
+        }
     }
-    let requests = read(&taken);
-    let _ = atomic::remove(&taken);
-    requests
+}
+
+/// Takes up the session's requests; of several processes one gets them.
+pub fn take(places: &Places, session: &str) -> Taken {
+    let path = path(places, session);
+    let mut files = abandoned(&path, session);
+    let own = path.with_extension(format!("{}.taken", std::process::id()));
+    if std::fs::rename(&path, &own).is_ok() {
+        files.push(own);
+    }
+    Taken { requests: files.iter().flat_map(|file| read(file)).collect(), files }
+}
+
+/// What processes had taken up that are no more.
+fn abandoned(path: &Path, session: &str) -> Vec<PathBuf> {
+    let Some(Ok(entries)) = path.parent().map(std::fs::read_dir) else { return Vec::new() };
+    let left = |name: &str| {
+        let pid = name.strip_prefix(session)?.strip_prefix('.')?.strip_suffix(".taken")?;
+        pid.parse().ok().filter(|pid| state::client(*pid).is_none())
+    };
+    entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_str().and_then(left).is_some())
+        .map(|entry| entry.path())
+        .collect()
 }
 
 fn read(path: &Path) -> Vec<Request> {
@@ -126,9 +158,20 @@ mod tests {
             Request::Focus { job: "k".into(), adopted: None, created: false, clear: true, at };
         leave(&places, "s", &seal).unwrap();
         leave(&places, "s", &focus).unwrap();
-        assert_eq!(take(&places, "other"), []);
+        assert_eq!(take(&places, "other").requests, []);
         assert_eq!(waiting(&places, "s").len(), 2);
-        assert_eq!(take(&places, "s"), [seal, focus]);
-        assert_eq!(take(&places, "s"), []);
+        let taken = take(&places, "s");
+        assert_eq!(taken.requests, [seal.clone(), focus]);
+        assert_eq!(take(&places, "s").requests, [], "its taker lives");
+        taken.done();
+        assert_eq!(std::fs::read_dir(places.requests()).unwrap().count(), 0);
+        // No process has this number.
+        let mut line = serde_json::to_vec(&seal).unwrap();
+        line.push(b'\n');
+        std::fs::write(places.requests().join("s.4194305.taken"), line).unwrap();
+        let taken = take(&places, "s");
+        assert_eq!(taken.requests, [seal]);
+        taken.done();
+        assert_eq!(take(&places, "s").requests, []);
     }
 }
