@@ -38,8 +38,10 @@ pub fn after_verbs(facts: &mut Facts, command: &str) -> Option<String> {
 
 /// After commits of a call that sealed as well: what crosses shall hold them.
 pub fn after_commits(facts: &Facts) {
-    let pending = |t: Token| t.step == Step::Pending && t.delivery == Delivery::Sealed;
-    if facts.token().is_some_and(pending) {
+    let waits = |t: &Token| {
+        t.step == Step::Pending && t.delivery == Delivery::Sealed && t.job == facts.session.job
+    };
+    if facts.token().is_some_and(|t| waits(&t)) {
         reseal(facts);
     }
 }

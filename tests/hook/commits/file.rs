@@ -76,12 +76,28 @@ fn the_seal_restores_the_section_and_archives_what_was_written_by_hand() {
 #[test]
 fn a_job_that_is_taken_over_takes_its_commits_along() {
     let hook = world();
+    hook.prompt("write the parser");
     call(&hook, &commit("one"));
-    let places = hook.places();
-    commits::rename(&places, &job(&hook), "parser").expect("renamed");
-    commits::rename(&places, &job(&hook), "parser").expect("nothing there");
-    assert_eq!(commits::list(&places, "parser").expect("list").len(), 1);
-    assert_eq!(commits::list(&places, &job(&hook)), None);
+    hook.agent("brain-guard append --kind scope <<'EOF'\n- keep this\nEOF");
+    let ran = hook.agent("brain-guard job focus parser");
+    assert_eq!((ran.code, job(&hook).as_str()), (Some(0), "parser"), "{ran:?}");
+    call(&hook, &commit("two"));
+    assert_eq!(subjects(&hook), ["two", "one"]);
+    assert!(section(&hook).contains("` two") && section(&hook).contains("` one"));
+}
+
+/// A seal and, later in the same call, a commit: what is to cross holds it.
+#[test]
+fn a_commit_behind_the_seal_of_the_same_call_crosses() {
+    let hook = world();
+    hook.agent("brain-guard append --kind scope <<'EOF'\n- keep this\nEOF");
+    let ran = hook.raw(&["seal", "--clear"], b"");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let ran = shell(&hook, &hook.project, &commit("late"));
+    let (event, more) = told(&ran, "brain-guard seal --clear; git commit -m late", 500.0);
+    hook.send(&hook.payload(event, &more));
+    let sealed = hook.file().with_file_name("sealed").join("v0002.md");
+    assert!(fs::read_to_string(sealed).expect("sealed anew").contains("` late"));
 }
 
 #[test]
