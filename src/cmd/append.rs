@@ -9,9 +9,11 @@ use crate::cli::Whose;
 use crate::clock::Time;
 use crate::compaction::{self, EditError, Role, Shape};
 use crate::env::Env;
+use crate::hook::facts::Facts;
 use crate::job::kinds;
 use crate::job::slice::{self, Note, SliceError};
-use crate::store::{atomic, jobs};
+use crate::store::atomic;
+use crate::store::jobs::{self, Open};
 
 /// What is given to append.
 #[derive(Debug, Clone, Default)]
@@ -61,14 +63,7 @@ pub fn run(env: &Env, now: Time, whose: &Whose, given: &Given) -> anyhow::Result
         Err(exit) => return Ok(exit),
     };
     let path = facts.places.compaction(&open.job);
-    super::keep_bytes(&facts.places, &open.job)?;
-    let after = add(&open.text, shape, &notes).with_context(|| path.display().to_string())?;
-    atomic::write(&path, after.as_bytes())
-        .with_context(|| format!("could not write {}", path.display()))?;
-    if notes.iter().any(|note| shape.role(note.section) == Role::Summary) {
-        let next = jobs::last_version(&facts.places, &open.job) + 1;
-        jobs::summed(&facts.places, &open.job, facts.id, next)?;
-    }
+    let after = write(&facts, &open, &notes)?;
     let words = compaction::gauge_words(&after, shape);
     out(format_args!(
         "added to {}: {} of {} words ({})",
@@ -95,15 +90,29 @@ fn notes(shape: &Shape, given: &Given, text: &str) -> Result<Vec<Note>, String> 
     }
 }
 
-/// The file with these notes, each at the end of its section.
+/// Writes notes into the file that is open, at once, and hands back its new text.
 ///
 /// # Errors
-/// Something in the file is left open, named by its line.
-pub(in crate::cmd) fn add(
-    before: &str,
-    shape: &Shape,
-    notes: &[Note],
-) -> Result<String, EditError> {
+/// Something in the file is left open, named by its line; what the system says.
+pub(in crate::cmd) fn write(facts: &Facts, open: &Open, notes: &[Note]) -> anyhow::Result<String> {
+    let shape = &facts.settings.file.shape;
+    let path = facts.places.compaction(&open.job);
+    let after = add(&open.text, shape, notes).with_context(|| path.display().to_string())?;
+    if after == open.text {
+        return Ok(after);
+    }
+    super::keep_bytes(&facts.places, &open.job)?;
+    atomic::write(&path, after.as_bytes())
+        .with_context(|| format!("could not write {}", path.display()))?;
+    if notes.iter().any(|note| shape.role(note.section) == Role::Summary) {
+        let next = jobs::last_version(&facts.places, &open.job) + 1;
+        jobs::summed(&facts.places, &open.job, facts.id, next)?;
+    }
+    Ok(after)
+}
+
+/// The file with these notes, each at the end of its section.
+fn add(before: &str, shape: &Shape, notes: &[Note]) -> Result<String, EditError> {
     let mut text = before.to_owned();
     for section in 0..shape.sections.len() {
         let of_section = notes.iter().filter(|note| note.section == section);

@@ -24,11 +24,10 @@ use crate::store::jobs;
 pub fn run(env: &Env, now: Time, whose: &Whose, what: PhaseVerb) -> anyhow::Result<Exit> {
     let found = whose::find(env, whose)?;
     let facts = whose::facts(env, now, &found)?;
-    let job = whose::job(&facts);
     match what {
         PhaseVerb::Enter { name, coach } => enter(&facts, &name, coach),
-        PhaseVerb::Exit { notes } => exit::run(&facts, &job, &notes),
-        PhaseVerb::List { json } => list(&facts, &job, json),
+        PhaseVerb::Exit { notes } => exit::run(&facts, &notes),
+        PhaseVerb::List { json } => list(&facts, &whose::job(&facts), json),
     }
 }
 
@@ -57,31 +56,29 @@ fn enter(facts: &Facts, name: &str, coach: Option<String>) -> anyhow::Result<Exi
         Ok(open) => open,
         Err(exit) => return Ok(exit),
     };
-    let job = open.job.as_str();
-    if let Some(open) = jobs::record(&facts.places, job).phase {
+    let job = &open.job;
+    let document = parse(&open.text, &facts.settings.file.shape);
+    let had: BTreeSet<_> = document.entries().map(|entry| entry.id).collect();
+    let record = jobs::record(&facts.places, job);
+    if let Some(open) = &record.phase {
         return Ok(refused(format_args!(
             "the phase {:?} is open{}; leave it first with `brain-guard phase exit`",
             open.name,
             since(open.entered)
         )));
     }
-    let document = parse(&open.text, &facts.settings.file.shape);
-    let had: BTreeSet<_> = document.entries().map(|entry| entry.id).collect();
-    let phase = jobs::change_record(&facts.places, job, |record| {
-        let kept = || phase::coaching(record, &name).map(str::to_owned);
-        let coach = coach.or_else(kept).or_else(|| facts.settings.phases.coach(&name));
-        let phase = Phase {
-            name: name.clone(),
-            coach: coach.unwrap_or_default().trim().to_owned(),
-            entered: Some(facts.now),
-            session: facts.id.to_owned(),
-            had: had.into_iter().collect(),
-            coached: false,
-        };
-        record.phase = Some(phase.clone());
-        phase
-    })
-    .with_context(|| format!("could not write the record of the job {job}"))?;
+    let kept = || phase::coaching(&record, &name).map(str::to_owned);
+    let coach = coach.or_else(kept).or_else(|| facts.settings.phases.coach(&name));
+    let phase = Phase {
+        name,
+        coach: coach.unwrap_or_default().trim().to_owned(),
+        entered: Some(facts.now),
+        session: facts.id.to_owned(),
+        had: had.into_iter().collect(),
+        coached: false,
+    };
+    jobs::change_record(&facts.places, job, |record| record.phase = Some(phase.clone()))
+        .with_context(|| format!("could not write the record of the job {job}"))?;
     out(format_args!("entered the phase {:?} of the job {job}", phase.name));
     if !phase.coach.is_empty() {
         out(format_args!("\n{}\n", phase.coach));

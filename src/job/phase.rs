@@ -13,7 +13,7 @@ use crate::compaction::{Document, EntryId, Role, Shape, flags, prompt, says_noth
 /// Letters a phase's name may have.
 pub const NAME_LETTERS: usize = 60;
 /// Letters a phase's coaching may have: every session that wakes up in the phase hears it again.
-pub const COACH_LETTERS: usize = 4000;
+pub const COACH_LETTERS: usize = 2000;
 
 /// A phase's name as it is kept: white space evened out.
 ///

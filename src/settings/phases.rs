@@ -111,7 +111,7 @@ mod tests {
             (serde_json::json!({"reflection_steps": 11}), "reflection_steps"),
             (serde_json::json!({"names": {"a": {"reflection_steps": 11}}}), "names"),
             (serde_json::json!({"names": {"": {}}}), "names"),
-            (serde_json::json!({"names": {"a": {"coach": "x".repeat(4001)}}}), "names"),
+            (serde_json::json!({"names": {"a": {"coach": "x".repeat(2001)}}}), "names"),
         ] {
             assert_eq!(phases(json).problem().unwrap().0[1], key);
         }

@@ -90,6 +90,7 @@ fn a_phase_is_left_when_its_shape_is_filled() {
         assert!(file.contains(line), "{line}: {file}");
     }
     let record = record(&hook);
+    assert_eq!(record["auto"], true, "the default job is made by its first phase, too");
     assert_eq!((&record["phase"], &record["phases"][0]["name"]), (&Value::Null, &json!("design")));
     let again = exit(&hook, FULL);
     assert_eq!(again.code, Some(1));
@@ -271,4 +272,33 @@ fn phases_are_the_main_loops_and_open_at_narrow() {
     call["agent_id"] = json!("a1");
     call["agent_type"] = json!("general-purpose");
     assert_eq!(hook.send(&call).verdict(), "deny");
+}
+
+#[test]
+fn a_phase_belongs_to_the_job_it_was_entered_in() {
+    let hook = Hook::begun();
+    hook.agent("brain-guard job focus first --no-clear");
+    hook.agent("brain-guard phase enter design");
+    let refused = hook.agent("brain-guard job complete");
+    assert!(refused.stderr.contains("`brain-guard phase exit`"), "{refused:?}");
+    let next = hook.agent("brain-guard job pause && brain-guard phase enter build");
+    assert_eq!(next.code, Some(0), "{next:?}");
+    assert!(next.stdout.contains("entered the phase \"build\" of the job project-"), "{next:?}");
+    let phase = |job: &str| {
+        let path = hook.places().job(job).join("job.json");
+        let record: Value = serde_json::from_slice(&fs::read(path).expect("record")).expect("JSON");
+        record["phase"]["name"].clone()
+    };
+    let own = hook.state()["job"].as_str().expect("job").to_owned();
+    assert_ne!(own, "first");
+    assert_eq!((phase("first"), phase(&own)), (json!("design"), json!("build")));
+    // A summary in the slice counts for the job's completion.
+    let left = exit(&hook, &format!("{FULL}## Prior Summary\n- built\n"));
+    assert_eq!(left.code, Some(0), "{left:?}");
+    let path = hook.places().job(&own).join("job.json");
+    let record: Value = serde_json::from_slice(&fs::read(path).expect("record")).expect("JSON");
+    assert_eq!(record["summary"]["session"], hook.session.as_str());
+    hook.agent("brain-guard phase enter ship");
+    let refused = hook.agent("brain-guard job pause && brain-guard phase exit");
+    assert!(refused.stderr.contains("this session is in no phase"), "{refused:?}");
 }

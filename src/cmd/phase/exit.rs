@@ -7,14 +7,14 @@ use std::io::IsTerminal as _;
 use anyhow::Context as _;
 
 use super::{refused, usage};
-use crate::cmd::append::{add, sections};
+use crate::cmd::append::{sections, write};
 use crate::cmd::{Exit, out, stdin_text, whose};
 use crate::compaction::{self, parse};
 use crate::hook::facts::Facts;
 use crate::job::phase::{self, Missing};
 use crate::job::slice::{self, Note, SliceError};
 use crate::job::{PastPhase, Phase, kinds};
-use crate::store::{atomic, jobs};
+use crate::store::jobs;
 
 /// The notes of an exit: `--kind` pairs, and Markdown on stdin unless that is a terminal.
 fn given(
@@ -46,11 +46,14 @@ fn given(
 }
 
 /// Leaves the phase.
-pub(super) fn run(facts: &Facts, job: &str, pairs: &[String]) -> anyhow::Result<Exit> {
-    let record = jobs::record(&facts.places, job);
-    let Some(phase) = record.phase else {
+pub(super) fn run(facts: &Facts, pairs: &[String]) -> anyhow::Result<Exit> {
+    // Right after the session left its job there is none, and its phase is that job's.
+    let job = facts.asker().job();
+    let open = job.as_ref().and_then(|job| jobs::record(&facts.places, job).phase);
+    let Some(phase) = open else {
+        let whose = job.map_or_else(|| "this session".to_owned(), |job| format!("the job {job}"));
         return Ok(refused(format_args!(
-            "the job {job} is in no phase; `brain-guard phase enter NAME` enters one, `brain-guard append` takes notes at any time"
+            "{whose} is in no phase; `brain-guard phase enter NAME` enters one, `brain-guard append` takes notes at any time"
         )));
     };
     let notes = match given(facts, &phase, pairs)? {
@@ -64,8 +67,7 @@ pub(super) fn run(facts: &Facts, job: &str, pairs: &[String]) -> anyhow::Result<
         Ok(open) => open,
         Err(exit) => return Ok(exit),
     };
-    let job = open.job.as_str();
-    let path = facts.places.compaction(job);
+    let job = &open.job;
     let now = jobs::record(&facts.places, job).phase;
     let Some(phase) = now.filter(|now| (&now.name, now.entered) == (&phase.name, phase.entered))
     else {
@@ -73,8 +75,7 @@ pub(super) fn run(facts: &Facts, job: &str, pairs: &[String]) -> anyhow::Result<
             "the phase was left by another process just now; see `brain-guard phase list`",
         ));
     };
-    let before = &open.text;
-    let document = parse(before, shape);
+    let document = parse(&open.text, shape);
     let missing = phase::missing(shape, &phase, steps, &document, &notes);
     if !missing.is_empty() {
         return Ok(refused(lacks(facts, &phase, &missing, !notes.is_empty())));
@@ -87,12 +88,7 @@ pub(super) fn run(facts: &Facts, job: &str, pairs: &[String]) -> anyhow::Result<
         .collect();
     let (new, known): (Vec<Note>, Vec<Note>) =
         notes.into_iter().partition(|note| there.insert((note.section, note.id())));
-    let after = add(before, shape, &new).with_context(|| path.display().to_string())?;
-    if after != *before {
-        crate::cmd::keep_bytes(&facts.places, job)?;
-        atomic::write(&path, after.as_bytes())
-            .with_context(|| format!("could not write {}", path.display()))?;
-    }
+    let after = write(facts, &open, &new)?;
     let left =
         PastPhase { name: phase.name.clone(), entered: phase.entered, left: Some(facts.now) };
     jobs::change_record(&facts.places, job, |record| {
@@ -114,7 +110,7 @@ pub(super) fn run(facts: &Facts, job: &str, pairs: &[String]) -> anyhow::Result<
         "left the phase {:?}: {added}{known}; {words} of {} words ({})",
         phase.name,
         facts.settings.file.words,
-        path.display()
+        facts.places.compaction(job).display()
     ));
     Ok(Exit::Done)
 }

@@ -10,8 +10,8 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use super::moves::Asker;
 use super::{begin, change_record, exists, lock};
 use crate::compaction;
-use crate::store::atomic;
 use crate::store::paths::Places;
+use crate::store::{archives, atomic};
 
 /// Renames the job and holds it. The old name stays as a link: the agent was told of
 /// the file by that path, and so were its subagents.
@@ -25,6 +25,7 @@ pub(super) fn adopt(asker: &Asker, from: &str, to: &str) -> io::Result<()> {
     let text = begin(asker, to, false)?;
     let renamed = compaction::rename(&text, &settings.file.shape, from, to);
     if renamed != text {
+        archives::keep_bytes(places, to)?;
         atomic::write(&places.compaction(to), renamed.as_bytes())?;
     }
     change_record(places, to, |record| {

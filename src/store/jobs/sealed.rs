@@ -10,8 +10,8 @@ use super::lock;
 use crate::clock::Time;
 use crate::compaction::{self, Shape};
 use crate::seal::Sealed;
-use crate::store::atomic;
 use crate::store::paths::Places;
+use crate::store::{archives, atomic};
 
 fn sealed_dir(places: &Places, job: &str) -> PathBuf {
     places.job(job).join("sealed")
@@ -90,6 +90,7 @@ pub fn restore(
         _ => text.to_owned(),
     };
     let live = places.compaction(job);
+    archives::keep_bytes(places, job)?;
     let before = atomic::read_text(&live)?;
     if before.as_ref() == Some(&text) {
         return Ok(None);
