@@ -33,7 +33,6 @@ pub fn run(env: &Env, now: Time, whose: &Whose, id: Option<&str>) -> anyhow::Res
         Ok(open) => open,
         Err(exit) => return Ok(exit),
     };
-    super::keep_bytes(&facts.places, &open.job)?;
     let path = facts.places.compaction(&open.job);
     super::keep_bytes(&facts.places, &open.job)?;
     match compaction::close(&open.text, &facts.settings.file.shape, id) {
