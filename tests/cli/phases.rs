@@ -1,32 +1,17 @@
 //! `phase`: what an exit asks for, what it refuses, and that a refusal writes nothing.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Hook};
+use crate::seal::tree;
 
 const FULL: &str = "## Forward State\n- write the migration\n\n## Open Threads\n- none: nothing was left open\n\n\
                     ## Assumptions & Risks\n- the feed is sorted\n\n## Process Insight\n- the first plan was too big\n";
 
 fn text(hook: &Hook) -> String {
     fs::read_to_string(hook.file()).expect("file")
-}
-
-/// Every file of the project and of the job.
-fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    for entry in fs::read_dir(folder).expect("folder").flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            files.extend(tree(&path));
-        } else {
-            files.insert(path.clone(), fs::read(&path).expect("file"));
-        }
-    }
-    files
 }
 
 fn exit(hook: &Hook, slice: &str) -> Answer {

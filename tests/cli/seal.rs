@@ -24,7 +24,8 @@ fn job(text: &str) -> (Hook, PathBuf) {
 }
 
 /// The job's files by path, but for the guard's own beside them.
-fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+/// Every file below a folder but the locks.
+pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("folder").flatten() {
         let path = entry.path();

@@ -21,6 +21,7 @@ mod model_switch;
 mod notifications;
 mod operator;
 mod own_compaction;
+mod phases;
 mod probe;
 mod reground;
 mod sandbox;
