@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::story::{all_went, append, end, logged, result, said, seal, sealed};
-use super::{Move, moves, percent, step, told};
+use super::{Move, heard, moves, percent, step, told};
 use crate::mock::Reply;
 use crate::world::World;
 
@@ -19,7 +19,7 @@ fn coached() -> Vec<Move> {
     vec![
         step(|_| Reply::bash("echo one").tokens(percent(5.0))),
         step(|r| {
-            assert_eq!(told(r, "brain-guard"), 0);
+            assert_eq!(heard(r), 0);
             Reply::bash("echo two").tokens(percent(31.0))
         }),
         step(|r| {

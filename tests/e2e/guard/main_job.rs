@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 
-use super::{asked, moves, percent, result, step, told, unattended};
+use super::{asked, heard, moves, percent, result, step, told, unattended};
 use crate::mock::Reply;
 use crate::world::World;
 
@@ -18,11 +18,11 @@ fn climbs_writes_seals_and_goes_on_by_itself() {
     let agent = moves(vec![
         step(|_| Reply::bash("echo one").tokens(percent(5.0))),
         step(|r| {
-            assert_eq!(told(r, "brain-guard"), 0, "silent below the first tier");
+            assert_eq!(heard(r), 0, "silent below the first tier");
             Reply::tool("Read", json!({"file_path": "README.md"})).tokens(percent(19.0))
         }),
         step(|r| {
-            assert_eq!(told(r, "brain-guard"), 0, "silent below the first tier");
+            assert_eq!(heard(r), 0, "silent below the first tier");
             let mut reply = Reply::bash("echo p0").tokens(percent(21.0));
             for n in 1..20 {
                 reply = reply.and_tool("Bash", json!({"command": format!("echo p{n}")}));

@@ -111,6 +111,13 @@ pub fn told(request: &Request, text: &str) -> usize {
     request.system_texts().iter().map(|t| t.matches(text).count()).sum()
 }
 
+/// How many lines of what the model is told by the client and the hooks speak of the
+/// guard, its line in the client's list of skills left out.
+pub fn heard(request: &Request) -> usize {
+    let lines = request.system_texts().into_iter().flat_map(str::lines);
+    lines.filter(|l| l.contains("brain-guard") && !l.contains("brain-guard:brain-guard")).count()
+}
+
 /// How many of the user's texts bring a compaction file to the conversation.
 pub fn deliveries(request: &Request) -> usize {
     let texts = request.user_texts().into_iter().chain(request.system_texts());

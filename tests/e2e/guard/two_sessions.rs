@@ -31,7 +31,7 @@ fn one_crosses_and_the_other_hears_nothing() {
                 "{status}"
             );
             assert_eq!(status["session_id"].as_str(), r.session.as_deref());
-            assert_eq!((deliveries(r), super::told(r, "brain-guard")), (0, 0));
+            assert_eq!((deliveries(r), super::heard(r)), (0, 0));
             Reply::text("beta is done").tokens(percent(8.5))
         }),
     ];
