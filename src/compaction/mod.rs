@@ -32,7 +32,7 @@ pub use parse::parse;
 pub(crate) use parse::says_nothing;
 pub use rename::rename;
 pub use render::render;
-pub(crate) use render::{CanonicalSection, canonical, prompt, sound};
+pub(crate) use render::{CanonicalSection, canonical, prompt, reads_back, sound};
 pub use shape::{Role, Section, Shape, ShapeError};
 pub use stamp::{Stamp, StampState, digest};
 pub use template::{DEFAULT_TEMPLATE, template};

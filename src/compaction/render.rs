@@ -101,7 +101,8 @@ pub(crate) fn sound(marker: &Marker, text: &str) -> (Marker, String) {
     (Marker::Bullet, item::fenced(text))
 }
 
-fn reads_back(marker: &Marker, text: &str) -> bool {
+/// Whether the file gives this entry back as it is.
+pub(crate) fn reads_back(marker: &Marker, text: &str) -> bool {
     let shape = Shape::none();
     // With a neighbour on either side, as in a file.
     let mut written = String::new();

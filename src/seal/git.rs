@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::compaction::{Document, Marker, Role, count_words};
+use crate::compaction::{Document, Marker, Role, count_words, reads_back};
 
 use super::Input;
 use super::draft::{Draft, Item};
@@ -62,11 +62,28 @@ fn is_one_of(text: &str, known: &[Commit]) -> bool {
     })
 }
 
+/// Words of a subject that are shown: one message without a blank line in it is all subject,
+/// and would leave no room for any commit.
+const SUBJECT_WORDS: usize = 40;
+
+/// A commit's line.
+fn subject(commit: &Commit) -> String {
+    let mut words = commit.subject.split_whitespace();
+    let mut line: Vec<_> = words.by_ref().take(SUBJECT_WORDS).collect();
+    line.extend(words.next().map(|_| "…"));
+    format!("`{}` {}", commit.hash.trim().replace('`', ""), line.join(" "))
+}
+
+/// A message's body as the file gives it back: any line end is one, and a line of white
+/// space is empty, be it a form feed or a no-break space, which git keeps.
+fn body(commit: &Commit) -> String {
+    let even = commit.body.replace("\r\n", "\n").replace('\r', "\n");
+    let blank = |line: &str| line.trim().is_empty();
+    let lines: Vec<_> = even.split('\n').map(|l| if blank(l) { "" } else { l }).collect();
+    lines.join("\n").trim().to_owned()
+}
+
 fn items(commits: &[Commit], limit: usize, section: usize) -> Vec<Item> {
-    let subject = |commit: &Commit| {
-        let line: Vec<_> = commit.subject.split_whitespace().collect();
-        format!("`{}` {}", commit.hash.trim().replace('`', ""), line.join(" "))
-    };
     let mut room = limit;
     let mut lines = Vec::new();
     for commit in commits {
@@ -79,18 +96,24 @@ fn items(commits: &[Commit], limit: usize, section: usize) -> Vec<Item> {
         lines.push(line);
     }
     for (line, commit) in lines.iter_mut().zip(commits) {
-        let body = commit.body.replace("\r\n", "\n");
+        let body = body(commit);
         let words = count_words(&body);
         if words > room {
             break;
         }
         room -= words;
-        if !body.trim().is_empty() {
+        if !body.is_empty() {
             line.push_str("\n\n");
-            line.push_str(body.trim());
+            line.push_str(&body);
         }
     }
-    lines.iter().map(|line| Item::new(&Marker::Bullet, line, Some(section), section)).collect()
+    let item = |text: &str| Item::new(&Marker::Bullet, text, Some(section), section);
+    let sound = |(line, commit): (&String, &Commit)| {
+        let whole = item(line);
+        // The agent can't mend this section: what would not read back would refuse every seal.
+        if reads_back(&whole.marker, &whole.text) { whole } else { item(&subject(commit)) }
+    };
+    lines.iter().zip(commits).map(sound).collect()
 }
 
 /// Writes the commits the call brings in the place of what the section held.
@@ -118,4 +141,36 @@ pub(super) fn is_current(input: &Input, document: &Document) -> bool {
     new.iter()
         .map(|item| item.text.as_str())
         .eq(document.section(section).map(|entry| entry.text.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compaction::{Shape, parse};
+
+    fn commit(subject: &str, body: &str) -> Commit {
+        Commit { hash: "1a2b3c4d5e".into(), subject: subject.into(), body: body.into() }
+    }
+
+    #[test]
+    fn whatever_a_message_holds_reads_back_as_one_commit() {
+        let shape = Shape::default();
+        let name = &shape.sections[shape.with_role(Role::Git).unwrap()].name;
+        for text in ["a\rb", "a\n\u{c}\nb", "a\n \t\nb", "a\n\u{a0}\nb", "\u{b}\n- a", "~~~\n\r```"] {
+            let commits = [commit("x", text), commit("y", "")];
+            let body = render_commits(&commits, 100);
+            let file = format!("## {name}\n\n{body}\n");
+            let document = parse(&file, &shape);
+            let section = shape.with_role(Role::Git).unwrap();
+            assert_eq!(document.section(section).count(), 2, "{text:?}: {file}");
+            assert_eq!(section_of(&document, section, &commits, &commits, 100), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_message_that_is_all_subject_leaves_room_for_others() {
+        let commits = [commit(&"word ".repeat(400), ""), commit("y", "")];
+        let body = render_commits(&commits, 100);
+        assert!(body.contains("word …") && body.ends_with("` y"), "{body}");
+    }
 }
