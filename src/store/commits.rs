@@ -110,7 +110,7 @@ pub fn filled(
         return Ok(text.to_owned());
     };
     let document = compaction::parse(text, shape);
-    let words = sealing::limits(settings).git_words();
+    let words = sealing::limits(settings).slice(&shape.sections[section]).unwrap_or(0);
     let all: Vec<Commit> = entries.iter().map(git::shown).collect();
     let body = seal::section_of(&document, section, &git::commits(&entries), &all, words);
     match body {
