@@ -19,7 +19,11 @@ pub(super) fn judge(
     watch: &Watch,
     candidates: &mut Vec<Candidate>,
 ) -> Vec<(Candidate, Evidence)> {
+    // Each line of a reflog is held against what git reported, and that begins so.
     let text = seen.text();
+    let reports: Vec<&str> =
+        text.lines().filter(|line| line.trim_start().starts_with('[')).collect();
+    let text = reports.join("\n");
     let ended = facts.now.timestamp();
     let call = Call {
         command: seen.command,

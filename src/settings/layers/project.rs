@@ -22,7 +22,9 @@ pub(super) fn loosens(settings: &Settings, path: &[&str], value: &Value) -> Opti
         return Some(USER);
     }
     match path {
-        ["profile" | "tiers", _]
+        ["file" | "coach"]
+        | ["file", "shape"]
+        | ["profile" | "tiers", _]
         | ["bands", _, _]
         | ["phases"]
         | ["phases", "names"]
