@@ -156,7 +156,8 @@ mod tests {
     fn whatever_a_message_holds_reads_back_as_one_commit() {
         let shape = Shape::default();
         let name = &shape.sections[shape.with_role(Role::Git).unwrap()].name;
-        for text in ["a\rb", "a\n\u{c}\nb", "a\n \t\nb", "a\n\u{a0}\nb", "\u{b}\n- a", "~~~\n\r```"] {
+        for text in ["a\rb", "a\n\u{c}\nb", "a\n \t\nb", "a\n\u{a0}\nb", "\u{b}\n- a", "~~~\n\r```"]
+        {
             let commits = [commit("x", text), commit("y", "")];
             let body = render_commits(&commits, 100);
             let file = format!("## {name}\n\n{body}\n");

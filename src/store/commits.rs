@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -34,6 +35,20 @@ fn path(places: &Places, job: &str) -> PathBuf {
 pub fn list(places: &Places, job: &str) -> Option<Vec<Entry>> {
     let bytes = atomic::read(&path(places, job)).ok()??;
     Some(bytes.split(|b| *b == b'\n').filter_map(|l| serde_json::from_slice(l).ok()).collect())
+}
+
+/// A job's list, also where it still lies under the name that the job had before: the
+/// verb that gave it another can't move it, and a seal may follow in the same command.
+fn list_of(places: &Places, job: &str) -> Option<Vec<Entry>> {
+    let before = || {
+        let names = fs::read_dir(places.commits()).into_iter().flatten().flatten();
+        names
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter_map(|name| Some(name.strip_suffix(".jsonl")?.to_owned()))
+            .filter(|name| name != job && jobs::name_now(places, name) == job)
+            .find_map(|name| list(places, &name))
+    };
+    list(places, job).or_else(before)
 }
 
 /// Changes a job's list; `true` if it is another one now.
@@ -84,7 +99,7 @@ pub fn for_seal(
     text: &str,
     settings: &Settings,
 ) -> Option<Vec<Commit>> {
-    let entries = list(places, job);
+    let entries = list_of(places, job);
     let shape = &settings.file.shape;
     let filled = || {
         let section = shape.with_role(Role::Git)?;
@@ -106,7 +121,7 @@ pub fn filled(
     settings: &Settings,
 ) -> Result<String, EditError> {
     let shape = &settings.file.shape;
-    let (Some(entries), Some(section)) = (list(places, job), shape.with_role(Role::Git)) else {
+    let (Some(entries), Some(section)) = (list_of(places, job), shape.with_role(Role::Git)) else {
         return Ok(text.to_owned());
     };
     let document = compaction::parse(text, shape);
