@@ -25,7 +25,9 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
     }
     crossing::tidy(facts);
     crossing::take_requests(facts);
-    commits::at_turn_end(facts, shells);
+    if commits::at_turn_end(facts, shells) {
+        crossing::after_commits(facts);
+    }
     let reply = turn_end(facts, agents, shells);
     if !reply.blocks() {
         facts.update(|s| s.turn = None);

@@ -67,11 +67,12 @@ pub fn after_call(
 }
 
 /// At a turn's end: what calls in the background have committed; those that have ended
-/// (`running` are the others' commands) are forgotten after that.
-pub fn at_turn_end(facts: &Facts, running: &[&str]) {
+/// (`running` are the others' commands) are forgotten after that. `true` if that changed
+/// the job's list.
+pub fn at_turn_end(facts: &Facts, running: &[&str]) -> bool {
     let known = commits::watch(&facts.places, facts.id);
     if known.background.is_empty() {
-        return;
+        return false;
     }
     let mut around = Around::new(facts, facts.session.cwd.as_deref().map(Path::new));
     for folder in known.background.iter().filter_map(|b| b.cwd.as_deref()) {
@@ -82,7 +83,7 @@ pub fn at_turn_end(facts: &Facts, running: &[&str]) {
         let before = watch.background.len();
         watch.background.retain(|b| running.contains(&b.command.as_str()));
         watch.background.len() != before
-    });
+    })
 }
 
 /// The repositories around a call.
