@@ -32,7 +32,7 @@ pub fn focus(facts: &mut Facts, ask: &Focus) -> Option<String> {
         prompts_follow(facts, &left, ask.job);
         return None;
     }
-    if left == ask.job {
+    if left == ask.job && !(ask.clear && unopened(facts, ask.job)) {
         return None;
     }
     let new = ask.created || !facts.places.compaction(ask.job).exists();
@@ -51,6 +51,12 @@ pub fn focus(facts: &mut Facts, ask: &Focus) -> Option<String> {
     cross_with(facts, ask.job, delivery, 0, &text, refusal)
 }
 
+/// Whether a focus that a killed hook had begun to carry out lacks its boundary still.
+fn unopened(facts: &Facts, job: &str) -> bool {
+    let ours = |t: &Token| t.parent == facts.id && t.job == job && t.delivery.focuses();
+    !facts.token().is_some_and(|t| ours(&t))
+}
+
 /// The job was put aside: the session gets a default job, and no boundary.
 pub fn pause(facts: &mut Facts, job: &str) {
     if facts.session.job == job {
@@ -60,14 +66,19 @@ pub fn pause(facts: &mut Facts, job: &str) {
 
 /// The job is closed. What is to be said to the agent, if anything.
 pub fn complete(facts: &mut Facts, job: &str, version: u64) -> Option<String> {
-    let path = jobs::sealed_path(&facts.places, job, version);
-    let sealed = atomic::read_text(&path).ok().flatten();
+    let sealed = jobs::version(&facts.places, job, version).ok().flatten();
     if facts.session.job == job {
         to_default(facts);
     }
     let Some(sealed) = sealed else {
-        facts.fault("no transition note", &format_args!("{} can't be read", path.display()));
-        return None;
+        let why = format!("the sealed version {version} of the job can't be read");
+        facts.fault("no transition note", &why);
+        // The verb has told the agent to end its turn, and nobody would go on.
+        let opening = Opening {
+            delivery: Delivery::Transition,
+            ..Opening::of_seal(&facts.places, job, version, Some(true), true)
+        };
+        return Some(stays(facts, &opening.token(facts, Carrier::Manual), &why));
     };
     let note = transition_note(&sealed, &facts.settings.file.shape);
     cross_with(facts, job, Delivery::Transition, version, &note, None)
@@ -111,10 +122,6 @@ fn cross_with(
     let name = format!("{}.md", short_digest(name.as_bytes()));
     let path = facts.places.state.join("boundary").join(name);
     let kept = facts.places.ensure_state().and_then(|()| atomic::write(&path, text.as_bytes()));
-    if let Err(e) = kept {
-        facts.fault("text of the boundary not kept, so no boundary", &e);
-        return None;
-    }
     let opening = Opening {
         job: job.to_owned(),
         delivery,
@@ -124,6 +131,11 @@ fn cross_with(
         clear: Some(true),
         authored: true,
     };
+    if let Err(e) = kept {
+        facts.fault("text of the boundary not kept, so no boundary", &e);
+        let why = format!("its text could not be kept: {e}");
+        return Some(stays(facts, &opening.token(facts, Carrier::Manual), &why));
+    }
     let refusal = match refusal {
         Some(refusal) => {
             opening::refused(facts, &refusal);
