@@ -93,9 +93,26 @@ pub fn change_record<T>(
     let result = change(&mut after);
     if after != before {
         let bytes = serde_json::to_vec_pretty(&after).map_err(io::Error::from)?;
+        keep_damaged(places, job)?;
         atomic::write(&record_path(places, job), &bytes)?;
     }
     Ok(result)
+}
+
+/// Puts a record that can't be read beside the one that takes its place: people write
+/// coaching into it by hand, and a comma too many must not cost them that.
+fn keep_damaged(places: &Places, job: &str) -> io::Result<()> {
+    let path = record_path(places, job);
+    let Some(bytes) = atomic::read(&path)? else { return Ok(()) };
+    if bytes.is_empty() || serde_json::from_slice::<Record>(&bytes).is_ok() {
+        return Ok(());
+    }
+    let free = |number: u32| {
+        let kept = path.with_extension(format!("damaged-{number}.json"));
+        (!kept.exists()).then_some(kept)
+    };
+    let kept = (1..10_000).find_map(free).unwrap_or_else(|| path.with_extension("damaged.json"));
+    atomic::write(&kept, &bytes)
 }
 
 /// Remembers whose work a job's Prior Summary is, and the version it is first sealed
@@ -151,6 +168,20 @@ mod laws;
 mod tests {
     use super::*;
     use crate::env::Env;
+
+    #[test]
+    fn a_record_that_cannot_be_read_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::of(&env, dir.path()).unwrap();
+        let folder = places.ensure_job("j").unwrap();
+        let by_hand = "{\"coaching\": {\"design\": \"look twice\",}}";
+        fs::write(folder.join("job.json"), by_hand).unwrap();
+        change_record(&places, "j", |record| record.auto = true).unwrap();
+        change_record(&places, "j", |record| record.auto = false).unwrap();
+        assert_eq!(fs::read_to_string(folder.join("job.damaged-1.json")).unwrap(), by_hand);
+        assert!(!folder.join("job.damaged-2.json").exists());
+    }
 
     #[test]
     fn default_jobs_are_given_once() {
