@@ -43,6 +43,8 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
         Some("-") => Some(stdin_text()?),
         other => other.map(str::to_owned),
     };
+    // One that says nothing would count as this session's word on the job.
+    let summary = summary.filter(|text| text.lines().any(|line| !compaction::says_nothing(line)));
     if let Some(path) = &ask.file {
         return loose(env, now, whose, ask, path, summary.as_deref());
     }
