@@ -37,13 +37,14 @@ fn rename(places: &Places, from: &str, to: &str) -> io::Result<()> {
     let old = places.job(from);
     let new = old.with_file_name(to);
     free(places, to, &new)?;
-    std::os::unix::fs::symlink(to, &new)?;
-    // Folder and link change places in one step, so there always is a job by both names.
-    if renameat_with(CWD, &old, CWD, &new, RenameFlags::EXCHANGE).is_ok() {
-        return Ok(());
+    // Some file systems have no links, and some can't exchange.
+    if std::os::unix::fs::symlink(to, &new).is_ok() {
+        // Folder and link change places in one step, so there always is a job by both names.
+        if renameat_with(CWD, &old, CWD, &new, RenameFlags::EXCHANGE).is_ok() {
+            return Ok(());
+        }
+        fs::remove_file(&new)?;
     }
-    // Some file systems can't.
-    fs::remove_file(&new)?;
     fs::rename(&old, &new)?;
     // Without the link the old path leads nowhere, and that is all.
     let _ = std::os::unix::fs::symlink(to, &old);
