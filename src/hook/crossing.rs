@@ -28,7 +28,7 @@ pub fn after_verbs(facts: &mut Facts, command: &str) -> Option<String> {
         facts.fault("prompts not moved", &e);
     }
     let taken = take_requests(facts);
-    let writes = [" append ", " close "].iter().any(|verb| command.contains(verb));
+    let writes = [" append ", " close ", " phase "].iter().any(|verb| command.contains(verb));
     let waits = |t: &Token| t.step == Step::Pending && t.delivery == Delivery::Sealed;
     if !taken.sealed && writes && facts.token().is_some_and(|t| waits(&t)) {
         reseal(facts);
