@@ -27,13 +27,14 @@ pub fn after_verbs(facts: &mut Facts, command: &str) -> Option<String> {
     if let Err(e) = prompts::flush(&facts.places, &facts.session.job, facts.id) {
         facts.fault("prompts not moved", &e);
     }
-    let taken = take_requests(facts);
+    let note = take_requests(facts);
     let writes = [" append ", " close ", " phase "].iter().any(|verb| command.contains(verb));
     let waits = |t: &Token| t.step == Step::Pending && t.delivery == Delivery::Sealed;
-    if !taken.sealed && writes && facts.token().is_some_and(|t| waits(&t)) {
+    // A seal in the same call may stand before the append; one behind it stands as it is.
+    if writes && facts.token().is_some_and(|t| waits(&t)) {
         reseal(facts);
     }
-    taken.note
+    note
 }
 
 /// After commits of a call that sealed as well: what crosses shall hold them.
@@ -46,23 +47,14 @@ pub fn after_commits(facts: &Facts) {
     }
 }
 
-/// What the session's verbs had asked for.
-#[derive(Debug, Default)]
-pub struct Taken {
-    /// A seal was among it.
-    pub sealed: bool,
-    /// For the agent: what came out otherwise than it may expect.
-    pub note: Option<String>,
-}
-
-/// Takes what the session's verbs asked for, in order: what came last holds.
-pub fn take_requests(facts: &mut Facts) -> Taken {
-    let mut taken = Taken::default();
+/// Takes what the session's verbs asked for, in order: what came last holds. For the
+/// agent: what came out otherwise than it may expect.
+pub fn take_requests(facts: &mut Facts) -> Option<String> {
+    let mut note = None;
     let asked = requests::take(&facts.places, facts.id);
     for request in &asked.requests {
         match request {
             Request::Seal { job, version, clear, authored, .. } => {
-                taken.sealed = true;
                 // A focus in the same command may have given the job another name.
                 let mirrored = if facts.places.job(job).is_dir() {
                     jobs::mirror(&facts.places, job)
@@ -79,19 +71,20 @@ pub fn take_requests(facts: &mut Facts) -> Taken {
             Request::Focus { job, adopted, created, clear, .. } => {
                 let ask =
                     Focus { job, adopted: adopted.as_deref(), created: *created, clear: *clear };
-                taken.note = session_jobs::focus(facts, &ask);
+                note = session_jobs::focus(facts, &ask);
             }
             Request::Pause { job, .. } => {
                 session_jobs::pause(facts, job);
-                taken.note = None;
+                note = None;
             }
             Request::Complete { job, version, .. } => {
-                taken.note = session_jobs::complete(facts, job, *version);
+                note = session_jobs::complete(facts, job, *version);
             }
         }
     }
+    session_jobs::follow_name(facts);
     asked.done();
-    taken
+    note
 }
 
 /// Seals again after an append behind the seal, so that nothing written is left out.

@@ -178,6 +178,16 @@ fn to_default(facts: &mut Facts) {
     }
 }
 
+/// Catches up with a verb that gave the session's job a name and was killed before it
+/// could say so.
+pub fn follow_name(facts: &mut Facts) {
+    let old = facts.session.job.clone();
+    let now = jobs::name_now(&facts.places, &old);
+    if now != old {
+        adopt(facts, &old, &now);
+    }
+}
+
 /// The default job goes on under a name: so do the copies in the state, and a
 /// boundary that is under way.
 fn adopt(facts: &mut Facts, old: &str, job: &str) {

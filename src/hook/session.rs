@@ -163,15 +163,21 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
         .and_then(|c| state::take_seat(&facts.places, c, facts.id).ok().flatten())
         .filter(|id| crate::store::paths::safe_name(id));
     let parent = parent_id.as_deref().and_then(|id| state::load(&facts.places, id).ok().flatten());
-    let (Some(parent_id), Some(parent)) = (parent_id, parent) else {
+    let (Some(parent_id), Some(mut parent)) = (parent_id, parent) else {
         facts.session = begin(facts, First::Base);
         look_around(facts);
         return Reply::default();
     };
     let crossing = parent.token.as_deref().and_then(|id| cross(facts, id));
+    // A call that was interrupted had no hook that could take up what its verbs asked for.
+    let (job, asked) = taking::asked(facts, &parent_id, &parent.job);
+    if crossing.is_none() {
+        parent.job = job;
+    }
     let child = child_of(facts, event, &parent_id, &parent, crossing.as_ref());
     facts.session = write(facts, facts.id, child);
     facts.unseen = false;
+    asked.done();
     taking::link(facts, &parent_id, crossing.as_ref().map(|(token, _)| token));
     let Some((token, by_hand)) = crossing else {
         return Reply::note("SessionStart", ground::bearings(facts, event, &parent, None));

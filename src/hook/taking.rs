@@ -7,9 +7,9 @@ use crate::boundary::{Delivery, Token};
 use crate::clock;
 use crate::compaction;
 use crate::job::{Holder, Link, State};
-use crate::store::requests::{self, Request};
+use crate::store::requests::{self, Request, Taken};
 use crate::store::state::{self, Session};
-use crate::store::{atomic, jobs};
+use crate::store::{aside, atomic, jobs};
 use crate::texts::{Text, say};
 
 /// Days after its last writing in which a job is offered: one that somebody named,
@@ -27,18 +27,30 @@ pub fn left_seat(facts: &Facts) -> Option<String> {
 
 /// A session goes on: it takes its job again, or learns who has it. The line for the agent.
 pub fn resumed(facts: &mut Facts) -> Option<String> {
-    // What its verbs had asked for when its client ended; nothing is cleared for it now.
-    let asked = requests::take(&facts.places, facts.id);
-    let moved = asked.requests.iter().rev().find_map(Request::moves_to);
-    let job = match moved {
+    let (job, taken) = asked(facts, facts.id, &facts.session.job);
+    let line = take(facts, &job);
+    taken.done();
+    line
+}
+
+/// The job that a session's verbs had moved it to when it ended, or was cleared by its
+/// user, before a hook could take that up; nothing is cleared for it any more.
+pub fn asked(facts: &Facts, id: &str, job: &str) -> (String, Taken) {
+    let asked = requests::take(&facts.places, id);
+    for request in &asked.requests {
+        if let Request::Focus { job, adopted: Some(old), .. } = request
+            && let Err(e) = aside::rename(&facts.places, old, job)
+        {
+            facts.fault("state of the job not renamed", &e);
+        }
+    }
+    let job = match asked.requests.iter().rev().find_map(Request::moves_to) {
         Some(Some(job)) => job.to_owned(),
         Some(None) => jobs::claim_default(&facts.places, &clock::local_date())
             .unwrap_or_else(|_| format!("session-{}", facts.id)),
-        None => facts.session.job.clone(),
+        None => job.to_owned(),
     };
-    let line = take(facts, &jobs::name_now(&facts.places, &job));
-    asked.done();
-    line
+    (jobs::name_now(&facts.places, &job), asked)
 }
 
 /// A fork goes on with the conversation of `parent`, whose client left it for this one.
