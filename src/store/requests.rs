@@ -89,9 +89,13 @@ pub fn leave(places: &Places, session: &str, request: &Request) -> io::Result<()
     atomic::append(&path(places, session), &line)
 }
 
-/// The requests that wait, oldest first; damaged lines are left out.
+/// The requests that wait or are being carried out, oldest first; damaged lines are
+/// left out.
 pub fn waiting(places: &Places, session: &str) -> Vec<Request> {
-    read(&path(places, session))
+    let path = path(places, session);
+    let mut files = taken(&path, session, |_| true);
+    files.push(path);
+    files.iter().flat_map(|file| read(file)).collect()
 }
 
 /// Requests that one process has taken up. They are kept until it has done what they
@@ -115,7 +119,8 @@ impl Taken {
 /// Takes up the session's requests; of several processes one gets them.
 pub fn take(places: &Places, session: &str) -> Taken {
     let path = path(places, session);
-    let mut files = abandoned(&path, session);
+    // Of processes that are no more.
+    let mut files = taken(&path, session, |pid| state::client(pid).is_none());
     let own = path.with_extension(format!("{}.taken", std::process::id()));
     if std::fs::rename(&path, &own).is_ok() {
         files.push(own);
@@ -123,12 +128,12 @@ pub fn take(places: &Places, session: &str) -> Taken {
     Taken { requests: files.iter().flat_map(|file| read(file)).collect(), files }
 }
 
-/// What processes had taken up that are no more.
-fn abandoned(path: &Path, session: &str) -> Vec<PathBuf> {
+/// What processes have taken up, by their number.
+fn taken(path: &Path, session: &str, by: impl Fn(u32) -> bool) -> Vec<PathBuf> {
     let Some(Ok(entries)) = path.parent().map(std::fs::read_dir) else { return Vec::new() };
     let left = |name: &str| {
         let pid = name.strip_prefix(session)?.strip_prefix('.')?.strip_suffix(".taken")?;
-        pid.parse().ok().filter(|pid| state::client(*pid).is_none())
+        pid.parse().ok().filter(|pid| by(*pid))
     };
     entries
         .flatten()
@@ -163,6 +168,7 @@ mod tests {
         let taken = take(&places, "s");
         assert_eq!(taken.requests, [seal.clone(), focus]);
         assert_eq!(take(&places, "s").requests, [], "its taker lives");
+        assert_eq!(waiting(&places, "s").len(), 2, "and is not done");
         taken.done();
         assert_eq!(std::fs::read_dir(places.requests()).unwrap().count(), 0);
         // No process has this number.
