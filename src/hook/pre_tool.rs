@@ -20,6 +20,7 @@ use crate::policy::gauge::WindowSource;
 use crate::policy::operator::{self, Guarded};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Cap, Ranks, Readings, Stance};
+use crate::store::jobs;
 use crate::store::paths::same_file;
 use crate::store::state::{self, Counted, Denied, First, Grace};
 
@@ -278,6 +279,11 @@ fn answer(
         Decision::Allow(command) => {
             if call.target == Target::CompactionFile && call.tool != "Read" {
                 facts.make_file();
+            }
+            if let Target::Own(_) = call.target
+                && let Err(e) = jobs::free_dead(&facts.places)
+            {
+                facts.fault("dead holders not freed", &e);
             }
             let input = command.map(|c| json!({ "command": c }));
             Reply { agent: Some(Agent::Allow(input, None)), ..Reply::default() }

@@ -253,6 +253,14 @@ pub struct Seat {
     pub client: Client,
     /// Its session.
     pub session: String,
+    /// The numbering of processes that its number belongs to, where the system tells.
+    #[serde(default)]
+    pub numbering: Option<String>,
+}
+
+/// The numbering of processes this one sees: the client's sandbox has one of its own.
+fn numbering() -> Option<String> {
+    Some(std::fs::read_link("/proc/self/ns/pid").ok()?.to_str()?.to_owned())
 }
 
 /// Puts the client into `session` and returns the one it was in before.
@@ -263,15 +271,29 @@ pub fn take_seat(places: &Places, client: Client, session: &str) -> io::Result<O
     let path = places.session(&format!("client-{}", client.pid), "seat");
     let before: Option<Seat> =
         atomic::read(&path)?.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let seat = Seat { client, session: session.to_owned() };
+    let seat = Seat { client, session: session.to_owned(), numbering: numbering() };
     atomic::write_unsynced(&path, &serde_json::to_vec(&seat).map_err(io::Error::from)?)?;
     Ok(before.filter(|s| s.client == client && s.session != session).map(|s| s.session))
 }
 
+fn seat_of(places: &Places, pid: u32) -> Option<Seat> {
+    let bytes = atomic::read(&places.session(&format!("client-{pid}"), "seat")).ok()??;
+    serde_json::from_slice(&bytes).ok()
+}
+
 /// The session a client process is in.
 pub fn seat(places: &Places, pid: u32) -> Option<String> {
-    let bytes = atomic::read(&places.session(&format!("client-{pid}"), "seat")).ok()??;
-    serde_json::from_slice::<Seat>(&bytes).ok().map(|s| s.session)
+    seat_of(places, pid).map(|seat| seat.session)
+}
+
+/// Whether a client lives. From inside the client's sandbox no other process is seen:
+/// there it lives while its session has not ended.
+pub fn lives(places: &Places, who: Client) -> bool {
+    let there = seat_of(places, who.pid).filter(|seat| seat.client == who);
+    let Some(hidden) = there.filter(|s| s.numbering.is_some() && s.numbering != numbering()) else {
+        return client(who.pid) == Some(who);
+    };
+    load(places, &hidden.session).ok().flatten().is_some_and(|s| s.ended.is_none())
 }
 
 /// The client behind a process id; `None` once it is gone.
@@ -347,6 +369,24 @@ mod tests {
         assert!((session.base_percent(167_000) - 28.95).abs() < 0.01);
         assert!((session.base_percent(967_000) - 5.0).abs() < 0.01);
         assert!(session.base_percent(0).is_finite());
+    }
+
+    #[test]
+    fn a_client_out_of_sight_lives_until_its_session_ends() {
+        let (_dir, places) = places();
+        places.ensure_state().unwrap();
+        let gone = Client { pid: 4_194_305, start: 1 };
+        take_seat(&places, gone, "s").unwrap();
+        assert!(!lives(&places, gone), "it would be seen");
+        let path = places.session("client-4194305", "seat");
+        let elsewhere = Some("pid:[1]".to_owned());
+        let seat = Seat { client: gone, session: "s".into(), numbering: elsewhere };
+        std::fs::write(&path, serde_json::to_vec(&seat).unwrap()).unwrap();
+        update(&places, "s", |s| s.job = "j".into()).unwrap();
+        assert!(lives(&places, gone));
+        let later: Time = "2026-01-01T00:00:00Z".parse().unwrap();
+        update(&places, "s", |s| s.ended = Some(later)).unwrap();
+        assert!(!lives(&places, gone));
     }
 
     #[test]

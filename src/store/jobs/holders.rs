@@ -1,9 +1,11 @@
 //! Who works on a job: one live session at a time.
 
 use std::io;
+use std::time::Duration;
 
 use super::{change_record, lock, record};
 use crate::job::{Holder, Record};
+use crate::store::lock as locks;
 use crate::store::paths::Places;
 use crate::store::state;
 
@@ -11,7 +13,7 @@ use crate::store::state;
 pub fn holder(places: &Places, job: &str) -> Option<Holder> {
     record(places, job).holder.filter(|holder| {
         let Some(client) = holder.client else { return false };
-        if state::client(client.pid) != Some(client) {
+        if !state::lives(places, client) {
             return false;
         }
         let Some(seated) = state::seat(places, client.pid) else { return false };
@@ -44,6 +46,23 @@ pub(super) fn hold_locked(
         return Ok(Err(other));
     }
     change_record(places, job, |record| record.holder = Some(me.clone())).map(Ok)
+}
+
+/// Takes the dead, and those who went on, out of the records: a verb in the client's
+/// sandbox sees no process but its own, and can't tell. Who is busy is left for later.
+pub fn free_dead(places: &Places) -> io::Result<()> {
+    for job in super::all(places) {
+        let left = |record: &Record| record.holder.is_some();
+        if !left(&record(places, &job)) || holder(places, &job).is_some() {
+            continue;
+        }
+        let path = places.job(&job).join(".lock");
+        let Ok(_held) = locks::acquire(&path, Duration::ZERO) else { continue };
+        if holder(places, &job).is_none() {
+            change_record(places, &job, |record| record.holder = None)?;
+        }
+    }
+    Ok(())
 }
 
 /// Lets go of a job; one that somebody else holds stays theirs.
@@ -114,6 +133,21 @@ mod tests {
         assert_eq!(holder(&places, "j"), None, "the client is in another session");
         state::update(&places, "next", |s| s.job = "j".into()).unwrap();
         assert_eq!(holder(&places, "j"), Some(me), "which works on the job");
+    }
+
+    #[test]
+    fn only_the_dead_are_freed() {
+        let (_dir, places) = places();
+        let me = seated(&places, "s");
+        let gone = Client { start: me.client.unwrap().start + 1, ..me.client.unwrap() };
+        let dead = Holder { session: "t".into(), client: Some(gone) };
+        for (job, by) in [("mine", &me), ("theirs", &dead)] {
+            places.ensure_job(job).unwrap();
+            hold(&places, job, by).unwrap().unwrap();
+        }
+        free_dead(&places).unwrap();
+        let holders = ["mine", "theirs"].map(|job| record(&places, job).holder);
+        assert_eq!(holders, [Some(me), None]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::compaction::{self, Document};
 use crate::job::{self, Record, State, Summed, default_name};
 
 pub use adopt::name_now;
-pub use holders::{hold, holder, release};
+pub use holders::{free_dead, hold, holder, release};
 pub use moves::{Asker, auto, run, seen, situation};
 pub use sealed::{
     Version, last_version, mirror, restore, sealed_path, version, versions, write_sealed,
