@@ -21,6 +21,7 @@ pub mod steering;
 pub mod uninstall;
 pub mod whose;
 
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
@@ -93,7 +94,7 @@ pub fn stdin_text() -> anyhow::Result<String> {
 
 /// Parses the command line and runs it; usage errors end with code 2.
 pub fn main(env: &Env) -> ExitCode {
-    match Cli::try_parse() {
+    match Cli::try_parse_from(arguments()) {
         Ok(cli) => run(cli.verb, env),
         Err(e) => {
             // Nothing better can be done about a closed terminal.
@@ -101,6 +102,15 @@ pub fn main(env: &Env) -> ExitCode {
             ExitCode::from(if e.use_stderr() { 2 } else { 0 })
         }
     }
+}
+
+/// The command line. A list item may be a value: `append '- one thread'`; a line break
+/// ahead of it keeps it from being taken for an option, and means nothing in Markdown.
+fn arguments() -> impl Iterator<Item = OsString> {
+    std::env::args_os().map(|argument| {
+        let item = argument.as_encoded_bytes().starts_with(b"- ");
+        if item { OsString::from_iter([OsString::from("\n"), argument]) } else { argument }
+    })
 }
 
 /// Keeps the bytes of a compaction file that is no text, before a verb writes it anew, and

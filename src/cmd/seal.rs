@@ -92,6 +92,7 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
                     version: sealed.report.version,
                     clear: ask.clear,
                     authored: authored.entries > 0,
+                    promised: next(&facts, ask, &authored).0,
                     at: now,
                 };
                 requests::leave(&facts.places, facts.id, &request)?;

@@ -8,7 +8,8 @@ use super::facts::Facts;
 use super::jobs::{self as session_jobs, Focus};
 use super::opening::lifted_for;
 pub use super::opening::{Opening, Refusal, open, why_no_boundary};
-use crate::boundary::{Delivery, EDITED, MOVED_ON, SEALED_ANEW, Step, Token};
+use crate::boundary::{Carrier, Delivery, EDITED, MOVED_ON, SEALED_ANEW, Step, Token};
+use crate::job::State;
 use crate::log;
 use crate::store::requests::{self, Request};
 use crate::store::sealing::{self, Outcome, Writer};
@@ -23,11 +24,12 @@ fn seal_now(facts: &Facts) -> std::io::Result<Outcome> {
 /// After a shell call that ran our verbs: takes what they asked for, seals again
 /// after a late append, and lets the prompts join their job. What is to be said to
 /// the agent of it, if anything.
-pub fn after_verbs(facts: &mut Facts, command: &str) -> Option<String> {
+pub fn after_verbs(facts: &mut Facts, command: &str, subagent: bool) -> Option<String> {
     if let Err(e) = prompts::flush(&facts.places, &facts.session.job, facts.id) {
         facts.fault("prompts not moved", &e);
     }
-    let note = take_requests(facts);
+    // What the main loop asked for is answered where it hears of it.
+    let note = if subagent { None } else { take_requests(facts) };
     let writes = [" append ", " close ", " phase "].iter().any(|verb| command.contains(verb));
     let waits = |t: &Token| t.step == Step::Pending && t.delivery == Delivery::Sealed;
     // A seal in the same call may stand before the append; one behind it stands as it is.
@@ -54,7 +56,7 @@ pub fn take_requests(facts: &mut Facts) -> Option<String> {
     let asked = requests::take(&facts.places, facts.id);
     for request in &asked.requests {
         match request {
-            Request::Seal { job, version, clear, authored, .. } => {
+            Request::Seal { job, version, clear, authored, promised, .. } => {
                 // A focus in the same command may have given the job another name.
                 let mirrored = if facts.places.job(job).is_dir() {
                     jobs::mirror(&facts.places, job)
@@ -64,9 +66,14 @@ pub fn take_requests(facts: &mut Facts) -> Option<String> {
                 if let Err(e) = mirrored {
                     facts.fault("sealed versions not mirrored", &e);
                 }
-                // A refusal is logged, and the seal itself says it.
                 let opening = Opening::of_seal(&facts.places, job, *version, *clear, *authored);
-                let _ = open(facts, &opening);
+                // The seal says itself why there is no boundary, but for what came between.
+                if let Err(refusal) = open(facts, &opening)
+                    && *promised
+                {
+                    let token = opening.token(facts, Carrier::Manual);
+                    note = Some(session_jobs::stays(facts, &token, &refusal.why));
+                }
             }
             Request::Focus { job, adopted, created, clear, .. } => {
                 let ask =
@@ -110,6 +117,10 @@ fn reseal(facts: &Facts) {
 /// `true` if a boundary was opened.
 pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
     let session = facts.session.clone();
+    if jobs::record(&facts.places, &session.job).state == State::Completed {
+        // Its sealed file stays as it was completed.
+        return false;
+    }
     let text = jobs::read(&facts.places, &session.job).ok().flatten().unwrap_or_default();
     let authored = sealing::authored(&text, &session, &facts.settings).entries > 0;
     let outcome = seal_now(facts);

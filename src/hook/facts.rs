@@ -135,9 +135,14 @@ impl<'a> Facts<'a> {
 
     /// The model the session works with.
     pub fn model(&self) -> Model<'_> {
-        let seen = self.fill().and_then(|f| f.model.as_deref());
-        let name = self.session.model.as_deref().or(seen);
-        let used = self.fill().map_or(0, |f| f.measured);
+        let known = self.session.model.as_deref().zip(self.session.reading);
+        let (name, used) = if let Some((name, reading)) = known {
+            (Some(name), reading.used)
+        } else {
+            let fill = self.fill();
+            let seen = fill.and_then(|f| f.model.as_deref());
+            (self.session.model.as_deref().or(seen), fill.map_or(0, |f| f.measured))
+        };
         Model { name, window: self.window(name, self.session.reported_window, used).tokens }
     }
 

@@ -41,8 +41,10 @@ pub fn used(
     }
     let command = input.command.as_deref().unwrap_or_default();
     let committed = commits::after_call(facts, event, call, command, output);
-    let note =
-        if command.contains("brain-guard") { crossing::after_verbs(facts, command) } else { None };
+    let note = command
+        .contains("brain-guard")
+        .then(|| crossing::after_verbs(facts, command, event.subagent))
+        .flatten();
     if committed {
         crossing::after_commits(facts);
     }

@@ -26,6 +26,9 @@ pub enum Request {
         clear: Option<bool>,
         /// The session wrote something of its own; without that no boundary.
         authored: bool,
+        /// The agent was told that the session will be cleared.
+        #[serde(default)]
+        promised: bool,
         /// When.
         at: Time,
     },
@@ -158,7 +161,14 @@ mod tests {
         let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
         let places = Places::of(&env, dir.path()).unwrap();
         let at = "2026-01-01T00:00:00Z".parse().unwrap();
-        let seal = Request::Seal { job: "j".into(), version: 1, clear: None, authored: true, at };
+        let seal = Request::Seal {
+            job: "j".into(),
+            version: 1,
+            clear: None,
+            authored: true,
+            promised: false,
+            at,
+        };
         let focus =
             Request::Focus { job: "k".into(), adopted: None, created: false, clear: true, at };
         leave(&places, "s", &seal).unwrap();

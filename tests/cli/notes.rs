@@ -67,6 +67,21 @@ fn parallel_notes_all_land() {
     assert!((0..12).all(|n| text.contains(&format!("note number {n} of twelve"))), "{text}");
 }
 
+/// What the agent is taught to write begins like an option.
+#[test]
+fn a_list_item_may_be_an_argument() {
+    let hook = Hook::begun();
+    let answer = hook.raw(&["append", "--kind", "risk", "- the cache\n- the queue"], b"");
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let risks = section(&text(&hook), "Assumptions & Risks");
+    assert!(risks.contains("\n- the cache\n- the queue"), "{risks}");
+    let answer = hook.raw(&["seal", "--no-clear", "--summary", "- it holds"], b"");
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    assert!(section(&text(&hook), "Prior Summary").contains("\n- it holds"), "{}", text(&hook));
+    let answer = hook.raw(&["append", "--kidn=risk", "x"], b"");
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+}
+
 #[test]
 fn what_can_not_be_added_is_usage() {
     let hook = Hook::begun();

@@ -22,13 +22,11 @@ pub(super) fn loosens(settings: &Settings, path: &[&str], value: &Value) -> Opti
         return Some(USER);
     }
     match path {
-        ["file" | "coach"]
+        ["file" | "coach" | "phases"]
         | ["file", "shape"]
         | ["profile" | "tiers", _]
-        | ["bands", _, _]
-        | ["phases"]
-        | ["phases", "names"]
-        | ["phases", "names", _] => Some("is not written like this in a project's settings"),
+        | ["bands" | "phases", _, _]
+        | ["phases", "names"] => Some("is not written like this in a project's settings"),
         ["profile"] if value != "auto" => Some("may only tighten in a project's settings"),
         ["bands", ..] if value != "read" => {
             Some("may only be `read`, which is blocked first, in a project's settings")

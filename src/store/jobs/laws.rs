@@ -186,8 +186,14 @@ impl World {
             if summary.is_some() {
                 summed(places, &job, id, version).unwrap();
             }
-            let request =
-                Request::Seal { job: job.clone(), version, clear: None, authored: true, at };
+            let request = Request::Seal {
+                job: job.clone(),
+                version,
+                clear: None,
+                authored: true,
+                promised: false,
+                at,
+            };
             requests::leave(places, id, &request).unwrap();
         });
     }

@@ -11,7 +11,7 @@ use super::{all, begin, change_record, exists, holder, is_default, lock, record}
 use crate::boundary::Delivery;
 use crate::clock::Time;
 use crate::compaction::{self, EntryId, Role};
-use crate::job::refusal::Refusal;
+use crate::job::refusal::{Missing, Refusal};
 use crate::job::transition::{Ask, Effect, Held, Seen, Situation, Taken, Transition, UnderWay};
 use crate::job::transition::{Verb, meant, transition};
 use crate::job::{Holder, Record, State};
@@ -107,7 +107,8 @@ pub(super) fn steps(
         }
     }
     if limit >= found.effects.len() {
-        sweep(asker)?;
+        // What was asked is done; what stays held goes with the next verb.
+        let _ = sweep(asker);
     }
     Ok(Ok(found))
 }
@@ -267,6 +268,11 @@ fn apply(asker: &Asker, effect: &Effect) -> io::Result<Result<(), Refusal>> {
         }
         Effect::Close(job) => {
             let _held = lock(places, job)?;
+            // An append may have come in since the look.
+            if sealing::fresh_version(places, job, asker.settings).is_none() {
+                let (job, missing) = (job.clone(), vec![Missing::Seal]);
+                return Ok(Err(Refusal::Unfinished { job, missing }));
+            }
             change_record(places, job, |record| {
                 release_locked(record, &me);
                 (record.state, record.paused_by) = (State::Completed, None);
