@@ -75,6 +75,7 @@ fn enter(facts: &Facts, name: &str, coach: Option<String>) -> anyhow::Result<Exi
         entered: Some(facts.now),
         session: facts.id.to_owned(),
         had: had.into_iter().collect(),
+        wrote: Vec::new(),
         coached: false,
     };
     jobs::change_record(&facts.places, job, |record| record.phase = Some(phase.clone()))

@@ -5,7 +5,7 @@ use super::event::{Event, by_a_person};
 use super::facts::Facts;
 use super::pre_tool::settle;
 use super::reply::Reply;
-use crate::boundary::{Step, Token};
+use crate::boundary::{Delivery, Step, Token};
 use crate::cmd;
 use crate::settings::Switch;
 use crate::store::boundary;
@@ -41,6 +41,12 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
         && text.starts_with("brain-guard:");
     if by_a_person(text) && !continued && own_command(text) != Some("resume") {
         person(facts, text, token.as_ref());
+        // The session works on another job already, and this turn begins without its file.
+        let turned = |t: &&Token| t.holds(facts.id) && t.delivery != Delivery::Sealed;
+        if let Some(token) = token.as_ref().filter(turned) {
+            let note = super::jobs::stays(facts, token, "its user spoke first");
+            return Reply::note("UserPromptSubmit", note);
+        }
     }
     attach(facts, token.as_ref(), 1)
 }

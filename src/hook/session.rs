@@ -14,7 +14,7 @@ use crate::log;
 use crate::policy::coach::Told;
 use crate::policy::stance::Ranks;
 use crate::store::state::{self, First, Session};
-use crate::store::{boundary, jobs, sealing};
+use crate::store::{boundary, commits, jobs, sealing};
 
 /// A session as it begins, written down; its job is the day's next default one.
 pub fn begin(facts: &Facts, first: First) -> Session {
@@ -178,6 +178,9 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     facts.session = write(facts, facts.id, child);
     facts.unseen = false;
     asked.done();
+    if let Err(e) = commits::follow(&facts.places, &parent_id, facts.id) {
+        facts.fault("background calls not followed", &e);
+    }
     taking::link(facts, &parent_id, crossing.as_ref().map(|(token, _)| token));
     let Some((token, by_hand)) = crossing else {
         return Reply::note("SessionStart", ground::bearings(facts, event, &parent, None));

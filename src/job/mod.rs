@@ -9,7 +9,7 @@ pub mod slice;
 pub mod steering;
 pub mod transition;
 
-pub use record::{Holder, Link, PastPhase, Phase, Record, Sealer, State, Summed};
+pub use record::{Holder, Link, PastPhase, Phase, Record, Sealer, State, Summed, Wrote};
 
 /// The name of the `number`-th default job of a project on a day.
 pub fn default_name(project: &str, date: &str, number: u32) -> String {

@@ -7,8 +7,8 @@ use std::fmt::{self, Write as _};
 
 use super::kinds::{self, steering};
 use super::slice::Note;
-use super::{Phase, Record};
-use crate::compaction::{Document, EntryId, Role, Shape, flags, prompt, says_nothing};
+use super::{Phase, Record, Wrote};
+use crate::compaction::{Document, Entry, EntryId, Role, Shape, flags, prompt, says_nothing};
 
 /// Letters a phase's name may have.
 pub const NAME_LETTERS: usize = 60;
@@ -73,10 +73,12 @@ pub fn missing(
     slice: &[Note],
 ) -> Vec<Missing> {
     let had: BTreeSet<EntryId> = phase.had.iter().copied().collect();
-    let written = document
-        .entries()
-        .filter(|entry| !had.contains(&entry.id))
-        .map(|entry| (entry.section, entry.id, entry.text.as_str()));
+    let written = written(phase, document).map(|e| (e.section, e.id, e.text.as_str()));
+    let sealed = phase.wrote.iter().map(|wrote| {
+        let id = EntryId::of(flags::flags(&wrote.text).bare);
+        (shape.find(&wrote.section), id, wrote.text.as_str())
+    });
+    let written = written.chain(sealed);
     let given = slice.iter().map(|note| (Some(note.section), note.id(), note.text.as_str()));
     // Who says again what stood there has confirmed it, but has not reflected anew.
     let all: Vec<_> = written.chain(given).filter(|(_, _, text)| !says_nothing(text)).collect();
@@ -106,6 +108,24 @@ pub fn missing(
         missing.push(Missing::Steering);
     }
     missing
+}
+
+/// The entries that a phase has written.
+fn written<'a>(phase: &Phase, document: &'a Document) -> impl Iterator<Item = &'a Entry> {
+    let had: BTreeSet<EntryId> = phase.had.iter().copied().collect();
+    document.entries().filter(move |entry| !had.contains(&entry.id))
+}
+
+/// Ahead of a seal: what the phase has written stays written, wherever the seal folds it.
+pub fn sealed(phase: &mut Phase, document: &Document) {
+    let shape = document.shape();
+    for entry in written(phase, document).cloned().collect::<Vec<_>>() {
+        let wrote = Wrote { section: shape.name(entry.section).to_owned(), text: entry.text };
+        let authored = entry.section.is_some_and(|index| shape.authored().any(|a| a == index));
+        if authored && !phase.wrote.contains(&wrote) {
+            phase.wrote.push(wrote);
+        }
+    }
 }
 
 impl Missing {
@@ -182,6 +202,26 @@ mod tests {
         for wrong in ["", " ", "a\nb", "a\u{7}", &"a".repeat(61)] {
             assert!(name(wrong).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn what_a_seal_folds_away_stays_written() {
+        let shape = Shape::default();
+        let mut phase = Phase::default();
+        sealed(&mut phase, &parse(FULL, &shape));
+        assert_eq!(phase.wrote.len(), 4);
+        let again = phase.clone();
+        sealed(&mut phase, &parse(FULL, &shape));
+        assert_eq!(phase, again);
+        assert_eq!(check(&phase, 1, "", ""), []);
+        assert_eq!(
+            check(&phase, 2, "", ""),
+            [Missing::Reflection { section: 3, has: 1, needs: 2 }]
+        );
+        // What stood there before the phase is none of it, sealed or not.
+        let mut phase = Phase { had: ids(FULL), ..Phase::default() };
+        sealed(&mut phase, &parse(FULL, &shape));
+        assert_eq!(phase.wrote, []);
     }
 
     #[test]

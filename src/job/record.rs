@@ -91,8 +91,20 @@ pub struct Phase {
     pub session: String,
     /// The entries that stood in the file then: what is not among them was written in the phase.
     pub had: Vec<EntryId>,
+    /// What it had written when the file was sealed: the seal may fold it away.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wrote: Vec<Wrote>,
     /// The guard's own coaching spoke up while it lasted.
     pub coached: bool,
+}
+
+/// An entry of a phase.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wrote {
+    /// The section it stood in, by name.
+    pub section: String,
+    /// Its text, with flags.
+    pub text: String,
 }
 
 /// A phase that was left.

@@ -253,6 +253,19 @@ pub fn hold(places: &Places, session: &str) -> io::Result<lock::Lock> {
     }
 }
 
+/// A session goes on as another one: so do its calls in the background.
+///
+/// # Errors
+/// What the system says.
+pub fn follow(places: &Places, parent: &str, child: &str) -> io::Result<()> {
+    let before = watch(places, parent);
+    if before.background.is_empty() {
+        return Ok(());
+    }
+    let _held = hold(places, child)?;
+    keep(places, child, &Watch { waiting: Vec::new(), ..before })
+}
+
 /// Writes a session's watch down.
 ///
 /// # Errors

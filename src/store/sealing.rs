@@ -10,7 +10,7 @@ use super::state::Session;
 use super::{archives, atomic, commits, jobs};
 use crate::clock::Time;
 use crate::compaction::{self, Document, EntryId, Role, Stamp, StampState};
-use crate::job::Sealer;
+use crate::job::{Sealer, phase};
 use crate::seal::{self, Input, Limits, Past, Refused, Sealed, Verdict};
 use crate::settings::Settings;
 
@@ -100,6 +100,9 @@ pub fn run(
                 jobs::change_record(places, job, |record| {
                     record.entries.clone_from(&sealed.ages);
                     record.sealer = Some(sealer);
+                    if let Some(phase) = record.phase.as_mut() {
+                        phase::sealed(phase, &compaction::parse(&source, &settings.file.shape));
+                    }
                 })?;
                 jobs::write_sealed(places, job, &source, &sealed)?;
             }

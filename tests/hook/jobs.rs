@@ -338,3 +338,36 @@ fn a_long_file_arrives_whole_beside_a_long_coaching() {
     let arrival = brain_guard::boundary::arrival::judge(rows.join("\n").as_bytes(), &id, &file);
     assert_eq!(arrival, brain_guard::boundary::arrival::Arrival::Whole);
 }
+
+/// A prompt holds the clear back; the session works on the other job all the same.
+#[test]
+fn a_prompt_ahead_of_the_clear_is_told_where_the_focused_file_lies() {
+    let hook = Hook::begun();
+    hook.prompt("back to the parser");
+    let file = job(&hook, "parser", "write the lexer next").join("compaction.md");
+    hook.agent("brain-guard job focus parser");
+    assert_eq!(hook.stop().code, Some(0));
+    let note = hook.prompt("wait, one question").note();
+    assert!(note.contains("its user spoke first"), "{note}");
+    assert!(note.contains(&file.display().to_string()), "{note}");
+    assert_eq!(hook.prompt("and another one").note(), "", "said once");
+}
+
+/// A hook that was killed had taken up a seal that the agent was told will be followed by a clear.
+#[test]
+fn a_promised_boundary_that_does_not_come_is_told() {
+    let hook = Hook::begun();
+    hook.settings(&json!({"mode": "shadow"}));
+    job(&hook, "parser", "write the lexer next");
+    let seal = |promised| Request::Seal {
+        job: "parser".into(),
+        version: 1,
+        clear: Some(true),
+        authored: true,
+        promised,
+        at: now(),
+    };
+    assert_eq!(asked(&hook, &seal(false)).note(), "");
+    let note = asked(&hook, &seal(true)).note();
+    assert!(note.contains("shadow mode is on"), "{note}");
+}
