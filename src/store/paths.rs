@@ -144,23 +144,22 @@ impl Places {
         Ok(aside)
     }
 
-    /// Where the verbs leave their requests: beside the jobs, or in the state where
-    /// the project can't be written (as with jobs, its being there decides).
-    pub fn requests(&self) -> PathBuf {
-        let aside = self.state.join("requests");
-        if aside.is_dir() { aside } else { self.project.join(".brain-guard/requests") }
+    /// Where the verbs leave their requests: beside the jobs, and in the state where the
+    /// project can't be written.
+    pub fn requests(&self) -> [PathBuf; 2] {
+        [self.project.join(".brain-guard/requests"), self.state.join("requests")]
     }
 
-    /// Creates the folder of requests.
+    /// Writes into the first of these folders that can be written.
     ///
     /// # Errors
-    /// What the system says of the state folder as well.
-    pub fn ensure_requests(&self) -> io::Result<()> {
-        let dir = self.requests();
-        if dir.is_dir() || (!dir.starts_with(&self.state) && self.ensure_in_project(&dir).is_ok()) {
-            return Ok(());
-        }
-        atomic::create_private_dir(&self.state.join("requests"))
+    /// What the system says of the last one.
+    pub fn write_request<T>(&self, write: impl Fn(&Path) -> io::Result<T>) -> io::Result<T> {
+        let [beside, aside] = self.requests();
+        self.ensure_in_project(&beside).and_then(|()| write(&beside)).or_else(|_| {
+            atomic::create_private_dir(&aside)?;
+            write(&aside)
+        })
     }
 
     fn ensure_in_project(&self, dir: &Path) -> io::Result<()> {

@@ -77,8 +77,8 @@ impl Request {
     }
 }
 
-fn path(places: &Places, session: &str) -> PathBuf {
-    places.requests().join(format!("{session}.jsonl"))
+fn paths(places: &Places, session: &str) -> [PathBuf; 2] {
+    places.requests().map(|folder| folder.join(format!("{session}.jsonl")))
 }
 
 /// Leaves a request for the hooks.
@@ -88,17 +88,18 @@ fn path(places: &Places, session: &str) -> PathBuf {
 pub fn leave(places: &Places, session: &str, request: &Request) -> io::Result<()> {
     let mut line = serde_json::to_vec(request).map_err(io::Error::from)?;
     line.push(b'\n');
-    places.ensure_requests()?;
-    atomic::append(&path(places, session), &line)
+    places.write_request(|folder| atomic::append(&folder.join(format!("{session}.jsonl")), &line))
 }
 
 /// The requests that wait or are being carried out, oldest first; damaged lines are
 /// left out.
 pub fn waiting(places: &Places, session: &str) -> Vec<Request> {
-    let path = path(places, session);
-    let mut files = taken(&path, session, |_| true);
-    files.push(path);
-    files.iter().flat_map(|file| read(file)).collect()
+    let files = paths(places, session).into_iter().flat_map(|path| {
+        let mut files = taken(&path, session, |_| true);
+        files.push(path);
+        files
+    });
+    files.flat_map(|file| read(&file)).collect()
 }
 
 /// Requests that one process has taken up. They are kept until it has done what they
@@ -121,12 +122,14 @@ impl Taken {
 
 /// Takes up the session's requests; of several processes one gets them.
 pub fn take(places: &Places, session: &str) -> Taken {
-    let path = path(places, session);
-    // Of processes that are no more.
-    let mut files = taken(&path, session, |pid| state::client(pid).is_none());
-    let own = path.with_extension(format!("{}.taken", std::process::id()));
-    if std::fs::rename(&path, &own).is_ok() {
-        files.push(own);
+    let mut files = Vec::new();
+    for path in paths(places, session) {
+        // Of processes that are no more.
+        files.extend(taken(&path, session, |pid| state::client(pid).is_none()));
+        let own = path.with_extension(format!("{}.taken", std::process::id()));
+        if std::fs::rename(&path, &own).is_ok() {
+            files.push(own);
+        }
     }
     Taken { requests: files.iter().flat_map(|file| read(file)).collect(), files }
 }
@@ -180,11 +183,12 @@ mod tests {
         assert_eq!(take(&places, "s").requests, [], "its taker lives");
         assert_eq!(waiting(&places, "s").len(), 2, "and is not done");
         taken.done();
-        assert_eq!(std::fs::read_dir(places.requests()).unwrap().count(), 0);
-        // No process has this number.
+        assert_eq!(std::fs::read_dir(&places.requests()[0]).unwrap().count(), 0);
+        // No process has this number; the project could not be written then.
+        atomic::create_private_dir(&places.requests()[1]).unwrap();
         let mut line = serde_json::to_vec(&seal).unwrap();
         line.push(b'\n');
-        std::fs::write(places.requests().join("s.4194305.taken"), line).unwrap();
+        std::fs::write(places.requests()[1].join("s.4194305.taken"), line).unwrap();
         let taken = take(&places, "s");
         assert_eq!(taken.requests, [seal]);
         taken.done();
