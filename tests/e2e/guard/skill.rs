@@ -15,9 +15,11 @@ fn listed_and_read(version: &str) {
             assert!(r.contains(&format!("{SKILL}: How to write and seal")), "listed");
             Reply::bash("echo one").tokens(percent(5.0))
         }),
+        // Without the module the gauge may be one response behind.
+        step(|_| Reply::bash("echo two").tokens(percent(31.0))),
         step(|_| {
             Reply::tool("ToolSearch", json!({"query": "select:Monitor"}))
-                .tokens(percent(31.0))
+                .tokens(percent(31.1))
                 .and_tool_id("skill", "Skill", json!({"skill": SKILL}))
                 .and_tool_id("other", "Skill", json!({"skill": "simplify"}))
         }),
@@ -28,10 +30,10 @@ fn listed_and_read(version: &str) {
             let (text, error) = result(r, "other");
             assert!(error && text.contains("Skill is blocked"), "{text}");
             Reply::bash("brain-guard append --kind directive 'next: the lexer'")
-                .tokens(percent(31.1))
+                .tokens(percent(31.2))
         }),
-        step(|_| Reply::bash("brain-guard seal --no-clear").tokens(percent(31.2))),
-        step(|_| Reply::text("read it").tokens(percent(31.2))),
+        step(|_| Reply::bash("brain-guard seal --no-clear").tokens(percent(31.3))),
+        step(|_| Reply::text("read it").tokens(percent(31.3))),
     ]);
     let world = World::build().client(version).guard_settings(watched()).agent(agent).start();
     let tui = world.tui(&[]);
