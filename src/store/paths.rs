@@ -96,11 +96,6 @@ impl Places {
         self.state.parent().unwrap_or(&self.state).join("commits")
     }
 
-    /// The operator's override.
-    pub fn override_file(&self) -> PathBuf {
-        self.state.join("override.json")
-    }
-
     /// A boundary's token.
     pub fn token(&self, id: &str) -> PathBuf {
         self.state.join("boundary").join(format!("{id}.json"))

@@ -18,7 +18,7 @@ use super::atomic;
 use super::lock::{self, Lock};
 use super::paths::{Places, safe_name};
 use crate::compaction::{self, Document};
-use crate::job::{self, Record, State, Summed, default_name};
+use crate::job::{self, Record, Summed, default_name};
 
 pub use adopt::name_now;
 pub use holders::{free_dead, hold, holder, release};
@@ -128,15 +128,6 @@ pub fn summed(places: &Places, job: &str, session: &str, version: u64) -> io::Re
 /// Whether there is such a job: a name that was only claimed or locked is none yet.
 pub fn exists(places: &Places, job: &str) -> bool {
     places.compaction(job).exists() || record_path(places, job).exists()
-}
-
-/// Puts a job where it stands from now on.
-///
-/// # Errors
-/// As [`lock()`] and [`change_record`].
-pub fn set_state(places: &Places, job: &str, state: State) -> io::Result<()> {
-    let _held = lock(places, job)?;
-    change_record(places, job, |record| record.state = state)
 }
 
 /// The jobs there are, by name. One that got its name later is listed once, by that name.
