@@ -9,6 +9,7 @@ pub mod boundary;
 pub mod commits;
 pub mod git;
 pub mod jobs;
+pub mod journal;
 pub mod keybindings;
 pub mod lock;
 pub mod neighbours;

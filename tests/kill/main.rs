@@ -1,0 +1,2 @@
+//! Its cases follow.
+fn main() {}
