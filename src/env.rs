@@ -24,8 +24,11 @@ pub const MOD: &str = "BRAIN_GUARD_MOD";
 /// A view of environment variables.
 #[derive(Debug, Clone)]
 pub enum Env {
-    /// The process's own.
+    /// The process's own, asked anew each time.
     Process,
+    /// The process's own as it was at its start: the hook asks for a score of
+    /// variables, and the system's list is searched from its beginning each time.
+    Kept(Vec<(OsString, OsString)>),
     /// A fixed set, for tests and for `demo`.
     Map(BTreeMap<String, String>),
 }
@@ -36,10 +39,16 @@ impl Env {
         Self::Map(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
     }
 
+    /// The process's own, read once.
+    pub fn keep() -> Self {
+        Self::Kept(std::env::vars_os().collect())
+    }
+
     /// A variable's raw value; set but empty counts as unset.
     pub fn os(&self, name: &str) -> Option<OsString> {
         let value = match self {
             Self::Process => std::env::var_os(name),
+            Self::Kept(all) => all.iter().find(|(k, _)| k == name).map(|(_, v)| v.clone()),
             Self::Map(map) => map.get(name).map(OsString::from),
         };
         value.filter(|v| !v.is_empty())
@@ -57,12 +66,12 @@ impl Env {
 
     /// All variables whose names begin with `prefix`, the prefix cut off.
     pub fn with_prefix(&self, prefix: &str) -> Vec<(String, String)> {
+        let cut = |(k, v): (&OsString, &OsString)| {
+            Some((k.to_str()?.strip_prefix(prefix)?.to_owned(), v.to_str()?.to_owned()))
+        };
         let mut found: Vec<(String, String)> = match self {
-            Self::Process => std::env::vars_os()
-                .filter_map(|(k, v)| {
-                    Some((k.to_str()?.strip_prefix(prefix)?.to_owned(), v.into_string().ok()?))
-                })
-                .collect(),
+            Self::Process => std::env::vars_os().filter_map(|(k, v)| cut((&k, &v))).collect(),
+            Self::Kept(all) => all.iter().filter_map(|(k, v)| cut((k, v))).collect(),
             Self::Map(map) => map
                 .iter()
                 .filter_map(|(k, v)| Some((k.strip_prefix(prefix)?.to_owned(), v.clone())))

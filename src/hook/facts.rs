@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::event::Event;
+use super::event::{Event, Kind};
 use super::surroundings::Surroundings;
 use crate::boundary::{Carrier, Token};
 use crate::carrier::client;
@@ -49,6 +49,8 @@ pub struct Facts<'a> {
     pub transcript: Option<PathBuf>,
     /// Permission mode.
     pub mode: Option<String>,
+    /// The event brings nothing into the context, so that the last response may be enough.
+    brief: bool,
     fill: OnceCell<Option<Fill>>,
 }
 
@@ -85,6 +87,7 @@ impl<'a> Facts<'a> {
         let mut facts = Self::of_session(env, now, &root, event.session)?;
         facts.transcript = event.transcript.map(PathBuf::from).or(facts.transcript);
         facts.mode = event.mode.map(str::to_owned).or(facts.mode);
+        facts.brief = matches!(event.kind, Kind::PreTool(_)) && facts.session.first == First::Done;
         facts.hold_for_model();
         Some(facts)
     }
@@ -121,6 +124,7 @@ impl<'a> Facts<'a> {
             seen,
             transcript,
             mode,
+            brief: false,
             fill: OnceCell::new(),
         })
     }
@@ -320,7 +324,7 @@ impl<'a> Facts<'a> {
     }
 
     fn read_fill(&self) -> Option<Fill> {
-        let mut gatherer = Gatherer::default();
+        let mut gatherer = if self.brief { Gatherer::brief() } else { Gatherer::default() };
         let path = self.transcript.as_deref()?;
         let read = tail::lines_backwards(path, |line| gatherer.feed(line));
         if let Err(e) = read {

@@ -2,12 +2,12 @@
 //! session's start and by session id; nothing is found by being the newest.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
-use std::fmt::Write as _;
 use std::fs;
+use std::hash::Hasher as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
+use fnv::FnvHasher;
 
 use super::atomic;
 use crate::env::{self, Env};
@@ -29,7 +29,7 @@ impl Places {
     /// The places of `project` as the environment lays them out; `None` without
     /// a home or a state folder.
     pub fn of(env: &Env, project: &Path) -> Option<Self> {
-        let project = fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
+        let project = real(project);
         let state = env
             .path("XDG_STATE_HOME")
             .filter(|p| p.is_absolute())
@@ -179,6 +179,20 @@ impl Places {
     }
 }
 
+/// A path without links, itself where it names nothing. The kernel knows it of an open
+/// file; the library's way asks for every part of the path in turn.
+fn real(path: &Path) -> PathBuf {
+    use rustix::fs::{Mode, OFlags, open};
+    use std::os::fd::AsRawFd as _;
+    let known = open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok().and_then(|fd| {
+        let real = fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).ok()?;
+        // A folder that was removed meanwhile has a note behind its name.
+        let whole = real.is_absolute() && !real.as_os_str().as_encoded_bytes().ends_with(b")");
+        whole.then_some(real)
+    });
+    known.or_else(|| fs::canonicalize(path).ok()).unwrap_or_else(|| path.to_path_buf())
+}
+
 /// The client's own config folder.
 pub fn config_folder(env: &Env) -> Option<PathBuf> {
     env.path("CLAUDE_CONFIG_DIR").or_else(|| Some(env.home()?.join(".claude")))
@@ -206,13 +220,13 @@ fn key(project: &Path) -> String {
     format!("{name}-{}", short_digest(project.as_os_str().as_encoded_bytes()))
 }
 
-/// Ten hex digits that stand for a text.
+/// Sixteen hex digits that stand for a text, the same on every machine. No
+/// cryptographic digest: the library for one asks the processor what it can do first,
+/// which costs the hook more than the rest of its start.
 pub fn short_digest(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(10);
-    for byte in Sha256::digest(bytes).iter().take(5) {
-        let _ = write!(out, "{byte:02x}");
-    }
-    out
+    let mut hash = FnvHasher::default();
+    hash.write(bytes);
+    format!("{:016x}", hash.finish())
 }
 
 /// Whether a name from outside may become a file name of ours.

@@ -131,6 +131,9 @@ impl Usage {
 /// Gathers rows from the end until it knows enough.
 #[derive(Debug, Default)]
 pub struct Gatherer {
+    /// The last response is enough where nothing came after it: its predecessor
+    /// serves estimates and the base alone.
+    brief: bool,
     bytes_since: u64,
     images_since: u64,
     last: Option<Last>,
@@ -149,6 +152,11 @@ struct Last {
 }
 
 impl Gatherer {
+    /// One that looks behind the last response only for the rate of an estimate.
+    pub fn brief() -> Self {
+        Self { brief: true, ..Self::default() }
+    }
+
     /// Takes the next row towards the start.
     pub fn feed(&mut self, line: &[u8]) -> ControlFlow<()> {
         if self.last.is_some() {
@@ -192,6 +200,9 @@ impl Gatherer {
                 };
                 let message = message.id.map(Cow::into_owned);
                 self.last = Some(Last { message, fill, output });
+                if self.brief && self.bytes_since == 0 && self.images_since == 0 {
+                    return ControlFlow::Break(());
+                }
                 ControlFlow::Continue(())
             }
             // One response is several rows with the same usage.
@@ -216,7 +227,9 @@ impl Gatherer {
         let content = row.message.and_then(|m| serde_json::from_str::<Content>(m.get()).ok());
         let Some(raw) = content.and_then(|c| c.content) else { return };
         let raw = raw.get();
-        let images = memchr::memmem::find_iter(raw.as_bytes(), br#""type":"image""#).count() as u64;
+        // Most rows hold none, which `contains` tells faster than a count.
+        let image = r#""type":"image""#;
+        let images = if raw.contains(image) { raw.matches(image).count() as u64 } else { 0 };
         // Without the pictures' own bytes a row is still counted by what else it may hold.
         let bytes = if images > 0 { raw.len().min(4_000) as u64 } else { raw.len() as u64 };
         if self.last.is_none() {
@@ -329,6 +342,21 @@ mod tests {
         let fed = (0..10_000).take_while(|_| gatherer.feed(row.as_bytes()).is_continue()).count();
         assert!(fed < 300, "{fed}");
         assert_eq!(gatherer.finish().unwrap().measured, 1_000);
+    }
+
+    #[test]
+    fn a_brief_look_ends_at_the_last_response_unless_something_came_since() {
+        let rows = [assistant("a", 1_000, 0), user(19_998), assistant("b", 11_000, 500)];
+        let fed = |more: &[String]| {
+            let mut gatherer = Gatherer::brief();
+            let all = rows.iter().chain(more).rev();
+            let fed = all.take_while(|row| gatherer.feed(row.as_bytes()).is_continue()).count();
+            (fed, gatherer.finish().unwrap())
+        };
+        let (count, fill) = fed(&[]);
+        assert_eq!((count, fill.measured, fill.estimated), (0, 11_500, 0));
+        let (count, fill) = fed(&[user(1_998)]);
+        assert_eq!((count, fill.measured, fill.estimated), (3, 11_500, 1_000));
     }
 
     #[test]
