@@ -1,9 +1,7 @@
 //! What a hook costs: the whole process, from its start to its end, beside
-//! `/bin/true` in the same run on the same machine.
-//!
-//! Every round starts each program once, in an order that rotates, so that what
-//! slows the machine down for a while slows them all. A ratio is the median over
-//! the rounds of a case's time by `/bin/true`'s of the same round.
+//! `/bin/true` and an empty static program in the same run on the same machine;
+//! and what it asks for, which is the same on every machine. `./bench` builds what
+//! this needs and starts it.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -11,91 +9,179 @@
     reason = "a program that measures processes and prints"
 )]
 
-mod measure;
+mod args;
+mod calls;
+mod case;
+mod counts;
+mod goals;
+mod instructions;
+mod machine;
+mod memory;
+mod page;
+mod rows;
+mod seal;
+mod timing;
 mod world;
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use measure::{Figures, measure};
-use serde_json::json;
+use serde_json::{Value, json};
+
+use args::Args;
+use calls::Calls;
+use case::Case;
+use counts::{Accepted, Held};
+use goals::Goal;
+use machine::Machine;
+use timing::Timing;
 use world::World;
 
-/// What `--quick` asserts of a `PreToolUse` at 50 MB.
-const QUICK_RATIO: f64 = 2.0;
-
-struct Args {
-    binary: PathBuf,
-    rounds: usize,
-    json: bool,
-    quick: bool,
+/// One line of the table.
+struct Row {
+    case: Case,
+    timing: Timing,
+    peak_kib: u64,
+    calls: Calls,
+    /// Where they were counted.
+    instructions: Option<u64>,
 }
 
-fn args() -> Result<Args, String> {
-    let mut args = Args { binary: PathBuf::new(), rounds: 0, json: false, quick: false };
-    let mut words = std::env::args().skip(1);
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "--json" => args.json = true,
-            "--quick" => args.quick = true,
-            // Cargo says so to every benchmark.
-            "--bench" => {}
-            "--binary" => args.binary = words.next().unwrap_or_default().into(),
-            "--rounds" => {
-                let rounds = words.next().unwrap_or_default();
-                args.rounds =
-                    rounds.parse().map_err(|_| format!("{rounds:?} is no number of rounds"))?;
-            }
-            other => {
-                return Err(format!("unknown argument {other}; known: --quick --json --rounds N"));
-            }
-        }
-    }
-    if !args.binary.is_file() {
-        return Err(format!(
-            "no program at {}; run ./bench, which builds it",
-            args.binary.display()
-        ));
-    }
-    if args.rounds == 0 {
-        args.rounds = if args.quick { 150 } else { 400 };
-    }
-    Ok(args)
+/// All that came of one run.
+struct Run {
+    command: String,
+    machine: Machine,
+    rounds: usize,
+    /// The two baselines, then the cases.
+    rows: Vec<Row>,
+    goals: Vec<Goal>,
 }
 
 fn main() -> ExitCode {
-    let args = match args() {
-        Ok(args) => args,
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let done = Args::parse(words.into_iter()).and_then(|args| run(&args));
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(why) => {
             eprintln!("bench: {why}");
-            return ExitCode::from(2);
+            ExitCode::from(2)
         }
+    }
+}
+
+/// Measures, prints, and says whether all holds that is asserted.
+fn run(args: &Args) -> Result<bool, String> {
+    calls::check();
+    counts::check();
+    let world = World::new(&args.work, &args.binary, &args.sizes, args.aside.as_deref())
+        .map_err(|e| e.to_string())?;
+    let cases: Vec<Case> = args.sizes.iter().flat_map(|mb| world.cases(*mb)).collect();
+    memory::check(&args.eater, &cases[0])?;
+    let rows = measure(args, &world, cases);
+    let run = Run {
+        command: args.command.clone(),
+        machine: Machine::here(world.binary(), &args.target),
+        rounds: args.rounds,
+        goals: goals::all(&rows[2..]),
+        rows,
     };
-    let megabytes: &[usize] = if args.quick { &[50] } else { &[1, 50] };
-    let worlds: Vec<World> = megabytes.iter().map(|mb| World::new(&args.binary, *mb)).collect();
-    let mut cases: Vec<_> = worlds.iter().flat_map(World::cases).collect();
-    if args.quick {
-        cases.truncate(1);
-    }
-    let figures = measure(&cases, args.rounds);
     if args.json {
-        let all: Vec<_> = figures.iter().map(Figures::json).collect();
-        println!("{:#}", json!({"rounds": args.rounds, "binary": args.binary, "cases": all}));
+        println!("{:#}", json(&run));
     } else {
-        println!("{} rounds; milliseconds from start to end of the process\n", args.rounds);
-        println!("{:<36} {:>7} {:>7} {:>7}   {:>11}", "", "p50", "p90", "p99", "x /bin/true");
-        for case in &figures {
-            println!("{case}");
+        println!("{}\n", run.machine);
+        println!("{} rounds; milliseconds from start to end of the process\n", run.rounds);
+        println!("{}\n{}", page::table(&run), page::goals(&run.goals));
+    }
+    if args.write {
+        let path = page::write(&run).map_err(|e| format!("docs/benchmarks.md: {e}"))?;
+        eprintln!("bench: wrote {}", path.display());
+    }
+    let mut holds = run.goals.iter().all(|goal| goal.held || !goal.asserted);
+    let now = accepted(&run);
+    if args.accept {
+        let path = now.write().map_err(|e| format!("counts.json: {e}"))?;
+        eprintln!("bench: wrote {}", path.display());
+    } else if args.quick {
+        let (over, notes) = Accepted::read()?.compare(&now);
+        for line in notes.iter().chain(&over) {
+            eprintln!("bench: {line}");
         }
+        if !over.is_empty() {
+            eprintln!(
+                "bench: more than was accepted; take it back, or ./bench --accept and say in the commit what it is for"
+            );
+        }
+        holds &= over.is_empty();
     }
-    if args.quick
-        && let Some(slow) = figures.iter().find(|f| f.ratio > QUICK_RATIO)
-    {
-        eprintln!(
-            "bench: {} takes {:.2} x /bin/true; at most {QUICK_RATIO} is allowed",
-            slow.name, slow.ratio
-        );
-        return ExitCode::FAILURE;
+    Ok(holds)
+}
+
+/// The counts first: what a run leaves behind is the same then in every run of this program.
+fn measure(args: &Args, world: &World, cases: Vec<Case>) -> Vec<Row> {
+    let first = &cases[0];
+    let baselines = [
+        first.instead("/bin/true", std::path::Path::new("/bin/true")),
+        first.instead("empty static program", &args.empty),
+    ];
+    let seals = seal::cases(first, world.folder());
+    let all: Vec<Case> = baselines.into_iter().chain(cases).chain(seals).collect();
+    let counted: Vec<_> = all
+        .iter()
+        .map(|case| {
+            let calls = calls::count(case, world.folder());
+            let instructions =
+                instructions_of(case).then(|| instructions::count(case, world.folder()));
+            (calls, instructions, memory::peak_kib(case))
+        })
+        .collect();
+    let timings = timing::measure(&all, args.rounds);
+    let rows = all.into_iter().zip(counted).zip(timings);
+    let rows = rows.map(|((case, (calls, instructions, peak_kib)), timing)| Row {
+        case,
+        timing,
+        peak_kib,
+        calls,
+        instructions,
+    });
+    rows.collect()
+}
+
+/// Whose instructions are counted: a decision by either road, the largest input, and
+/// the seal.
+fn instructions_of(case: &Case) -> bool {
+    match case.name.as_str() {
+        world::READ | seal::FULL => true,
+        world::RESULT => !case.module,
+        _ => false,
     }
-    ExitCode::SUCCESS
+}
+
+/// The counts at the smallest transcript: at any other they are the same, or a goal is broken.
+fn accepted(run: &Run) -> Accepted {
+    let mut cases = BTreeMap::new();
+    for row in &run.rows[2..] {
+        let held = Held::of(&row.calls, row.instructions);
+        cases.entry(row.case.key()).or_insert(held);
+    }
+    let Machine { rustc, target, .. } = &run.machine;
+    Accepted { rustc: rustc.clone(), target: target.clone(), cases }
+}
+
+fn json(run: &Run) -> Value {
+    let rows: Vec<Value> = run
+        .rows
+        .iter()
+        .map(|row| {
+            json!({
+                "case": row.case.name, "transcript_mb": row.case.megabytes, "mod": row.case.module,
+                "timing": row.timing, "peak_kib": row.peak_kib, "calls": row.calls,
+                "instructions": row.instructions,
+            })
+        })
+        .collect();
+    json!({
+        "command": run.command, "machine": run.machine, "rounds": run.rounds, "cases": rows,
+        "goals": run.goals,
+    })
 }

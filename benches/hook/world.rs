@@ -1,107 +1,176 @@
-//! A session to measure in: HOME, project, a transcript of a given size, state as
-//! the hook itself has written it, and the client's own payloads.
+//! A machine to measure in: HOME, project, transcripts of given sizes, the program,
+//! state as the hook itself has written it, and the client's own payloads.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write as _};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::measure::Case;
+use crate::case::Case;
+use crate::rows;
 
 /// Recorded payloads, by what they are called in the figures.
-const PAYLOADS: [(&str, &str); 5] = [
-    ("PreToolUse Read", "PreToolUse-Read"),
+const PAYLOADS: [(&str, &str); 6] = [
+    (READ, "PreToolUse-Read"),
+    ("PreToolUse Bash", "PreToolUse-Bash"),
     ("PreToolUse Bash in a subagent", "PreToolUse-Bash-in-subagent"),
-    ("PostToolUse Bash", "PostToolUse-Bash"),
+    (RESULT, "PostToolUse-Bash"),
     ("Stop", "Stop"),
     ("SessionStart resume", "SessionStart-resume"),
 ];
 
-/// Each payload has a session of its own: what one event leaves behind is no cost
-/// of another's.
-fn session(payload: &str) -> String {
-    format!("bench-{payload}")
-}
+/// The call that is decided most often.
+pub const READ: &str = "PreToolUse Read";
 
-/// Sessions that share a project and a transcript.
+/// The largest input: the result of a shell call, this many bytes of it.
+pub const RESULT: &str = "PostToolUse Bash, 200 KB";
+const RESULT_BYTES: usize = 200 * 1024;
+
+/// Sessions in one project, one for each payload, size and road.
 pub struct World {
-    _dir: TempDir,
+    dir: PathBuf,
+    transcripts: PathBuf,
     binary: PathBuf,
     env: Vec<(String, String)>,
-    transcript: PathBuf,
     project: PathBuf,
-    megabytes: usize,
 }
 
 impl World {
-    /// Sessions whose transcript is this long, seen by the hook before.
-    pub fn new(binary: &Path, megabytes: usize) -> Self {
-        let dir = tempfile::tempdir().expect("temporary folder");
-        let (home, project) = (dir.path().join("home"), dir.path().join("project"));
-        fs::create_dir_all(&home).expect("folder");
-        fs::create_dir_all(&project).expect("folder");
-        let transcript = home.join("transcript.jsonl");
-        write_transcript(&transcript, megabytes * 1024 * 1024).expect("transcript");
-        let pid = std::process::id().to_string();
-        let env = [
-            ("HOME", home.to_str().expect("utf-8")),
-            ("PATH", "/usr/bin:/bin"),
-            ("CLAUDE_PROJECT_DIR", project.to_str().expect("utf-8")),
-            ("CLAUDE_PID", &pid),
-            ("CLAUDE_CODE_SESSION_ATTENDED", "1"),
-            ("BRAIN_GUARD_MOD", &format!("{}:{pid}", env!("CARGO_PKG_VERSION"))),
-        ]
-        .map(|(k, v)| (k.to_owned(), v.to_owned()))
-        .to_vec();
-        let binary = fs::canonicalize(binary).expect("binary");
-        let world = Self { _dir: dir, binary, env, transcript, project, megabytes };
-        for (_, file) in &PAYLOADS {
-            world.begin(&session(file));
+    /// The world in `work`, with transcripts of these sizes (MB) in `aside` where that is given.
+    /// Whoever made the folders removes them.
+    ///
+    /// # Errors
+    /// No room, or what the system says of the files.
+    pub fn new(
+        work: &Path,
+        binary: &Path,
+        sizes: &[u64],
+        aside: Option<&Path>,
+    ) -> std::io::Result<Self> {
+        let dir = work.to_path_buf();
+        let folder = |name: &str| -> std::io::Result<PathBuf> {
+            let path = dir.join(name);
+            fs::create_dir_all(&path)?;
+            Ok(path)
+        };
+        let (home, project, bin) = (folder("home")?, folder("project")?, folder("bin")?);
+        folder("input")?;
+        // The path that the hook is told is the same wherever the files lie.
+        let transcripts = dir.join("sessions");
+        match aside {
+            None => fs::create_dir_all(&transcripts)?,
+            Some(aside) => std::os::unix::fs::symlink(fs::canonicalize(aside)?, &transcripts)?,
         }
-        world
+        rows::write_all(&transcripts, sizes)?;
+        let copy = bin.join("brain-guard");
+        fs::copy(binary, &copy)?;
+        Ok(Self { binary: copy, env: environment(&home, &project), transcripts, project, dir })
     }
 
-    /// Every payload, to be measured in this session.
-    pub fn cases(&self) -> Vec<Case> {
-        let case = |(name, file): &(&str, &str)| Case {
-            name: format!("{name}, {} MB", self.megabytes),
+    /// Where the world lies.
+    pub fn folder(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The copy of the program that is measured.
+    pub fn binary(&self) -> &Path {
+        &self.binary
+    }
+
+    /// Every payload at this size, with the client's module and without.
+    pub fn cases(&self, megabytes: u64) -> Vec<Case> {
+        let mut cases = Vec::new();
+        for (index, (name, file)) in PAYLOADS.iter().enumerate() {
+            for module in [false, true] {
+                cases.push(self.case(name, file, index, megabytes, module));
+            }
+        }
+        cases
+    }
+
+    fn case(&self, name: &str, file: &str, index: usize, megabytes: u64, module: bool) -> Case {
+        // Each case has a session of its own: what one leaves behind is no cost of another's.
+        let session =
+            format!("00000000-0000-4000-8000-0{index:03}{megabytes:04}{:04}", u32::from(module));
+        let payload = self.payload(file, &session, megabytes);
+        let mut case = Case {
+            name: name.into(),
+            megabytes,
+            module,
             program: self.binary.clone(),
             args: vec!["hook".into()],
             env: self.env.clone(),
-            stdin: self.payload(file, &session(file)).to_string().into_bytes(),
+            stdin: payload.to_string().into_bytes(),
+            input: self.dir.join(format!("input/{session}.json")),
+            lay: None,
         };
-        PAYLOADS.iter().map(case).collect()
+        fs::write(&case.input, &case.stdin).expect("input");
+        case.env.push(("CLAUDE_CODE_SESSION_ID".into(), session.clone()));
+        if module {
+            let pid = std::process::id();
+            case.env
+                .push(("BRAIN_GUARD_MOD".into(), format!("{}:{pid}", env!("CARGO_PKG_VERSION"))));
+        }
+        self.begin(&case, &session);
+        let measured = file.starts_with("PreToolUse") && payload["agent_id"].is_null();
+        if let Some(call) = payload["tool_use_id"].as_str().filter(|_| module && measured) {
+            let reading = json!({
+                "session_id": session, "tokens": rows::USED, "window": 1_000_000, "output": null,
+                "model": "claude-opus-5-5",
+            });
+            let snapshots = self.snapshots();
+            case.lay =
+                Some((snapshots.join(format!("{call}.json")), reading.to_string().into_bytes()));
+        }
+        // What the first call of this kind leaves behind is there.
+        case.time();
+        if let Some((path, _)) = &case.lay {
+            assert!(!path.exists(), "{}: the reading was not taken", case.title());
+        }
+        case
     }
 
-    fn payload(&self, file: &str, session: &str) -> Value {
+    fn payload(&self, file: &str, session: &str, megabytes: u64) -> Value {
         let path =
             Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/payloads/{file}.json"));
         let text = fs::read_to_string(path).expect("payload");
         let mut payload: Value = serde_json::from_str(&text).expect("JSON");
+        let transcript = rows::path(&self.transcripts, megabytes);
         payload["session_id"] = session.into();
-        payload["transcript_path"] = self.transcript.to_str().expect("utf-8").into();
+        payload["transcript_path"] = transcript.to_str().expect("utf-8").into();
         payload["cwd"] = self.project.to_str().expect("utf-8").into();
+        if file == "PostToolUse-Bash" {
+            let line = "a line of output, as \"tools\" print them\n";
+            payload["tool_response"]["stdout"] = line.repeat(RESULT_BYTES / line.len()).into();
+        }
         payload
     }
 
     /// A hook that measures nothing is fast, too: its reading must be there.
-    fn begin(&self, session: &str) {
+    fn begin(&self, case: &Case, session: &str) {
         for file in ["SessionStart-startup", "PreToolUse-Read"] {
-            self.run(&["hook"], &self.payload(file, session));
+            self.run(case, &["hook"], &self.payload(file, session, case.megabytes));
         }
-        let status = self.run(&["status", "--json", "--session", session], &Value::Null);
+        let status = self.run(case, &["status", "--json", "--session", session], &Value::Null);
         let status: Value = serde_json::from_slice(&status).expect("status");
-        assert_eq!(status["context"]["used"], json!(48_350), "{status}");
+        assert_eq!(status["context"]["used"], json!(rows::USED), "{status}");
     }
 
-    fn run(&self, args: &[&str], payload: &Value) -> Vec<u8> {
+    /// The folder the module would write to; the program says which.
+    fn snapshots(&self) -> PathBuf {
+        let state = self.dir.join("home/.local/state/brain-guard");
+        let mut found =
+            fs::read_dir(state).expect("state").flatten().map(|e| e.path().join("snapshots"));
+        found.find(|path| path.is_dir()).expect("folder of the snapshots")
+    }
+
+    fn run(&self, case: &Case, args: &[&str], payload: &Value) -> Vec<u8> {
+        use std::io::Write as _;
         let mut child = Command::new(&self.binary)
             .args(args)
             .env_clear()
-            .envs(self.env.iter().map(|(k, v)| (k, v)))
+            .envs(case.env.iter().map(|(k, v)| (k, v)))
             .current_dir(&self.project)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -115,67 +184,26 @@ impl World {
     }
 }
 
-/// Rows in the proportions of a working session: per response some text, a few
-/// calls, their results of very different lengths, now and then a picture, and the
-/// client's own rows in between.
-fn write_transcript(path: &Path, bytes: usize) -> std::io::Result<()> {
-    let mut out = BufWriter::new(File::create(path)?);
-    let (mut written, mut n) = (0, 0_usize);
-    while written < bytes {
-        for row in response(n) {
-            let line = format!("{row}\n");
-            written += line.len();
-            out.write_all(line.as_bytes())?;
-        }
-        n += 1;
-    }
-    let last = assistant(
-        n,
-        &json!([{"type": "tool_use", "id": "toolu_last", "name": "Read", "input": {}}]),
-        48_250,
-    );
-    writeln!(out, "{last}")?;
-    out.flush()
-}
-
-fn response(n: usize) -> Vec<Value> {
-    let mut rows =
-        vec![assistant(n, &json!([{"type": "text", "text": "x".repeat(80 + n % 700)}]), 20_000)];
-    for call in 0..=n % 3 {
-        let id = format!("toolu_{n}_{call}");
-        let input = json!({"command": "y".repeat(40 + n % 900)});
-        rows.push(assistant(
-            n,
-            &json!([{"type": "tool_use", "id": id, "name": "Bash", "input": input}]),
-            20_000,
-        ));
-    }
-    for call in 0..=n % 3 {
-        let length = [120, 900, 2_400, 7_000, 30_000][(n * 7 + call) % 5];
-        let content = if (n + call).is_multiple_of(97) {
-            json!([{"type": "image", "source": {"type": "base64", "data": "A".repeat(200_000)}}])
-        } else {
-            json!("line of output\n".repeat(length / 15))
-        };
-        rows.push(json!({
-            "type": "user", "isSidechain": false, "timestamp": "2026-11-21T02:16:25.315Z",
-            "message": {"role": "user", "content": [
-                {"type": "tool_result", "tool_use_id": format!("toolu_{n}_{call}"), "content": content}]},
-            "toolUseResult": {"stdout": "z".repeat(length)},
-        }));
-    }
-    if n.is_multiple_of(9) {
-        rows.push(json!({"type": "file-history-snapshot", "snapshot": {"files": "f".repeat(600)}}));
-        rows.push(json!({"type": "system", "subtype": "turn_duration", "content": ""}));
-    }
-    rows
-}
-
-fn assistant(n: usize, content: &Value, tokens: u64) -> Value {
-    json!({
-        "type": "assistant", "isSidechain": false, "timestamp": "2026-11-21T02:16:25.315Z",
-        "message": {"id": format!("msg_{n}"), "role": "assistant", "model": "claude-opus-5-5", "content": content,
-            "usage": {"input_tokens": 7, "cache_creation_input_tokens": 0, "cache_read_input_tokens": tokens - 7,
-                "output_tokens": 100}},
-    })
+/// The variables that the client gave its hooks, as they were recorded, in a session at a terminal.
+fn environment(home: &Path, project: &Path) -> Vec<(String, String)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/payloads/PreToolUse-Bash-in-subagent.env.json");
+    let text = fs::read_to_string(path).expect("environment");
+    let recorded: std::collections::BTreeMap<String, String> =
+        serde_json::from_str(&text).expect("JSON");
+    let ours = [
+        ("HOME", home.to_str().expect("utf-8").to_owned()),
+        ("PATH", "/usr/local/bin:/usr/bin:/bin".to_owned()),
+        ("PWD", project.to_str().expect("utf-8").to_owned()),
+        ("CLAUDE_PROJECT_DIR", project.to_str().expect("utf-8").to_owned()),
+        ("CLAUDE_PID", std::process::id().to_string()),
+        ("CLAUDE_CODE_SESSION_ATTENDED", "1".to_owned()),
+        ("CLAUDE_CODE_ENTRYPOINT", "cli".to_owned()),
+    ];
+    let mut env: Vec<(String, String)> = recorded
+        .into_iter()
+        .filter(|(key, _)| key != "CLAUDE_CODE_SESSION_ID" && ours.iter().all(|(k, _)| k != key))
+        .collect();
+    env.extend(ours.map(|(key, value)| (key.to_owned(), value)));
+    env
 }

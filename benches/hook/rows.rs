@@ -1,0 +1,196 @@
+//! Transcripts of any length, in the row mix that client 2.1.329 writes: per turn
+//! the client's own rows around the prompt, per response its request, thinking,
+//! text and calls, then the results of very different lengths, now and then a picture.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+pub const MB: u64 = 1024 * 1024;
+
+/// Bytes of rows that are made; a longer transcript repeats them.
+const BODY: u64 = 8 * MB;
+
+/// Bytes at the end that every transcript has in common, so that what is read from
+/// there differs by the length of the file and by nothing else.
+const TAIL: u64 = 768 * 1024;
+
+/// Tokens that the last response accounts for.
+pub const USED: u64 = 48_350;
+
+/// Writes one transcript for each length, in MB.
+///
+/// # Errors
+/// Too little room, with what is needed; what the system says of the files.
+pub fn write_all(folder: &Path, megabytes: &[u64]) -> io::Result<()> {
+    let needed = (megabytes.iter().sum::<u64>() + 64) * MB;
+    let disk = rustix::fs::statvfs(folder)?;
+    let free = disk.f_bavail * disk.f_frsize;
+    if free < needed {
+        return Err(io::Error::other(format!(
+            "{} has {} MB free and the transcripts need {}; name another folder by --dir, or fewer sizes by --sizes 1,50",
+            folder.display(),
+            free / MB,
+            needed / MB,
+        )));
+    }
+    let (body, tail) = (rows(0, BODY), rows(1_000_000, TAIL));
+    let cut = tail.len() - TAIL as usize;
+    let tail = &tail[cut + memchr::memchr(b'\n', &tail[cut..]).map_or(0, |newline| newline + 1)..];
+    for mb in megabytes {
+        write(&path(folder, *mb), mb * MB, &body, tail)?;
+    }
+    Ok(())
+}
+
+/// Where the transcript of that length lies; all these paths are equally long.
+pub fn path(folder: &Path, megabytes: u64) -> PathBuf {
+    folder.join(format!("{megabytes:04}.jsonl"))
+}
+
+/// The body again and again up to its last whole row that fits, then the common tail.
+fn write(path: &Path, bytes: u64, body: &[u8], tail: &[u8]) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    let last = format!("{}\n", assistant(2_000_000, &call("toolu_last", "Read"), USED - 100));
+    let mut left = bytes.saturating_sub((tail.len() + last.len()) as u64);
+    while left > body.len() as u64 {
+        out.write_all(body)?;
+        left -= body.len() as u64;
+    }
+    let fits = memchr::memrchr(b'\n', &body[..left as usize]).map_or(0, |newline| newline + 1);
+    out.write_all(&body[..fits])?;
+    out.write_all(tail)?;
+    out.write_all(last.as_bytes())?;
+    out.flush()?;
+    // What the disk is still at would be measured along.
+    out.get_ref().sync_all()?;
+    Ok(())
+}
+
+/// Rows of whole turns, this many bytes or a little more.
+fn rows(from: usize, bytes: u64) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes as usize + 512 * 1024);
+    let mut turn = from;
+    while (out.len() as u64) < bytes {
+        for row in self::turn(turn) {
+            serde_json::to_writer(&mut out, &row).expect("a row");
+            out.push(b'\n');
+        }
+        turn += 1;
+    }
+    out
+}
+
+/// One prompt with its six to fourteen responses.
+fn turn(n: usize) -> Vec<Value> {
+    let mut rows = vec![
+        json!({"type": "mode", "mode": "normal", "sessionId": SESSION}),
+        json!({"type": "permission-mode", "permissionMode": "bypassPermissions", "sessionId": SESSION}),
+        json!({"type": "file-history-snapshot", "messageId": uuid(n), "isSnapshotUpdate": false,
+            "snapshot": {"messageId": uuid(n), "trackedFileBackups": {}, "timestamp": AT}}),
+        common(
+            n,
+            json!({"type": "user", "message": {"role": "user", "content": "p".repeat(40 + n % 400)}}),
+        ),
+        common(
+            n,
+            json!({"type": "attachment", "attachment": {"type": "date"}, "rendered": "d".repeat(300)}),
+        ),
+    ];
+    if n.is_multiple_of(8) {
+        let prompt = "s".repeat(16_000);
+        rows.push(common(n, json!({"type": "attachment", "attachment": {"type": "prompt_snapshot", "text": prompt}})));
+        rows.push(
+            json!({"type": "api-request-shape", "shape": "t".repeat(20_700), "sessionId": SESSION}),
+        );
+    }
+    for response in 0..6 + n % 9 {
+        rows.extend(self::response(n * 16 + response));
+    }
+    rows.push(common(
+        n,
+        json!({"type": "system", "subtype": "stop_hook_summary", "hookInfos": "h".repeat(330)}),
+    ));
+    rows.push(common(
+        n,
+        json!({"type": "system", "subtype": "turn_duration", "durationMs": 81_234}),
+    ));
+    rows.push(json!({"type": "last-prompt", "lastPrompt": "p".repeat(60), "sessionId": SESSION}));
+    rows.push(json!({"type": "cost-state", "state": "c".repeat(480), "sessionId": SESSION}));
+    rows
+}
+
+/// One response: its request, what the model said, its calls and their results.
+fn response(n: usize) -> Vec<Value> {
+    let mut rows = vec![
+        json!({"type": "api-request-blob", "blob": "b".repeat(900 + n % 3_000), "sessionId": SESSION}),
+        json!({"type": "api-request", "request": "r".repeat(900), "sessionId": SESSION}),
+        assistant(
+            n,
+            &json!([{"type": "thinking", "thinking": "", "signature": "g".repeat(400 + n % 900)}]),
+            20_000,
+        ),
+        assistant(n, &json!([{"type": "text", "text": "x".repeat(80 + n % 700)}]), 20_000),
+    ];
+    for call in 0..=n % 3 {
+        let id = format!("toolu_{n}_{call}");
+        let input = json!({"command": "y".repeat(40 + n % 900)});
+        let content = json!([{"type": "tool_use", "id": id, "name": "Bash", "input": input}]);
+        rows.push(assistant(n, &content, 20_000));
+    }
+    for call in 0..=n % 3 {
+        let length = [120, 900, 2_400, 7_000, 30_000][(n * 7 + call) % 5];
+        let content = if (n + call).is_multiple_of(97) {
+            json!([{"type": "image", "source": {"type": "base64", "data": "A".repeat(200_000)}}])
+        } else {
+            json!("line of output\n".repeat(length / 15))
+        };
+        rows.push(common(n, json!({
+            "type": "user",
+            "message": {"role": "user", "content": [
+                {"tool_use_id": format!("toolu_{n}_{call}"), "type": "tool_result", "content": content, "is_error": false}]},
+            "toolUseResult": {"stdout": "z".repeat(length), "stderr": "", "interrupted": false, "isImage": false},
+            "permissionDecision": {"decision": "accept", "source": "config", "reasonType": "mode"},
+        })));
+    }
+    rows
+}
+
+const SESSION: &str = "00000000-0000-4000-8000-000000000000";
+const AT: &str = "2026-11-21T02:16:25.315Z";
+
+fn uuid(n: usize) -> String {
+    format!("00000000-0000-4000-8000-{n:012}")
+}
+
+fn call(id: &str, tool: &str) -> Value {
+    json!([{"type": "tool_use", "id": id, "name": tool, "input": {"file_path": "/etc/hostname"}}])
+}
+
+fn assistant(n: usize, content: &Value, tokens: u64) -> Value {
+    common(
+        n,
+        json!({
+            "type": "assistant",
+            "message": {"id": format!("msg_{n}"), "type": "message", "role": "assistant", "model": "claude-opus-5-5",
+                "content": content, "stop_reason": "tool_use", "stop_sequence": null,
+                "usage": {"input_tokens": 7, "cache_creation_input_tokens": 0, "cache_read_input_tokens": tokens - 7,
+                    "output_tokens": 100, "service_tier": "standard", "speed": "standard"}},
+            "requestId": format!("req_{n:020}"), "requestedModel": "claude-opus-5-5", "effort": "medium",
+        }),
+    )
+}
+
+/// What most rows have besides.
+fn common(n: usize, mut row: Value) -> Value {
+    let more = json!({
+        "parentUuid": uuid(n), "isSidechain": false, "uuid": uuid(n + 1), "timestamp": AT, "userType": "external",
+        "entrypoint": "cli", "cwd": "/home/dev/project", "sessionId": SESSION, "version": "2.1.329", "gitBranch": "HEAD",
+    });
+    if let (Value::Object(row), Value::Object(more)) = (&mut row, more) {
+        row.extend(more);
+    }
+    row
+}

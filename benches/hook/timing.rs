@@ -1,0 +1,72 @@
+//! Milliseconds from start to end, in rounds.
+//!
+//! Every round starts each program once, in an order that rotates, so that what
+//! slows the machine down for a while slows them all. A ratio is the median over
+//! the rounds of a case's time by the baseline's of the same round.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::case::Case;
+
+/// What the clock said of one case.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Timing {
+    /// Milliseconds that half of the runs took at most.
+    pub p50_ms: f64,
+    /// Nine tenths of them.
+    pub p90_ms: f64,
+    /// 99 of 100.
+    pub p99_ms: f64,
+    /// Median of the rounds' ratios to `/bin/true`.
+    pub by_true: f64,
+    /// The same to the empty static program.
+    pub by_empty: f64,
+}
+
+/// Rounds before the first one that counts: they bring programs and files into memory.
+const WARM_UP: usize = 5;
+
+/// Runs the cases in rounds; the first is `/bin/true`, the second the empty program.
+pub fn measure(cases: &[Case], rounds: usize) -> Vec<Timing> {
+    let mut times: Vec<Vec<Duration>> = vec![Vec::with_capacity(rounds); cases.len()];
+    for round in 0..rounds + WARM_UP {
+        for turn in 0..cases.len() {
+            let index = (turn + round) % cases.len();
+            let taken = cases[index].time();
+            if round >= WARM_UP {
+                times[index].push(taken);
+            }
+        }
+    }
+    times
+        .iter()
+        .map(|own| Timing {
+            p50_ms: quantile(&millis(own), 0.5),
+            p90_ms: quantile(&millis(own), 0.9),
+            p99_ms: quantile(&millis(own), 0.99),
+            by_true: ratio(own, &times[0]),
+            by_empty: ratio(own, &times[1]),
+        })
+        .collect()
+}
+
+/// Milliseconds, shortest first.
+pub fn millis(times: &[Duration]) -> Vec<f64> {
+    let mut ms: Vec<f64> = times.iter().map(|t| t.as_secs_f64() * 1e3).collect();
+    ms.sort_by(f64::total_cmp);
+    ms
+}
+
+/// The value below which this part of the sorted ones lies.
+pub fn quantile(sorted: &[f64], part: f64) -> f64 {
+    sorted[((sorted.len() - 1) as f64 * part).round() as usize]
+}
+
+fn ratio(own: &[Duration], baseline: &[Duration]) -> f64 {
+    let mut ratios: Vec<f64> =
+        own.iter().zip(baseline).map(|(t, b)| t.as_secs_f64() / b.as_secs_f64()).collect();
+    ratios.sort_by(f64::total_cmp);
+    quantile(&ratios, 0.5)
+}
