@@ -101,7 +101,7 @@ impl<'a> Facts<'a> {
 
     fn of_session(env: &'a Env, now: Time, project: &Path, id: &'a str) -> Option<Self> {
         let places = Places::of(env, project)?;
-        let (settings, diagnostics) = read_settings(&places, env);
+        let (settings, diagnostics) = super::merged::settings(&places, env);
         let loaded = state::load(&places, id).unwrap_or_else(|e| {
             let details = json!({"session": id, "what": "state not read", "error": e.to_string()});
             log::write(&places.log(), now, "fault", &details);

@@ -10,6 +10,7 @@ pub mod facts;
 pub mod ground;
 mod job_file;
 pub mod jobs;
+mod merged;
 pub mod opening;
 pub mod post_tool;
 pub mod pre_tool;

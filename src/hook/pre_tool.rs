@@ -99,8 +99,8 @@ pub fn absolute(event: &Event, path: &str) -> PathBuf {
 
 /// What of our state no tool of the agent's may touch. Saved outputs, jobs and
 /// sealed versions are its own.
-const OPERATORS: [&str; 6] =
-    ["sessions", "boundary", "snapshots", "claims", "commits", "log.jsonl"];
+const OPERATORS: [&str; 7] =
+    ["sessions", "boundary", "snapshots", "claims", "commits", "merged", "log.jsonl"];
 
 fn target(
     facts: &Facts,

@@ -3,7 +3,7 @@
 use super::locate::in_words;
 
 /// What is wrong in a layer.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Diagnostic {
     /// All of it but the way out, in one line: place, key, what is wrong, what holds instead.
     pub message: String,

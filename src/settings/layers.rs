@@ -42,6 +42,9 @@ pub struct Merged {
     pub origins: Vec<Origin>,
 }
 
+/// The prefix of the client's variables for the plugin's options.
+const OPTION: &str = "CLAUDE_PLUGIN_OPTION_";
+
 /// The plugin's options, and the keys they set.
 const OPTIONS: [(&str, &[&str]); 4] = [
     ("PROFILE", &["profile"]),
@@ -49,6 +52,16 @@ const OPTIONS: [(&str, &[&str]); 4] = [
     ("HEADLESS", &["headless"]),
     ("MODE", &["mode"]),
 ];
+
+/// The prefix of variables that set a key.
+const SET: &str = "BRAIN_GUARD_SET_";
+
+/// Every variable that sets something, whole.
+pub fn variables(env: &Env) -> Vec<(String, String)> {
+    let options = OPTIONS.iter().map(|(option, _)| format!("{OPTION}{option}"));
+    let options = options.filter_map(|name| env.get(&name).map(|value| (name, value)));
+    options.chain(env.with_prefix(SET)).collect()
+}
 
 /// Merges the layers.
 pub fn merge(
@@ -70,7 +83,7 @@ pub fn trace(user: Option<&File>, project: Option<&File>, env: &Env) -> Merged {
 
 fn run(mut merger: Merger, user: Option<&File>, project: Option<&File>, env: &Env) -> Merger {
     for (option, path) in OPTIONS {
-        if let Some(value) = env.get(&format!("CLAUDE_PLUGIN_OPTION_{option}")) {
+        if let Some(value) = env.get(&format!("{OPTION}{option}")) {
             merger.variable(path, &value, format!("plugin option {}", option.to_lowercase()));
         }
     }
@@ -80,7 +93,7 @@ fn run(mut merger: Merger, user: Option<&File>, project: Option<&File>, env: &En
     if let Some(file) = project {
         merger.file(file, true);
     }
-    for (name, value) in env.with_prefix("BRAIN_GUARD_SET_") {
+    for (name, value) in env.with_prefix(SET) {
         let mut path: Vec<String> = name.to_lowercase().split("__").map(str::to_owned).collect();
         // A variable's name can't hold the hyphen of `block-reads`.
         if let [top, tier, ..] = path.as_mut_slice()
@@ -89,7 +102,7 @@ fn run(mut merger: Merger, user: Option<&File>, project: Option<&File>, env: &En
             *tier = tier.replace('_', "-");
         }
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
-        merger.variable(&path, &value, format!("BRAIN_GUARD_SET_{name}"));
+        merger.variable(&path, &value, format!("{SET}{name}"));
     }
     merger
 }

@@ -63,6 +63,11 @@ impl Places {
         self.project.join(".brain-guard/settings.json")
     }
 
+    /// The merged settings, kept by this name.
+    pub fn merged_settings(&self, name: &str) -> PathBuf {
+        self.state.join("merged").join(format!("{name}.json"))
+    }
+
     /// A job's folder: in the project, or in the state where the project can't be
     /// written (that folder is made only then, so its being there decides).
     pub fn job(&self, job: &str) -> PathBuf {
@@ -172,7 +177,7 @@ impl Places {
     /// # Errors
     /// What the system says.
     pub fn ensure_state(&self) -> io::Result<()> {
-        for dir in ["sessions", "boundary", "snapshots", "outputs", "claims"] {
+        for dir in ["sessions", "boundary", "snapshots", "outputs", "claims", "merged"] {
             atomic::create_private_dir(&self.state.join(dir))?;
         }
         Ok(())

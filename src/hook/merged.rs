@@ -1,0 +1,158 @@
+//! The merged settings, kept beside the state: to merge the layers anew takes longer
+//! than the whole rest of a decision, and they change once a week.
+
+use serde::{Deserialize, Serialize};
+
+use crate::compaction::Shape;
+use crate::env::Env;
+use crate::settings::Settings;
+use crate::settings::layers::{self, Diagnostic};
+use crate::store::atomic;
+use crate::store::paths::{Places, short_digest};
+
+/// What the layers came to, and what they were then.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    version: String,
+    layers: Layers,
+    settings: Settings,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// The layers as they can be told apart without being read.
+#[derive(PartialEq, Serialize, Deserialize)]
+struct Layers {
+    /// Modification time and size, where there is a file.
+    user: Option<(i64, u64)>,
+    project: Option<(i64, u64)>,
+    variables: Vec<(String, String)>,
+}
+
+/// The merged settings and what was wrong in them, from what was kept if no layer has
+/// changed since.
+pub fn settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) {
+    // Looked at before they are read: one that changes in between is read once more.
+    let layers = Layers {
+        user: atomic::stat(&places.user_settings),
+        project: atomic::stat(&places.project_settings()),
+        variables: layers::variables(env),
+    };
+    if layers.user.is_none() && layers.project.is_none() && layers.variables.is_empty() {
+        return (Settings::default(), Vec::new());
+    }
+    let path = places.merged_settings(&name(&layers.variables));
+    let kept = atomic::read(&path).ok().flatten();
+    let kept: Option<Kept> = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    if let Some(kept) = kept
+        && kept.version == env!("CARGO_PKG_VERSION")
+        && kept.layers == layers
+    {
+        return (kept.settings, kept.diagnostics);
+    }
+    let (settings, diagnostics) = super::facts::read_settings(places, env);
+    if places.state.join("merged").is_dir() {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let kept = Kept { version, layers, settings, diagnostics };
+        // Where it can't be kept, the next call merges again.
+        let _ = atomic::write_unsynced(&path, written(&kept).as_bytes());
+        return (kept.settings, kept.diagnostics);
+    }
+    (settings, diagnostics)
+}
+
+/// Sessions with variables of their own keep theirs apart.
+fn name(variables: &[(String, String)]) -> String {
+    if variables.is_empty() {
+        return "settings".into();
+    }
+    let all: String = variables.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+    format!("settings-{}", short_digest(all.as_bytes()))
+}
+
+/// The usual shape of the file is left out: it is most of the text, and the default.
+fn written(kept: &Kept) -> String {
+    let mut value = serde_json::to_value(kept).unwrap_or_default();
+    if kept.settings.file.shape == Shape::default()
+        && let Some(file) = value.pointer_mut("/settings/file").and_then(|f| f.as_object_mut())
+    {
+        file.remove("shape");
+    }
+    value.to_string()
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "the test plays the user who writes settings")]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn places(root: &Path) -> (Env, Places) {
+        let env = Env::of([("HOME", root.to_str().unwrap())]);
+        let places = Places::of(&env, root).unwrap();
+        fs::create_dir_all(places.user_settings.parent().unwrap()).unwrap();
+        fs::create_dir_all(places.project_settings().parent().unwrap()).unwrap();
+        (env, places)
+    }
+
+    #[test]
+    fn what_is_kept_is_what_the_layers_come_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let (env, places) = places(dir.path());
+        places.ensure_state().unwrap();
+        let user = json!({
+            "tiers": {"coach": {"context": 22.5}, "own": {"context": 23, "file": 75, "blocks": ["shell"]}},
+            "when": [{"model": "claude-haiku*", "words": 900}], "nonsense": 1,
+            "file": {"shape": {"routes": {"mine": "risks"}}},
+        });
+        let narrow = Env::of([
+            ("HOME", dir.path().to_str().unwrap()),
+            ("BRAIN_GUARD_SET_FILE__WORDS", "900"),
+        ]);
+        let all =
+            [user.to_string(), json!({"coach": {"reread_lines": 100}}).to_string(), "{".into()];
+        for text in all {
+            fs::write(&places.user_settings, text).unwrap();
+            for env in [&env, &narrow] {
+                let merged = super::super::facts::read_settings(&places, env);
+                assert_eq!(settings(&places, env), merged);
+                let path = places.merged_settings(&name(&layers::variables(env)));
+                let before = fs::metadata(&path).unwrap().modified().unwrap();
+                assert_eq!(settings(&places, env), merged, "from what was kept");
+                assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), before);
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_and_damage_are_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        let (env, places) = places(dir.path());
+        places.ensure_state().unwrap();
+        let words = || settings(&places, &env).0.file.words;
+        fs::write(&places.user_settings, r#"{"file":{"words":900}}"#).unwrap();
+        assert_eq!(words(), 900);
+        fs::write(places.project_settings(), r#"{"file":{"words":800}}"#).unwrap();
+        assert_eq!(words(), 800);
+        fs::remove_file(places.project_settings()).unwrap();
+        assert_eq!(words(), 900);
+        for damage in ["", "{", "{\"version\":\"0\"}"] {
+            fs::write(places.merged_settings("settings"), damage).unwrap();
+            assert_eq!(words(), 900);
+        }
+        fs::remove_file(&places.user_settings).unwrap();
+        assert_eq!(words(), 2000);
+    }
+
+    #[test]
+    fn without_a_state_nothing_is_made() {
+        let dir = tempfile::tempdir().unwrap();
+        let (env, places) = places(dir.path());
+        fs::write(&places.user_settings, r#"{"file":{"words":900}}"#).unwrap();
+        assert_eq!(settings(&places, &env).0.file.words, 900);
+        assert!(!places.state.exists());
+    }
+}
