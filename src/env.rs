@@ -81,9 +81,9 @@ impl Env {
         found
     }
 
-    /// The user's home folder.
+    /// The user's home folder; a relative one would be another folder for every process.
     pub fn home(&self) -> Option<PathBuf> {
-        self.path("HOME")
+        self.path("HOME").filter(|home| home.is_absolute())
     }
 
     /// The client's process id.

@@ -32,7 +32,7 @@ fn run_hook(args: &[String]) -> ExitCode {
         }
         _ => return ExitCode::SUCCESS,
     };
-    let reply = hook::run(role, std::io::stdin().lock(), &Env::keep(), clock::now());
+    let reply = hook::run(role, hook::input::Input::standard(), &Env::keep(), clock::now());
     if let Some(text) = &reply.wake {
         // The client starts a turn with what an asyncRewake hook leaves here.
         let _ = std::io::stderr().write_all(text.as_bytes());

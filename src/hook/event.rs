@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use super::wire::{Payload, Task};
 use crate::store::paths::safe_name;
+use crate::transcript::fill;
 
 /// An event that the guard knows.
 #[derive(Debug)]
@@ -125,7 +126,7 @@ fn kind<'a>(payload: &'a Payload<'a>) -> Option<Kind<'a>> {
         "PreToolUse" => Kind::PreTool(call()?),
         "PostToolUse" => Kind::PostTool(call()?, payload.tool_response),
         "PostToolUseFailure" => Kind::PostToolFailure(call()?),
-        "PostToolBatch" => Kind::PostBatch(payload.tool_calls.map_or(0, |c| c.get().len() as u64)),
+        "PostToolBatch" => Kind::PostBatch(payload.tool_calls.map_or(0, |c| fill::weight(c.get()))),
         "SessionStart" => Kind::SessionStart {
             source: match payload.source.as_deref()? {
                 "startup" => Source::Startup,

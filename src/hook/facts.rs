@@ -15,7 +15,7 @@ use crate::clock::Time;
 use crate::compaction;
 use crate::env::{self, Env};
 use crate::log;
-use crate::policy::gauge::{self, Reading, Source, Window, WindowFacts};
+use crate::policy::gauge::{self, Reading, Source, Window, WindowFacts, WindowSource};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{self, Cap, Readings, Stance};
 use crate::settings::layers::{self, Diagnostic, File};
@@ -24,6 +24,10 @@ use crate::store::paths::{Places, project_root};
 use crate::store::state::{Counted, First, Session};
 use crate::store::{atomic, boundary, state, tail};
 use crate::transcript::fill::{Fill, Gatherer};
+
+/// Bytes of the compaction file that are counted, far more than it may hold; what is longer
+/// is taken to go on as it began, since a call can't wait for it.
+const COUNTED: u64 = 256 * 1024;
 
 /// The surroundings of one event or command.
 pub struct Facts<'a> {
@@ -147,7 +151,7 @@ impl<'a> Facts<'a> {
             let seen = fill.and_then(|f| f.model.as_deref());
             (self.session.model.as_deref().or(seen), fill.map_or(0, |f| f.measured))
         };
-        Model { name, window: self.window(name, self.session.reported_window, used).tokens }
+        Model { name, window: self.window(name, None, used).tokens }
     }
 
     /// Whether the guard does anything at all in this session.
@@ -213,7 +217,8 @@ impl<'a> Facts<'a> {
     pub fn attended_at(&self, now: Time) -> bool {
         let lately =
             chrono::Duration::minutes(self.settings.boundary.attended_minutes.min(100_000) as i64);
-        self.seen.interactive && self.session.last_human.is_some_and(|at| now - at < lately)
+        // A time far ahead was written before the clock was set back: nobody knows when.
+        self.seen.interactive && self.session.last_human.is_some_and(|at| (now - at).abs() < lately)
     }
 
     /// Which carrier could carry out a boundary now.
@@ -246,9 +251,10 @@ impl<'a> Facts<'a> {
     /// (`new_bytes`: results that this event itself brings).
     pub fn context(&self, call: Option<&str>, new_bytes: u64) -> Option<Context> {
         // Right after a compaction the client has no figure; the transcript has.
-        let snapshot = call.and_then(|id| self.snapshot(id)).filter(|s| s.tokens.is_some());
+        let sane = |s: &Snapshot| s.tokens.is_some_and(|tokens| tokens <= gauge::LARGEST);
+        let snapshot = call.and_then(|id| self.snapshot(id)).filter(sane);
         if let Some(Snapshot { tokens, window: reported, output, model }) = snapshot {
-            let used = tokens? + output.unwrap_or(0);
+            let used = tokens?.saturating_add(output.unwrap_or(0).min(gauge::LARGEST));
             let model = model.or_else(|| self.session.model.clone());
             let model = model.or_else(|| self.fill().and_then(|f| f.model.clone()));
             let window = self.window(model.as_deref(), reported, used);
@@ -256,16 +262,17 @@ impl<'a> Facts<'a> {
             return Some(Context { reported, model_named: model.is_some(), ..context });
         }
         let mut fill = self.fill().cloned().unwrap_or_default();
-        let source =
-            if fill.lags(self.session.reading.as_ref()) { Source::Mod } else { Source::Transcript };
-        if fill.measured == 0 {
-            return None;
-        }
+        // A reading from the future would be later than every row to come.
+        let reading = self.session.reading.as_ref().filter(|r| r.at <= self.now);
+        let source = if fill.lags(reading) { Source::Mod } else { Source::Transcript };
         let new = (new_bytes as f64 / fill.bytes_per_token) as u64;
         let estimated = fill.estimated + new;
-        let used = fill.measured + estimated;
+        let used = fill.measured.saturating_add(estimated);
+        if fill.measured == 0 || used > gauge::LARGEST {
+            return None;
+        }
         let model = fill.model.as_deref().or(self.session.model.as_deref());
-        let window = self.window(model, self.session.reported_window, used);
+        let window = self.window(model, None, used);
         let model_named = model.is_some();
         let mut context = self.reading(used, window, source, fill.at.unwrap_or(self.now));
         context.before = fill.before;
@@ -287,17 +294,25 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// The window of a model, by what the client reports of it now or, of the session's
+    /// own, did before.
     fn window(&self, model: Option<&str>, reported: Option<u64>, used: u64) -> Window {
+        let own = self.session.model.as_deref().zip(model).is_none_or(|(own, model)| {
+            let (own, model) = (gauge::variant(own).0, gauge::variant(model).0);
+            own.starts_with(model) || model.starts_with(own)
+        });
+        let observed = self.session.window.filter(|w| own && w.source == WindowSource::Observed);
         // The event that named the model names its long variant too; the transcript never does.
         let named = self
             .session
             .model
             .as_deref()
-            .filter(|m| m.ends_with("[1m]") && model.is_some_and(|seen| m.starts_with(seen)));
+            .filter(|m| gauge::variant(m).1 && model.is_some_and(|seen| m.starts_with(seen)));
         gauge::window(&WindowFacts {
             setting: self.settings.context.window,
             model: named.or(model),
-            reported,
+            reported: reported.or(self.session.reported_window.filter(|_| own)),
+            observed: observed.map(|w| w.tokens),
             long_disabled: self.seen.long_disabled,
             used,
         })
@@ -341,8 +356,9 @@ impl<'a> Facts<'a> {
         let counted = match self.session.counted {
             Some(c) if (c.modified, c.size) == meta => c,
             _ => {
-                let text = atomic::read_text(&path).ok()??;
+                let text = atomic::read_start(&path, COUNTED).ok()??;
                 let words = compaction::gauge_words(&text, &self.settings.file.shape) as u64;
+                let words = words.saturating_mul(meta.1.max(COUNTED)) / COUNTED;
                 Counted { modified: meta.0, size: meta.1, words }
             }
         };
@@ -388,6 +404,10 @@ impl<'a> Facts<'a> {
         }
         if self.carrier().chosen.is_none() {
             return Some(Cap::NoCarrier);
+        }
+        // Our verbs reach the agent as text: what that can't name it can't run.
+        if self.places.project.to_str().is_none() || self.env.program().is_none() {
+            return Some(Cap::Lifted("no command can name this program and project".to_owned()));
         }
         if self.session.first == First::Grace {
             return Some(Cap::Grace);

@@ -65,7 +65,8 @@ fn name(variables: &[(String, String)]) -> String {
     if variables.is_empty() {
         return "settings".into();
     }
-    let all: String = variables.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+    let parts = variables.iter().flat_map(|(name, value)| [name.as_str(), "=", value, "\n"]);
+    let all: String = parts.collect();
     format!("settings-{}", short_digest(all.as_bytes()))
 }
 

@@ -8,6 +8,7 @@ pub mod ended;
 pub mod event;
 pub mod facts;
 pub mod ground;
+pub mod input;
 mod job_file;
 pub mod jobs;
 mod merged;
@@ -40,8 +41,9 @@ use facts::Facts;
 use reply::Reply;
 use wire::Payload;
 
-/// The largest payload that is looked at; larger ones pass.
-const MAX_PAYLOAD: u64 = 64 * 1024 * 1024;
+/// The largest payload that is looked at; larger ones pass. No tool's is near it, and
+/// four times as much took longer than a call may wait.
+const MAX_PAYLOAD: u64 = 16 * 1024 * 1024;
 
 /// How one registered hook entry differs from the main one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +59,7 @@ pub enum Role {
 /// Reads one payload and answers it. Never fails: a fault is logged, and the
 /// answer is then silence.
 pub fn run(role: Role, input: impl Read, env: &Env, now: Time) -> Reply {
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(input::USUAL);
     if let Err(e) = input.take(MAX_PAYLOAD).read_to_end(&mut bytes) {
         log_fault(env, now, "payload not read", &e.to_string());
         return Reply::default();

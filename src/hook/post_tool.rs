@@ -178,7 +178,12 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
 fn learn_model(facts: &mut Facts) {
     let Some(seen) = facts.fill().and_then(|f| f.model.clone()) else { return };
     if facts.session.model.as_deref().is_none_or(|m| !m.starts_with(&seen)) {
-        super::session::switch_model(facts, &seen);
+        if facts.session.model.is_some() {
+            super::session::switch_model(facts, &seen);
+            (facts.session.reported_window, facts.session.window) = (None, None);
+        } else {
+            facts.update(|s| s.model = Some(seen.clone()));
+        }
         facts.session.model = Some(seen);
     }
 }

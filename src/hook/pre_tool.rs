@@ -241,7 +241,11 @@ fn keep(
     let moved = s.transcript.as_deref() != event.transcript
         || s.mode != mode
         || (event.cwd.is_some() && s.cwd.as_deref() != event.cwd)
-        || (reported.is_some() && s.reported_window != reported);
+        || (reported.is_some() && s.reported_window != reported)
+        // What was used once holds for good: a compaction doesn't make the window smaller.
+        || context.is_some_and(|c| {
+            c.window.source == WindowSource::Observed && s.window != Some(c.window)
+        });
     if s.ranks == ranks && !moved && (counted.is_none() || counted == s.counted) {
         return;
     }
@@ -347,6 +351,10 @@ fn deny(
     let denied = Denied { at: facts.now, tool: call.tool.to_owned(), reason: reason.clone() };
     if let Err(e) = state::update(&facts.places, facts.id, |s| s.denied = Some(denied)) {
         facts.fault("denial not kept", &e);
+        if matches!(denial, Denial::Tier | Denial::Sealed) {
+            // On a full disk no note and no seal can be kept either: there is no way out.
+            return Reply::default();
+        }
     }
     let details = json!({
         "session": facts.id, "tool": call.tool, "band": call.band.name(), "why": format!("{denial:?}"),

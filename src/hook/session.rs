@@ -12,6 +12,7 @@ use crate::carrier::reach::Reach;
 use crate::compaction;
 use crate::log;
 use crate::policy::coach::Told;
+use crate::policy::gauge::WindowSource;
 use crate::policy::stance::Ranks;
 use crate::store::state::{self, First, Session};
 use crate::store::{boundary, commits, jobs, sealing};
@@ -118,9 +119,14 @@ fn named(facts: &Facts, model: Option<&str>) {
     }
 }
 
-/// The model is another one now.
+/// The model is another one now. What was known of the other one's window goes.
 pub fn switch_model(facts: &Facts, model: &str) {
-    facts.update(|s| s.model = Some(model.to_owned()));
+    facts.update(|s| {
+        if s.model.as_deref() != Some(model) {
+            (s.reported_window, s.window) = (None, None);
+        }
+        s.model = Some(model.to_owned());
+    });
 }
 
 /// The readings of a session that goes on begin anew.
@@ -129,6 +135,8 @@ fn afresh(facts: &Facts, first: First) {
     facts.update(|s| {
         (s.first, s.grace, s.ranks) = (first, None, Ranks::default());
         (s.told, s.told_user) = (Told::default(), None);
+        // The module's last figure is of what is no longer there.
+        s.reading = None;
         s.ended = None;
         s.client = client.or(s.client);
     });
@@ -253,6 +261,7 @@ fn child_of(
         parent: Some(parent_id.to_owned()),
         model: parent.model.clone(),
         reported_window: parent.reported_window,
+        window: parent.window.filter(|w| w.source == WindowSource::Observed),
         client: parent.client,
         reach: parent.reach.clone(),
         transcript: event.transcript.map(str::to_owned),

@@ -32,10 +32,17 @@ impl Surroundings {
         Self {
             mod_alive: select::mod_alive(env),
             interactive: env.interactive(),
-            long_disabled: env.get("CLAUDE_CODE_DISABLE_1M_CONTEXT").is_some_and(|v| v != "0"),
+            long_disabled: switched_on(env, "CLAUDE_CODE_DISABLE_1M_CONTEXT"),
             auto_compact: auto_compact(env),
         }
     }
+}
+
+/// Whether a switch of the client's is on, by its own rule: `false` and `no` are off
+/// (read in client 2.1.329).
+fn switched_on(env: &Env, name: &str) -> bool {
+    let value = env.get(name).unwrap_or_default();
+    ["1", "true", "yes", "on"].contains(&value.trim().to_ascii_lowercase().as_str())
 }
 
 fn auto_compact(env: &Env) -> AutoCompact {
@@ -46,8 +53,8 @@ fn auto_compact(env: &Env) -> AutoCompact {
         digits.parse().ok()
     };
     AutoCompact {
-        disabled: env.get("DISABLE_AUTO_COMPACT").is_some_and(|v| v != "0"),
-        window: leading("CLAUDE_CODE_AUTO_COMPACT_WINDOW"),
+        disabled: switched_on(env, "DISABLE_AUTO_COMPACT"),
+        window: leading("CLAUDE_CODE_AUTO_COMPACT_WINDOW").filter(|tokens| *tokens > 0),
         percent: env.get("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE").and_then(|p| p.parse().ok()),
     }
 }
@@ -55,6 +62,16 @@ fn auto_compact(env: &Env) -> AutoCompact {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn switches_are_on_by_the_clients_rule() {
+        for (value, on) in [("1", true), (" True ", true), ("0", false), ("false", false)] {
+            let env = Env::of([("CLAUDE_CODE_DISABLE_1M_CONTEXT", value)]);
+            assert_eq!(Surroundings::by(&env).long_disabled, on, "{value}");
+        }
+        let env = Env::of([("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "0")]);
+        assert_eq!(auto_compact(&env).window, None);
+    }
 
     #[test]
     fn a_terminal_believes_the_hooks_and_the_hooks_their_environment() {

@@ -93,17 +93,37 @@ pub struct WindowFacts<'a> {
     pub reported: Option<u64>,
     /// `CLAUDE_CODE_DISABLE_1M_CONTEXT` is on.
     pub long_disabled: bool,
+    /// A window that was found to be larger than believed in this session.
+    pub observed: Option<u64>,
     /// Tokens in use.
     pub used: u64,
 }
 
+/// The largest window in use. A figure above it is no occupancy: a sum over many
+/// requests, or damage.
+pub const LARGEST: u64 = 2_000_000;
+
+/// The smallest window that a client's report is believed: it keeps 33,000 tokens free
+/// and takes no compaction window below this.
+const LEAST_REPORTED: u64 = 100_000;
+
 const SMALL: u64 = 200_000;
 const LARGE: u64 = 1_000_000;
-const KNOWN_WINDOWS: [u64; 3] = [SMALL, LARGE, 2_000_000];
+const KNOWN_WINDOWS: [u64; 3] = [SMALL, LARGE, LARGEST];
+
+/// A model's id without the mark of its long variant, and whether it had one: the client
+/// takes the mark in any case.
+pub fn variant(id: &str) -> (&str, bool) {
+    let cut = id.len().saturating_sub("[1m]".len());
+    match id.get(cut..) {
+        Some(mark) if mark.eq_ignore_ascii_case("[1m]") => (&id[..cut], true),
+        _ => (id, false),
+    }
+}
 
 /// Window by model id, as the client 2.1.329 reports them.
 fn by_model(id: &str) -> Option<u64> {
-    let (name, long) = id.strip_suffix("[1m]").map_or((id, false), |name| (name, true));
+    let (name, long) = variant(id);
     let name = name.rsplit(['/', '.']).find(|part| part.starts_with("claude-")).unwrap_or(name);
     let family = |list: &[&str]| {
         list.iter().any(|f| {
@@ -124,11 +144,14 @@ fn by_model(id: &str) -> Option<u64> {
 /// Decides the window from what is known. An id we don't know is
 /// 200k whatever the client says: it says 1,000,000 of every unknown id.
 pub fn window(facts: &WindowFacts) -> Window {
+    use WindowSource::{Agreed, Client};
     let believed = believed(facts);
-    if facts.used <= believed.tokens {
+    let observed = facts.observed.filter(|_| !matches!(believed.source, Agreed | Client));
+    let least = facts.used.max(observed.unwrap_or(0));
+    if least <= believed.tokens {
         return believed;
     }
-    let tokens = KNOWN_WINDOWS.into_iter().find(|w| *w >= facts.used).unwrap_or(facts.used);
+    let tokens = KNOWN_WINDOWS.into_iter().find(|w| *w >= least).unwrap_or(least);
     Window { tokens, source: WindowSource::Observed, certain: false }
 }
 
@@ -137,12 +160,13 @@ fn believed(facts: &WindowFacts) -> Window {
     if let Some(tokens) = facts.setting {
         return known(tokens, WindowSource::Settings);
     }
-    match (facts.model.and_then(by_model), facts.reported) {
+    let reported = facts.reported.filter(|tokens| *tokens >= LEAST_REPORTED);
+    match (facts.model.and_then(by_model), reported) {
         (Some(table), Some(reported)) if table == reported => known(table, WindowSource::Agreed),
         (Some(_), Some(reported)) => known(reported, WindowSource::Client),
         (Some(_), None) if facts.long_disabled => known(SMALL, WindowSource::Environment),
         (Some(table), None) => known(table, WindowSource::Model),
-        (None, _) if !facts.long_disabled && facts.model.is_some_and(|m| m.ends_with("[1m]")) => {
+        (None, _) if !facts.long_disabled && facts.model.is_some_and(|m| variant(m).1) => {
             Window { tokens: LARGE, source: WindowSource::Environment, certain: false }
         }
         (None, _) => Window { tokens: SMALL, source: WindowSource::Assumed, certain: false },
@@ -207,6 +231,19 @@ mod tests {
             let got = facts(model, reported, used);
             assert_eq!((got.tokens, got.source), (tokens, source), "{model:?} {reported:?} {used}");
         }
+    }
+
+    #[test]
+    fn nonsense_is_not_believed_and_what_was_seen_is() {
+        assert_eq!(facts(Some("claude-opus-5-5"), Some(8_192), 150_000).tokens, LARGE);
+        assert_eq!(facts(Some("my-model[1M]"), None, 0).tokens, LARGE);
+        let seen = |model, reported| {
+            let observed = Some(LARGE);
+            window(&WindowFacts { model, reported, observed, used: 9, ..WindowFacts::default() })
+        };
+        assert_eq!(seen(Some("my-model"), None).source, WindowSource::Observed);
+        assert_eq!(seen(Some("my-model"), None).tokens, LARGE);
+        assert_eq!(seen(Some("claude-opus-5-5"), Some(SMALL)).tokens, SMALL, "the client knows");
     }
 
     #[test]

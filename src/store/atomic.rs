@@ -7,15 +7,27 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
+
 /// The largest file of ours that is read: larger is damage, not state.
 pub const MAX_READ: u64 = 32 * 1024 * 1024;
+
+/// For opening what should be a file of ours: a FIFO in its place would be waited for without end.
+pub const NO_WAIT: i32 = OFlags::NONBLOCK.bits() as i32;
 
 /// Reads a file of at most [`MAX_READ`] bytes; `None` where there is none.
 ///
 /// # Errors
 /// What the system says, and `InvalidData` for anything too large or no regular file.
 pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let file = match File::open(path) {
+    let Some((file, size)) = open(path)? else { return Ok(None) };
+    let mut bytes = Vec::with_capacity(size as usize + 1);
+    file.take(MAX_READ + 1).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
+fn open(path: &Path) -> io::Result<Option<(File, u64)>> {
+    let file = match OpenOptions::new().read(true).custom_flags(NO_WAIT).open(path) {
         Ok(file) => file,
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
@@ -26,9 +38,7 @@ pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     if !meta.is_file() || meta.len() > MAX_READ {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "not a file of a sane size"));
     }
-    let mut bytes = Vec::with_capacity(meta.len() as usize + 1);
-    file.take(MAX_READ + 1).read_to_end(&mut bytes)?;
-    Ok(Some(bytes))
+    Ok(Some((file, meta.len())))
 }
 
 /// [`read`], as UTF-8; invalid bytes become U+FFFD, since people's editors write them.
@@ -36,10 +46,22 @@ pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
 /// # Errors
 /// As [`read`].
 pub fn read_text(path: &Path) -> io::Result<Option<String>> {
-    Ok(read(path)?.map(|bytes| match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(e) => String::from_utf8_lossy(e.as_bytes()).into_owned(),
-    }))
+    Ok(read(path)?.map(text))
+}
+
+/// [`read_text`] of the first `most` bytes.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_start(path: &Path, most: u64) -> io::Result<Option<String>> {
+    let Some((file, size)) = open(path)? else { return Ok(None) };
+    let mut bytes = Vec::with_capacity(size.min(most) as usize + 1);
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(Some(text(bytes)))
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
 }
 
 /// A file's modification time in nanoseconds and its size; `None` where there is no file.
@@ -77,8 +99,13 @@ pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let mode = fs::metadata(&target)
-        .map_or(0o600, |m| std::os::unix::fs::PermissionsExt::mode(&m.permissions()) & 0o777);
+    let there = fs::metadata(&target).ok();
+    if there.as_ref().is_some_and(|m| !m.is_file()) {
+        // A link may lead to a device: renamed over, it would be gone for the whole machine.
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    let mode =
+        there.map_or(0o600, |m| std::os::unix::fs::PermissionsExt::mode(&m.permissions()) & 0o777);
     let (temp, mut file) = temp_beside(&target, mode)?;
     let written = file.write_all(bytes).and_then(|()| if sync { file.sync_all() } else { Ok(()) });
     drop(file);
@@ -112,7 +139,9 @@ fn temp_beside(target: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
 /// # Errors
 /// What the system says.
 pub fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    OpenOptions::new().create(true).append(true).mode(0o600).open(path)?.write_all(bytes)
+    let mut options = OpenOptions::new();
+    options.create(true).append(true).mode(0o600).custom_flags(NO_WAIT);
+    options.open(path)?.write_all(bytes)
 }
 
 /// Creates an empty file that was not there; `false` where it was: a claim that
@@ -162,6 +191,24 @@ mod tests {
         assert!(read(dir.path()).is_err());
         assert!(read(&dir.path().join("missing")).unwrap().is_none());
         assert!(write(dir.path(), b"x").is_err());
+    }
+
+    /// As root a rename over what a link leads to replaces a device for everybody.
+    #[test]
+    fn what_is_no_regular_file_is_not_waited_for_and_never_replaced() {
+        use std::os::unix::fs::FileTypeExt;
+        let dir = tempfile::tempdir().unwrap();
+        let (pipe, link) = (dir.path().join("pipe"), dir.path().join("link"));
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        std::os::unix::fs::symlink(&pipe, &link).unwrap();
+        for path in [&pipe, &link] {
+            assert!(read(path).is_err());
+            assert!(append(path, b"x").is_err());
+            assert!(write(path, b"x").is_err());
+        }
+        assert!(fs::metadata(&link).unwrap().file_type().is_fifo());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
     }
 
     #[test]

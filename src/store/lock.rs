@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use fs2::FileExt;
 
+use super::atomic;
+
 /// A held lock; released on drop, and by the kernel when the process ends.
 #[derive(Debug)]
 pub struct Lock(File);
@@ -26,8 +28,9 @@ impl Drop for Lock {
 /// # Errors
 /// `WouldBlock` when another process kept it that long; otherwise what the system says.
 pub fn acquire(path: &Path, patience: Duration) -> io::Result<Lock> {
-    let file =
-        OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true).mode(0o600).custom_flags(atomic::NO_WAIT);
+    let file = options.open(path)?;
     let deadline = Instant::now() + patience;
     loop {
         match FileExt::try_lock_exclusive(&file) {

@@ -2,22 +2,28 @@
 //! at 1 MB and at 1 GB.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io;
 use std::ops::ControlFlow;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
+
+use super::atomic;
 
 /// How far back a reading may look before it gives up.
 pub const MAX_BACK: u64 = 64 * 1024 * 1024;
 
 /// Holds the last response of most sessions; each page more is a page fault.
 const FIRST_BLOCK: u64 = 8 * 1024;
-const LARGEST_BLOCK: u64 = 4 * 1024 * 1024;
+const LARGEST_BLOCK: u64 = 1024 * 1024;
+
+/// The longest line that is kept in memory: a longer one holds whole requests or pictures.
+const LONGEST: usize = 2 * 1024 * 1024;
 
 /// Hands the lines of `path` to `each`, last first, without their newline. A last
 /// line that has no newline yet is torn or being written: it is handed out too,
-/// and is no JSON if it was torn.
+/// and is no JSON if it was torn. Of a line too long to be kept only an empty one is
+/// handed out, before its start is looked for.
 ///
 /// # Errors
 /// What the system says; `NotFound` where there is no file.
@@ -25,7 +31,7 @@ pub fn lines_backwards(
     path: &Path,
     mut each: impl FnMut(&[u8]) -> ControlFlow<()>,
 ) -> io::Result<()> {
-    let file = File::open(path)?;
+    let file = OpenOptions::new().read(true).custom_flags(atomic::NO_WAIT).open(path)?;
     let meta = file.metadata()?;
     if !meta.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
@@ -33,27 +39,36 @@ pub fn lines_backwards(
     let length = meta.len();
     let stop = length.saturating_sub(MAX_BACK);
     let (mut start, mut block) = (length, FIRST_BLOCK);
-    // Bytes from `start` whose lines are not handed out yet.
+    let mut bytes: Vec<u8> = Vec::new();
+    // What follows `start` and isn't handed out yet: the end of a line.
     let mut pending: Vec<u8> = Vec::new();
+    let mut passing = false;
     while start > stop {
         let from = start.saturating_sub(block).max(stop);
-        let mut bytes = vec![0; (start - from) as usize];
+        let fresh = (start - from) as usize;
+        bytes.resize(fresh, 0);
         file.read_exact_at(&mut bytes, from)?;
-        let fresh = bytes.len();
         bytes.append(&mut pending);
         (start, block) = (from, (block * 4).min(LARGEST_BLOCK));
         // A newline in what was read now ends the search for the line's start;
         // what is left of the first newline belongs to a line that goes on to the left.
-        let mut end = bytes.len();
-        let mut searched = fresh;
+        let (mut end, mut searched) = (bytes.len(), fresh);
         while let Some(newline) = last_newline(&bytes[..searched]) {
-            if newline + 1 < end && each(&bytes[newline + 1..end]).is_break() {
+            let whole = !std::mem::take(&mut passing);
+            if whole && newline + 1 < end && each(&bytes[newline + 1..end]).is_break() {
                 return Ok(());
             }
             (end, searched) = (newline, newline);
         }
-        bytes.truncate(end);
-        pending = bytes;
+        if !passing && end > LONGEST {
+            passing = true;
+            if each(&[]).is_break() {
+                return Ok(());
+            }
+        }
+        if !passing {
+            pending.extend_from_slice(&bytes[..end]);
+        }
     }
     if start == 0 && !pending.is_empty() {
         let _ = each(&pending);
@@ -67,7 +82,7 @@ pub fn lines_backwards(
 fn last_newline(bytes: &[u8]) -> Option<usize> {
     // A block without any is told by a loop that the compiler turns into vector code.
     const BLOCK: usize = 64;
-    let has = |block: &[u8]| block.iter().fold(false, |found, b| found | (*b == b'\n'));
+    let has = |block: &[u8]| block.iter().fold(0, |found, b| found | u8::from(*b == b'\n')) != 0;
     let mut end = bytes.len();
     for block in bytes.rchunks(BLOCK) {
         if has(block) {
@@ -102,6 +117,14 @@ mod tests {
         let long = vec![b'x'; 300_000];
         let text = [b"first\n".as_slice(), &long, b"\nlast"].concat();
         assert_eq!(collect(&text), [b"last".to_vec(), long, b"first".to_vec()]);
+    }
+
+    #[test]
+    fn a_line_too_long_to_be_kept_is_passed_over() {
+        let long = vec![b'x'; 2 * LONGEST];
+        let text = [b"first\n".as_slice(), &long, b"\nlast"].concat();
+        assert_eq!(collect(&text), [b"last".to_vec(), Vec::new(), b"first".to_vec()]);
+        assert_eq!(collect(&long), [Vec::<u8>::new()]);
     }
 
     #[test]

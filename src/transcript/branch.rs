@@ -1,0 +1,131 @@
+//! Which rows belong to the conversation as it stands: after a rewind the rows of the
+//! branch that was left stay in the file, and the next prompt hangs on an earlier one.
+
+use std::ops::ControlFlow::{self, Break, Continue};
+
+/// How far behind a response that was left the branch's own rows are looked for, in bytes.
+const LOOK_BACK: u64 = 8 * 1024 * 1024;
+
+/// Follows the rows' parents from the end.
+#[derive(Debug, Default)]
+pub struct Branch {
+    /// What the last row on the branch hangs on; `Some(None)` for nothing at all.
+    parent: Option<Option<String>>,
+    /// A response was met that is not on the branch, and no row on it since.
+    leaving: bool,
+    looked: u64,
+}
+
+/// Where a row stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// On the branch, or in no chain at all.
+    On,
+    /// Beside it: a result of one of several calls, or of a branch that was left.
+    Beside,
+    /// On a branch that was left.
+    Left,
+}
+
+impl Branch {
+    /// Places a row, fed towards the start: its id, what it hangs on, whether it is a
+    /// response, its bytes. `Break` where nothing before it can be on the branch.
+    pub fn place(
+        &mut self,
+        uuid: Option<&str>,
+        parent: Option<&str>,
+        response: bool,
+        bytes: u64,
+    ) -> ControlFlow<(), Place> {
+        let Some(uuid) = uuid else {
+            return Continue(if self.leaving { Place::Left } else { Place::On });
+        };
+        match &self.parent {
+            Some(Some(next)) if next != uuid => {}
+            Some(None) => {}
+            _ => {
+                self.parent = Some(parent.map(str::to_owned));
+                self.leaving = false;
+                return Continue(Place::On);
+            }
+        }
+        if response && self.parent == Some(None) {
+            return Break(());
+        }
+        self.leaving |= response;
+        if !self.leaving {
+            return Continue(Place::Beside);
+        }
+        self.looked += bytes;
+        if self.looked > LOOK_BACK { Break(()) } else { Continue(Place::Left) }
+    }
+
+    /// Whether the branch's own rows were not found behind a response that is not on it.
+    /// Clients have broken the chain before: then that response is the best there is.
+    pub fn lost(&self) -> bool {
+        self.leaving
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Place::{Beside, Left, On};
+    use super::*;
+
+    type Row = (&'static str, Option<&'static str>);
+
+    /// Places rows from the end; ids that begin with `a` are responses.
+    fn places(rows: &[Row]) -> (Vec<Place>, bool) {
+        let (mut branch, mut places) = (Branch::default(), Vec::new());
+        for (uuid, parent) in rows.iter().rev() {
+            match branch.place(Some(uuid), *parent, uuid.starts_with('a'), 100) {
+                Break(()) => break,
+                Continue(place) => places.push(place),
+            }
+        }
+        (places, branch.lost())
+    }
+
+    #[test]
+    fn a_straight_chain() {
+        let rows = [("u1", None), ("a1", Some("u1")), ("s1", Some("a1")), ("u2", Some("s1"))];
+        assert_eq!(places(&rows), (vec![On; 4], false));
+    }
+
+    #[test]
+    fn what_was_rewound_is_left_out() {
+        let rows = |goes_on| {
+            [
+                ("u1", None),
+                ("a1", Some("u1")),
+                ("s1", Some("a1")),
+                ("u2", Some("s1")),
+                ("a2", Some("u2")),
+                ("s2", Some("a2")),
+                ("u3", goes_on),
+            ]
+        };
+        let back = places(&rows(Some("s1")));
+        assert_eq!(back, (vec![On, Beside, Left, Left, On, On, On], false));
+        assert_eq!(places(&rows(None)), (vec![On, Beside], false), "to the very start");
+        let lost = places(&rows(Some("nowhere")));
+        assert_eq!(lost, (vec![On, Beside, Left, Left, Left, Left, Left], true));
+    }
+
+    #[test]
+    fn results_of_several_calls() {
+        let calls = [("a1", None), ("a2", Some("a1"))];
+        let order = |first: Row, last: Row| [&calls[..], &[first, last]].concat();
+        let (one, two) = (("r1", Some("a1")), ("r2", Some("a2")));
+        assert_eq!(places(&order(one, two)).0, [On, Beside, On, On]);
+        assert_eq!(places(&order(two, one)).0, [On, Beside, Left, On]);
+    }
+
+    #[test]
+    fn rows_without_ids_are_no_chain() {
+        let mut branch = Branch::default();
+        for response in [false, true, false] {
+            assert_eq!(branch.place(None, None, response, 9), Continue(On));
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What a case is, and the payloads that cases are made of.
+
+use std::fs;
+use std::io::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::harness::Hook;
+use crate::tally::Tally;
+
+/// One trap: its letter and words, and how it is set.
+pub type Case = (&'static str, fn(&mut Tally));
+
+/// The model of a 1M window that the cases use.
+pub const OPUS: &str = "claude-opus-5-5";
+
+/// The model of a 200k window that the cases use.
+pub const SONNET: &str = "claude-sonnet-4-5-20250929";
+
+/// Asks whether a file the session doesn't know may be read: refused from block-reads up.
+pub fn read(hook: &Hook) -> Value {
+    hook.call("Read", &json!({"file_path": "/etc/hostname"}))
+}
+
+/// Asks whether a command may run: refused at narrow.
+pub fn bash(hook: &Hook, command: &str) -> Value {
+    hook.call("Bash", &json!({"command": command}))
+}
+
+/// The end of a batch of calls, where notes are given.
+pub fn batch(hook: &Hook) -> Value {
+    hook.payload("PostToolBatch", &json!({"tool_calls": []}))
+}
+
+/// The end of a turn.
+pub fn stop(hook: &Hook) -> Value {
+    hook.payload("Stop", &json!({"background_tasks": [], "stop_hook_active": false}))
+}
+
+/// A session's start in this way.
+pub fn start(hook: &Hook, source: &str) -> Value {
+    hook.payload("SessionStart", &json!({"source": source}))
+}
+
+/// A prompt.
+pub fn prompt(hook: &Hook, text: &str) -> Value {
+    hook.payload("UserPromptSubmit", &json!({"prompt": text}))
+}
+
+/// The payload as if it came from inside a subagent.
+pub fn inside(mut payload: Value) -> Value {
+    payload["agent_id"] = "a57d1be77952c40a2".into();
+    payload["agent_type"] = "general-purpose".into();
+    payload
+}
+
+/// Adds one line to the transcript as the client does, with its newline.
+pub fn row(hook: &Hook, row: &Value) {
+    raw_row(hook, format!("{row}\n").as_bytes());
+}
+
+/// Adds bytes to the transcript.
+pub fn raw_row(hook: &Hook, bytes: &[u8]) {
+    let opened = fs::File::options().append(true).create(true).open(&hook.transcript);
+    opened.and_then(|mut file| file.write_all(bytes)).expect("transcript");
+}
+
+/// A response of the main loop that leaves `tokens` in the context.
+pub fn response(id: &str, tokens: u64) -> Value {
+    let now = brain_guard::clock::now().to_rfc3339();
+    json!({"type": "assistant", "isSidechain": false, "timestamp": now, "message": {
+        "id": id, "model": OPUS, "role": "assistant", "content": [{"type": "text", "text": "ok"}],
+        "usage": {"input_tokens": 7, "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": tokens.saturating_sub(107), "output_tokens": 100}}})
+}
+
+/// A tool's result or a prompt of so many bytes.
+pub fn result(bytes: usize) -> Value {
+    json!({"type": "user", "isSidechain": false, "message": {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "toolu_1", "content": "x".repeat(bytes)}]}})
+}
+
+/// The module's own reading of the next call, as it leaves it for the hook.
+pub fn snapshot(hook: &Hook, reading: &Value) {
+    let dir = hook.places().snapshots();
+    fs::create_dir_all(&dir).expect("folder");
+    fs::write(dir.join("toolu_1.json"), reading.to_string()).expect("snapshot");
+}
+
+/// The client's row of a compaction.
+pub fn boundary(metadata: &Value) -> Value {
+    let now = brain_guard::clock::now().to_rfc3339();
+    json!({"type": "system", "subtype": "compact_boundary", "isSidechain": false, "timestamp": now,
+        "parentUuid": null, "content": "Conversation compacted", "compactMetadata": metadata})
+}

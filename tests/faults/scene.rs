@@ -1,0 +1,225 @@
+//! What the cases do to a session from outside: damage its files, go on in another one, follow its boundary.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
+use serde_json::{Value, json};
+
+use crate::case;
+use crate::harness::{Answer, Hook, PROGRAM};
+use crate::tally::Tally;
+
+/// What the sessions here write into their file.
+pub const NOTE: &str = "the parser fails on CRLF";
+
+/// A number of the shape that the client gives its sessions.
+pub fn id(number: u32) -> String {
+    format!("5e550000-0000-4000-8000-{number:012}")
+}
+
+/// The moves that lead out of every stance; each must be let through.
+pub fn way_out(t: &mut Tally, hook: &Hook) {
+    let file = hook.file();
+    for tool in ["Read", "Edit", "Write"] {
+        t.allow(hook, &hook.call(tool, &json!({"file_path": file})));
+    }
+    for command in [
+        "brain-guard append --kind thread 'one thing'",
+        "brain-guard append --kind why <<'EOF'\nit `was` $(so)\nEOF",
+        "brain-guard seal",
+        "brain-guard status",
+    ] {
+        let answer = t.allow(hook, &case::bash(hook, command));
+        t.check(answer.stdout.contains("updatedInput"), format!("{command} is not let through"));
+    }
+    for tool in ["AskUserQuestion", "ToolSearch", "ExitPlanMode"] {
+        t.silence(hook, &hook.call(tool, &json!({})));
+    }
+}
+
+/// A session at 31 % that was refused a call, wrote [`NOTE`] and sealed it.
+pub fn sealed(t: &mut Tally) -> (Hook, String) {
+    let hook = t.filled(31.0);
+    t.block(&hook, &case::read(&hook));
+    hook.agent(&format!("brain-guard append --kind thread '{NOTE}'"));
+    hook.agent("brain-guard seal");
+    let token = hook.state()["token"].as_str().unwrap_or_default().to_owned();
+    t.check(!token.is_empty(), "the seal opened no boundary");
+    (hook, token)
+}
+
+/// The session of the same client after a clear, before its first event.
+pub fn after_clear(hook: &Hook, number: u32) -> Hook {
+    hook.beside(&id(number), std::process::id())
+}
+
+/// Whether an answer brings what the session before wrote.
+pub fn carries(answer: &Answer) -> bool {
+    answer.stdout.contains(NOTE)
+}
+
+/// Another client that lives; ended with this.
+pub struct Client(Child);
+
+impl Client {
+    pub fn new() -> Self {
+        let child = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn();
+        Self(child.expect("started"))
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Changes a file of JSON.
+pub fn change(path: &Path, change: impl FnOnce(&mut Value)) {
+    let bytes = fs::read(path).expect("JSON there");
+    let mut value = serde_json::from_slice(&bytes).expect("JSON");
+    change(&mut value);
+    fs::write(path, value.to_string()).expect("written");
+}
+
+/// Where the session's state lies.
+pub fn state(hook: &Hook) -> std::path::PathBuf {
+    hook.places().session(&hook.session, "json")
+}
+
+/// Takes away what is there, whatever it is.
+pub fn clear_away(path: &Path) {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_dir() => fs::remove_dir_all(path).expect("removed"),
+        Ok(_) => fs::remove_file(path).expect("removed"),
+        Err(_) => fs::create_dir_all(path.parent().expect("parent")).expect("folder"),
+    }
+}
+
+/// Something that can stand where a file of ours should.
+#[derive(Debug, Clone, Copy)]
+pub enum Instead {
+    Nothing,
+    Folder,
+    /// A pipe that nobody has the other end of.
+    Pipe,
+    /// A link to a pipe that never runs dry nor ends.
+    Endless,
+    Loop,
+    Dangling,
+    /// 100 MB that are not there on the disk.
+    Huge,
+    Empty,
+    Nulls,
+    Latin,
+}
+
+/// All of them.
+pub const INSTEAD: [Instead; 10] = [
+    Instead::Nothing,
+    Instead::Folder,
+    Instead::Pipe,
+    Instead::Endless,
+    Instead::Loop,
+    Instead::Dangling,
+    Instead::Huge,
+    Instead::Empty,
+    Instead::Nulls,
+    Instead::Latin,
+];
+
+/// Puts it in a file's place; what is given back keeps it alive.
+///
+/// Never a device: a guard that writes through a link would take it from the whole machine.
+pub fn put(path: &Path, what: Instead) -> Option<OwnedFd> {
+    clear_away(path);
+    let link = |to: &Path| std::os::unix::fs::symlink(to, path).expect("link");
+    match what {
+        Instead::Nothing => {}
+        Instead::Folder => fs::create_dir(path).expect("folder"),
+        Instead::Pipe => pipe(path),
+        Instead::Endless => {
+            let target = path.with_extension("endless");
+            clear_away(&target);
+            link(&target);
+            return Some(held_pipe(&target, &[b'x'; 60_000]));
+        }
+        Instead::Loop => link(path),
+        Instead::Dangling => link(&path.with_extension("nowhere")),
+        Instead::Huge => huge(path, b"", 100 << 20),
+        Instead::Empty => fs::write(path, "").expect("written"),
+        Instead::Nulls => fs::write(path, [0; 3000]).expect("written"),
+        Instead::Latin => {
+            fs::write(path, b"{\"caf\xe9\": \"\xff\xfe\"}\n- caf\xe9\n").expect("written")
+        }
+    }
+    None
+}
+
+/// A pipe that holds these bytes and is never closed for as long as what is given back lives.
+pub fn held_pipe(path: &Path, bytes: &[u8]) -> OwnedFd {
+    pipe(path);
+    let flags = OFlags::RDWR | OFlags::NONBLOCK;
+    let held = rustix::fs::open(path, flags, Mode::empty()).expect("held open");
+    let written = rustix::io::write(&held, bytes).expect("written");
+    assert_eq!(written, bytes.len());
+    held
+}
+
+/// The hook by way of a shell, which changes something about the process first: `$PROGRAM` is its path.
+pub fn through_sh(hook: &Hook, script: &str) -> Command {
+    through(hook, &["/bin/sh", "-c", script])
+}
+
+/// The same as the root of a user namespace with mounts of its own.
+pub fn with_mounts(hook: &Hook, script: &str) -> Command {
+    through(hook, &["unshare", "-rm", "/bin/sh", "-c", script])
+}
+
+fn through(hook: &Hook, words: &[&str]) -> Command {
+    let plain = hook.command(&[]);
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).env_clear().current_dir(&hook.project);
+    command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.env("PROGRAM", PROGRAM);
+    command
+}
+
+/// Whether such a namespace is to be had here, and these mounts in it.
+pub fn possible(mut command: Command) -> bool {
+    let ended = command.stdin(Stdio::null()).stderr(Stdio::null()).status();
+    ended.is_ok_and(|status| status.success())
+}
+
+fn pipe(path: &Path) {
+    mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).expect("pipe");
+}
+
+/// A file that begins so and is so long, most of it a hole.
+pub fn huge(path: &Path, start: &[u8], bytes: u64) {
+    clear_away(path);
+    let mut file = fs::File::create(path).expect("created");
+    file.write_all(start).and_then(|()| file.set_len(bytes)).expect("written");
+}
+
+/// Waits until something holds; `false` after ten seconds.
+pub fn in_time(mut holds: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !holds() {
+        if Instant::now() > deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    true
+}

@@ -1,0 +1,248 @@
+//! Runs the program and counts what it answered against what was expected.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::case::{self, Case};
+use crate::harness::{Answer, Hook};
+use crate::run::{Ran, run};
+
+/// Processor time an answer may take, in any build.
+pub const CPU: Duration = Duration::from_millis(50);
+
+/// Characters that an answer may add to the context (seen with client 2.1.329).
+const CONTEXT: usize = 10_000;
+
+/// What must be answered. Whatever else is said (a note, a line for the user) is let pass
+/// but under [`Expect::Silence`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    /// Nothing is stopped.
+    Allow,
+    /// Not a word.
+    Silence,
+    /// Nothing is stopped, and the agent is told something.
+    Note,
+    /// The call is refused, the turn's end is, or the prompt.
+    Block,
+    /// One or the other, by what can't be known: only the contract of every hook is checked.
+    Either,
+}
+
+/// The count.
+#[derive(Debug)]
+pub struct Tally {
+    /// The case that runs.
+    name: &'static str,
+    /// Why it can't run here.
+    ignored: Option<String>,
+    /// What went wrong in it.
+    wrong: Vec<String>,
+    /// Failures are wanted, and not printed.
+    quiet: bool,
+    /// A program that hasn't ended by then hangs.
+    deadline: Duration,
+    pub passed: usize,
+    pub failed: usize,
+    pub skipped: usize,
+    pub answers: usize,
+    pub false_blocks: usize,
+    pub missed_blocks: usize,
+    pub slowest: (Duration, &'static str),
+}
+
+impl Tally {
+    /// A count that stands at nothing.
+    pub fn new() -> Self {
+        Self {
+            name: "",
+            ignored: None,
+            wrong: Vec::new(),
+            quiet: false,
+            deadline: Duration::from_secs(10),
+            passed: 0,
+            failed: 0,
+            skipped: 0,
+            answers: 0,
+            false_blocks: 0,
+            missed_blocks: 0,
+            slowest: (Duration::ZERO, "none"),
+        }
+    }
+
+    /// One for the negative controls: it prints nothing and waits for nothing long.
+    pub fn of_control() -> Self {
+        Self { name: "control", quiet: true, deadline: Duration::from_secs(1), ..Self::new() }
+    }
+
+    /// Plays a case; `false` if anything went wrong, which is then printed.
+    pub fn play(&mut self, (name, case): &Case) -> bool {
+        self.name = name;
+        let ended = catch_unwind(AssertUnwindSafe(|| case(self)));
+        if let Err(cause) = ended {
+            let text = cause.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| cause.downcast_ref::<&str>().copied());
+            self.wrong(&format!("panicked: {}", text.unwrap_or("without a word")));
+        }
+        let wrong = std::mem::take(&mut self.wrong);
+        if let Some(why) = self.ignored.take() {
+            println!("ignored: {name}: {why}");
+            self.skipped += 1;
+        } else if wrong.is_empty() {
+            self.passed += 1;
+        } else {
+            self.failed += 1;
+            for what in wrong.iter().filter(|_| !self.quiet) {
+                println!("FAILED: {name}: {what}");
+            }
+        }
+        wrong.is_empty()
+    }
+
+    /// Whether anything went wrong so far in what runs.
+    pub fn found(&self) -> bool {
+        !self.wrong.is_empty()
+    }
+
+    /// The case can't run on this machine.
+    pub fn cannot(&mut self, why: impl Into<String>) {
+        self.ignored = Some(why.into());
+    }
+
+    /// Something besides an answer that must hold.
+    pub fn check(&mut self, holds: bool, what: impl AsRef<str>) {
+        if !holds {
+            self.wrong(what.as_ref());
+        }
+    }
+
+    /// Nothing may be stopped by the answer to this payload.
+    pub fn allow(&mut self, hook: &Hook, payload: &Value) -> Answer {
+        self.send(hook, payload, Expect::Allow)
+    }
+
+    /// Nothing may be said to this payload.
+    pub fn silence(&mut self, hook: &Hook, payload: &Value) -> Answer {
+        self.send(hook, payload, Expect::Silence)
+    }
+
+    /// The agent must be told something, and nothing stopped.
+    pub fn note(&mut self, hook: &Hook, payload: &Value) -> Answer {
+        self.send(hook, payload, Expect::Note)
+    }
+
+    /// The call must be refused.
+    pub fn block(&mut self, hook: &Hook, payload: &Value) -> Answer {
+        self.send(hook, payload, Expect::Block)
+    }
+
+    /// Sends a payload to the hook.
+    pub fn send(&mut self, hook: &Hook, payload: &Value, expect: Expect) -> Answer {
+        self.bytes(hook, payload.to_string().as_bytes(), expect)
+    }
+
+    /// Sends bytes to the hook, whatever they are.
+    pub fn bytes(&mut self, hook: &Hook, stdin: &[u8], expect: Expect) -> Answer {
+        self.run(hook.command(&["hook"]), stdin, expect)
+    }
+
+    /// Sends payloads at once.
+    pub fn at_once(&mut self, hook: &Hook, payloads: &[Value], expect: Expect) -> Vec<Answer> {
+        let deadline = self.deadline;
+        let ran: Vec<Ran> = std::thread::scope(|scope| {
+            let one = |payload: &Value| (hook.command(&["hook"]), payload.to_string());
+            let start = |(command, text): (Command, String)| {
+                scope.spawn(move || run(command, text.as_bytes(), deadline))
+            };
+            let started: Vec<_> = payloads.iter().map(one).map(start).collect();
+            started.into_iter().map(|thread| thread.join().expect("ran")).collect()
+        });
+        ran.into_iter().map(|ran| self.judge(ran, expect)).collect()
+    }
+
+    /// Runs a command that is, or becomes, the hook.
+    pub fn run(&mut self, command: Command, stdin: &[u8], expect: Expect) -> Answer {
+        let ran = run(command, stdin, self.deadline);
+        self.judge(ran, expect)
+    }
+
+    /// Checks one answer: the contract of every hook, then the expectation.
+    pub fn judge(&mut self, ran: Ran, expect: Expect) -> Answer {
+        let Ran { answer, cpu, hung } = ran;
+        self.answers += 1;
+        self.slowest = self.slowest.max((cpu, self.name));
+        if hung {
+            self.wrong(&format!("hung: killed after {:?}", self.deadline));
+            return answer;
+        }
+        if cpu > CPU {
+            self.wrong(&format!("{} ms of processor time", cpu.as_millis()));
+        }
+        if answer.code != Some(0) || !answer.stderr.is_empty() {
+            self.wrong(&format!("exit {:?}, stderr {:?}", answer.code, answer.stderr));
+        }
+        let said = if answer.stdout.is_empty() {
+            Value::Null
+        } else {
+            serde_json::from_str(&answer.stdout).unwrap_or_else(|e| {
+                self.wrong(&format!("stdout is no JSON: {e}"));
+                Value::Null
+            })
+        };
+        // The client puts longer ones into a file and shows their first 2 KB.
+        let added = said["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default();
+        if added.chars().count() > CONTEXT {
+            self.wrong(&format!("{} characters of context", added.chars().count()));
+        }
+        let blocked = blocks(&said);
+        if blocked && !matches!(expect, Expect::Block | Expect::Either) {
+            self.false_blocks += 1;
+            self.wrong(&format!("FALSE BLOCK: {}", answer.stdout));
+        } else if !blocked && expect == Expect::Block {
+            self.missed_blocks += 1;
+            self.wrong(&format!("MISSED BLOCK: {:?}", answer.stdout));
+        } else if expect == Expect::Silence && !answer.stdout.is_empty() {
+            self.wrong(&format!("not silent: {}", answer.stdout));
+        } else if expect == Expect::Note
+            && said["hookSpecificOutput"]["additionalContext"].as_str().is_none_or(str::is_empty)
+        {
+            self.wrong(&format!("no note: {:?}", answer.stdout));
+        }
+        answer
+    }
+
+    /// A session that began empty and has been read at 5 %.
+    pub fn begun(&mut self) -> Hook {
+        let hook = Hook::new();
+        self.begin(&hook);
+        hook
+    }
+
+    /// Begins this session so.
+    pub fn begin(&mut self, hook: &Hook) {
+        self.silence(hook, &case::start(hook, "startup"));
+        hook.fill(5.0);
+        self.silence(hook, &case::read(hook));
+    }
+
+    /// A session that began empty and whose last response left it so full.
+    pub fn filled(&mut self, percent: f64) -> Hook {
+        let hook = self.begun();
+        hook.fill(percent);
+        hook
+    }
+
+    fn wrong(&mut self, what: &str) {
+        self.wrong.push(what.chars().take(400).collect());
+    }
+}
+
+/// Whether an answer stops what it is asked about, in any of the client's ways. A question is a
+/// stop too: nobody may be there to answer it.
+fn blocks(said: &Value) -> bool {
+    let asked = &said["hookSpecificOutput"]["permissionDecision"];
+    *asked == "deny" || *asked == "ask" || said["decision"] == "block" || said["continue"] == false
+}
