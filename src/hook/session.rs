@@ -167,8 +167,11 @@ pub fn before_compaction(facts: &Facts) -> Reply {
 
 fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     let client = facts.env.client_pid().and_then(state::client);
+    // The seat is taken with the session's state, not ahead of it: a hook that is cut short
+    // (the client ends it at its timeout) is gone on with where it is called again.
     let parent_id = client
-        .and_then(|c| state::take_seat(&facts.places, c, facts.id).ok().flatten())
+        .and_then(|c| state::seat_before(&facts.places, c, facts.id))
+        .or_else(|| facts.session.parent.clone())
         .filter(|id| crate::store::paths::safe_name(id));
     let parent = parent_id.as_deref().and_then(|id| state::load(&facts.places, id).ok().flatten());
     let (Some(parent_id), Some(mut parent)) = (parent_id, parent) else {
@@ -176,7 +179,8 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
         look_around(facts);
         return Reply::default();
     };
-    let crossing = parent.token.as_deref().and_then(|id| cross(facts, id));
+    let token = parent.token.as_deref().or(facts.session.token.as_deref());
+    let crossing = token.and_then(|id| cross(facts, id));
     // A call that was interrupted had no hook that could take up what its verbs asked for.
     let (job, asked) = taking::asked(facts, &parent_id, &parent.job);
     if crossing.is_none() {
@@ -209,6 +213,9 @@ fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
         super::jobs::freeze(facts, &token);
     }
     let moved = boundary::update(&facts.places, id, |token| {
+        if token.step == Step::Cleared && token.child.as_deref() == Some(facts.id) {
+            return Some((token.clone(), token.hooks_deliver(), false));
+        }
         let fresh = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
         let revived = token.revive(facts.now);
         if token.step >= Step::Cleared && !revived {
@@ -225,13 +232,16 @@ fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
         let by_hand = token.hooks_deliver();
         token.child = Some(facts.id.to_owned());
         token.advance(Step::Cleared, facts.now);
-        Some((token.clone(), by_hand))
+        Some((token.clone(), by_hand, true))
     });
-    let crossing = moved.unwrap_or_else(|e| {
+    let (token, by_hand, is_new) = moved.unwrap_or_else(|e| {
         facts.fault("token not moved", &e);
         None
     })??;
-    if let Err(e) = boundary::record(&facts.places, &crossing.0.job, facts.now) {
+    if !is_new && boundary::times(&facts.places, &token.job).contains(&token.since) {
+        return Some((token, by_hand));
+    }
+    if let Err(e) = boundary::record(&facts.places, &token.job, token.since) {
         facts.fault("boundary not recorded", &e);
     }
     log::write(
@@ -239,11 +249,11 @@ fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
         facts.now,
         "cleared",
         &json!({
-            "token": id, "job": crossing.0.job, "from": crossing.0.parent, "to": facts.id,
-            "carrier": crossing.0.carrier.name(), "delivery": crossing.0.delivery,
+            "token": id, "job": token.job, "from": token.parent, "to": facts.id,
+            "carrier": token.carrier.name(), "delivery": token.delivery,
         }),
     );
-    Some(crossing)
+    Some((token, by_hand))
 }
 
 fn child_of(

@@ -189,7 +189,9 @@ pub fn link(facts: &Facts, from: &str, token: Option<&Token>) {
     let over = token.is_some_and(|t| t.delivery == Delivery::Transition);
     let written = jobs::lock(&facts.places, job).and_then(|_held| {
         jobs::change_record(&facts.places, job, |record| {
-            record.lineage.push(link);
+            if record.lineage.last().is_none_or(|last| last.to != link.to) {
+                record.lineage.push(link);
+            }
             let ours = |h: &&mut Holder| h.client.is_some() && h.client == facts.session.client;
             if let Some(holder) = record.holder.as_mut().filter(ours).filter(|_| !over) {
                 facts.id.clone_into(&mut holder.session);

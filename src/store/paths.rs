@@ -163,13 +163,15 @@ impl Places {
     }
 
     fn ensure_in_project(&self, dir: &Path) -> io::Result<()> {
-        fs::create_dir_all(dir)?;
-        let ignore = self.project.join(".brain-guard/.gitignore");
+        let top = self.project.join(".brain-guard");
+        fs::create_dir_all(&top)?;
+        let ignore = top.join(".gitignore");
+        // Ahead of what it hides: who finds that there does not come here again.
         if !ignore.exists() {
             // Without it the folder shows up in git, no more.
             let _ = atomic::write(&ignore, b"*\n!.gitignore\n!settings.json\n");
         }
-        Ok(())
+        fs::create_dir_all(dir)
     }
 
     /// Creates the folders of state.
@@ -273,6 +275,20 @@ mod tests {
         assert!(made.starts_with(&places.state));
         assert_eq!(places.job("j"), made);
         assert!(Places::of(&Env::of([]), Path::new("/x")).is_none());
+    }
+
+    #[test]
+    fn what_hides_the_folder_is_made_ahead_of_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::of(&env, dir.path()).unwrap();
+        // A folder in its place: it can't be written, and nobody minds.
+        let ignore = dir.path().join(".brain-guard/.gitignore");
+        fs::create_dir_all(&ignore).unwrap();
+        assert!(places.ensure_job("j").unwrap().starts_with(dir.path()));
+        fs::remove_dir(&ignore).unwrap();
+        places.ensure_job("k").unwrap();
+        assert!(ignore.is_file());
     }
 
     #[test]

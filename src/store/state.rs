@@ -268,12 +268,17 @@ fn numbering() -> Option<String> {
 /// # Errors
 /// What the system says.
 pub fn take_seat(places: &Places, client: Client, session: &str) -> io::Result<Option<String>> {
+    let before = seat_before(places, client, session);
     let path = places.session(&format!("client-{}", client.pid), "seat");
-    let before: Option<Seat> =
-        atomic::read(&path)?.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let seat = Seat { client, session: session.to_owned(), numbering: numbering() };
     atomic::write_unsynced(&path, &serde_json::to_vec(&seat).map_err(io::Error::from)?)?;
-    Ok(before.filter(|s| s.client == client && s.session != session).map(|s| s.session))
+    Ok(before)
+}
+
+/// The other session that the client is in, as long as this one has not taken its seat.
+pub fn seat_before(places: &Places, client: Client, session: &str) -> Option<String> {
+    let before = seat_of(places, client.pid).filter(|seat| seat.client == client)?;
+    (before.session != session).then_some(before.session)
 }
 
 fn seat_of(places: &Places, pid: u32) -> Option<Seat> {

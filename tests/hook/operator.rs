@@ -148,3 +148,40 @@ fn resume_starts_the_cleared_session_and_is_nobodys_prompt() {
     assert!(after["turn"].is_string() && after["last_human"] == before["last_human"], "{after}");
     assert!(!hook.file().with_file_name("prompts.jsonl").exists());
 }
+
+/// The client ends a hook that takes too long; called again it goes on from there.
+#[test]
+fn a_clear_whose_hook_was_cut_short_is_gone_on_with() {
+    let mut hook = Hook::climbed(31.0);
+    hook.prompt("Make the importer fit for the new ledger.");
+    assert_eq!(hook.agent("brain-guard append 'ask about the schema'").code, Some(0));
+    assert_eq!(hook.agent("brain-guard seal --clear").code, Some(0));
+    hook.set("BRAIN_GUARD_MOD", "");
+    assert_eq!(hook.stop().code, Some(0));
+    let parent = hook.session.clone();
+    hook.session = "5e550000-0000-4000-8000-000000000002".into();
+    let session = hook.session.clone();
+    hook.set("CLAUDE_CODE_SESSION_ID", &session);
+    let delivered = hook.start("clear").note();
+    assert!(delivered.contains("ask about the schema"), "{delivered}");
+
+    let token = hook.state()["token"].as_str().expect("a token").to_owned();
+    let places = hook.places();
+    let mut before: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(places.session(&parent, "json")).expect("state"))
+            .expect("JSON");
+    assert_eq!(before["token"], serde_json::Value::Null);
+    // As it lay there after the new session's state was written, and no more.
+    before["token"] = token.clone().into();
+    std::fs::write(places.session(&parent, "json"), before.to_string()).expect("state");
+    let path = places.token(&token);
+    std::fs::remove_file(path.with_extension("piece-1")).expect("a claim");
+    let text = std::fs::read_to_string(&path).expect("token");
+    let text = text.replace("\"step\":\"delivered\"", "\"step\":\"cleared\"");
+    std::fs::write(&path, text).expect("token");
+
+    assert_eq!(hook.start("clear").note(), delivered);
+    let record = std::fs::read(hook.file().with_file_name("job.json")).expect("record");
+    let record: serde_json::Value = serde_json::from_slice(&record).expect("JSON");
+    assert_eq!(record["lineage"].as_array().map(Vec::len), Some(1), "{record}");
+}

@@ -1,2 +1,122 @@
-//! Its cases follow.
-fn main() {}
+//! Every verb and hook that writes is killed as it enters each system call that writes,
+//! renames, links, removes, cuts, makes a folder or syncs. What lies on disk then must be
+//! the state of before or the one of after, and the next call must go on from it.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program of its own: it starts processes, reads files, and prints"
+)]
+
+mod control;
+mod disk;
+mod installing;
+mod judge;
+mod operations;
+mod play;
+mod trace;
+
+#[path = "../hook/harness.rs"]
+#[allow(dead_code, reason = "the hook's tests use the rest")]
+mod harness;
+
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use play::{Outcome, play};
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(code) = installing::child(&args) {
+        return code;
+    }
+    let filters: Vec<&String> = args.iter().filter(|word| !word.starts_with('-')).collect();
+    let wanted = |name: &str| {
+        filters.is_empty()
+            || filters.iter().any(|part| name.contains(*part) || "kill".contains(*part))
+    };
+    let operations: Vec<_> = operations::ALL.iter().filter(|(name, _)| wanted(name)).collect();
+    let controls: Vec<_> = control::ALL.iter().filter(|(name, _)| wanted(name)).collect();
+    if args.iter().any(|word| word == "--list") {
+        operations.iter().for_each(|(name, _)| println!("{name}: test"));
+        controls.iter().for_each(|(name, _)| println!("control: {name}: test"));
+        return ExitCode::SUCCESS;
+    }
+    let began = Instant::now();
+    let cases = operations.len() + controls.len();
+    let result = |passed: usize, failed: usize, ignored: usize| {
+        let verdict = if failed == 0 { "ok" } else { "FAILED" };
+        let seconds = began.elapsed().as_secs_f64();
+        println!(
+            "test result: {verdict}. {passed} passed; {failed} failed; {ignored} ignored; 0 measured; 0 filtered out; finished in {seconds:.2}s"
+        );
+        ExitCode::from(u8::from(failed > 0))
+    };
+    if cases == 0 {
+        return result(0, 0, 0);
+    }
+    let strace = match trace::strace() {
+        Ok(strace) => strace,
+        Err(why) => {
+            println!("kill harness: {why}");
+            return result(0, 0, cases);
+        }
+    };
+    // Whether the bytes reach a disk is not what is tried, and a disk takes its time.
+    let memory = std::path::Path::new("/dev/shm");
+    if tempfile::tempdir_in(memory).is_ok() {
+        // Only refused where it was set before.
+        let _ = tempfile::env::override_temp_dir(memory);
+    }
+    play::adopt().expect("a process may adopt orphans");
+    let times = args.iter().any(|word| word == "--times");
+    let outcomes = all(&operations, &strace, times);
+    let mut failed = 0;
+    for Outcome { name, faults, .. } in outcomes.iter().filter(|o| !o.faults.is_empty()) {
+        failed += 1;
+        println!("{name}: {} unsound", faults.len());
+        faults.iter().for_each(|fault| println!("  {fault}"));
+    }
+    for (name, script) in controls {
+        let found = !play(name, &control::operation(script), &strace).faults.is_empty();
+        println!("control, {name}: {}", if found { "found" } else { "NOT FOUND" });
+        failed += usize::from(!found);
+    }
+    let kills: usize = outcomes.iter().map(|o| o.kills).sum();
+    let unsound: usize = outcomes.iter().map(|o| o.faults.len()).sum();
+    println!(
+        "kill harness: {} operations, {kills} kills, {} sound",
+        outcomes.len(),
+        kills.saturating_sub(unsound)
+    );
+    result(cases - failed, failed, 0)
+}
+
+/// Two at a time: most of it is waiting for processes.
+fn all(
+    operations: &[&operations::Prepared],
+    strace: &std::path::Path,
+    times: bool,
+) -> Vec<Outcome> {
+    let next = AtomicUsize::new(0);
+    let outcomes = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some((name, prepare)) =
+                    operations.get(next.fetch_add(1, Ordering::Relaxed))
+                {
+                    let outcome = play(name, &prepare(), strace);
+                    if times {
+                        let seconds = outcome.took.as_secs_f64();
+                        println!("{:>4} kills {seconds:>5.1} s  {name}", outcome.kills);
+                    }
+                    outcomes.lock().expect("no panic").push(outcome);
+                }
+            });
+        }
+    });
+    outcomes.into_inner().expect("no panic")
+}

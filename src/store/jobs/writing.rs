@@ -77,9 +77,9 @@ fn open_own(asker: &Asker, job: &str) -> io::Result<Result<Open, Refusal>> {
 /// The lock stayed taken, or what the system says.
 pub fn make_file(asker: &Asker, job: &str) -> io::Result<()> {
     let _held = lock(asker.places, job)?;
-    begin(asker, job, is_default(asker.places, job))?;
     // Another one that holds it is told to whoever writes.
-    hold_locked(asker.places, job, &asker.holder()).map(drop)
+    let _other = hold_locked(asker.places, job, &asker.holder())?;
+    begin(asker, job, is_default(asker.places, job)).map(drop)
 }
 
 /// The text of a job's file; file and record are made where there are none.
@@ -91,15 +91,13 @@ pub fn begin(asker: &Asker, job: &str, auto: bool) -> io::Result<String> {
     let Asker { places, settings, .. } = asker;
     let shape = &settings.file.shape;
     let new = !exists(places, job);
-    let text = if let Some(text) = read(places, job)? {
-        text
-    } else {
+    let found = read(places, job)?;
+    let is_there = found.is_some();
+    let text = found.unwrap_or_else(|| {
         let text = compaction::template(&asker.template, shape, job, asker.now);
         // A template that leaves no place for the commits is used without them.
-        let text = commits::filled(places, job, &text, settings).unwrap_or(text);
-        atomic::write(&places.compaction(job), text.as_bytes())?;
-        text
-    };
+        commits::filled(places, job, &text, settings).unwrap_or(text)
+    });
     change_record(places, job, |record| {
         if record.created.is_none() {
             let document = compaction::parse(&text, shape);
@@ -111,6 +109,10 @@ pub fn begin(asker: &Asker, job: &str, auto: bool) -> io::Result<String> {
             (record.state, record.paused_by) = (State::Active, None);
         }
     })?;
+    // Last: where the file is there, all of this was done.
+    if !is_there {
+        atomic::write(&places.compaction(job), text.as_bytes())?;
+    }
     Ok(text)
 }
 

@@ -1,0 +1,130 @@
+//! `install` and `uninstall` in a process of their own, as the verbs call them, but for
+//! the program that is installed: a small one, since the real one is written and hashed
+//! for as long as all the rest takes. The client is a stand-in that keeps its lists in files.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use brain_guard::cmd::install::{InstallPlan, install, keys};
+use brain_guard::cmd::uninstall::{UninstallPlan, uninstall};
+
+use crate::harness::Hook;
+use crate::operations::{Operation, root};
+use crate::trace::Run;
+
+const CLIENT: &str = r#"#!/bin/sh
+cd "${0%/*}" || exit 1
+shift
+held() { read -r held < "$1" || :; }
+case "$*" in
+"marketplace list --json") if [ -e market ]; then held market; printf '[{"name":"brain-guard","path":"%s"}]' "$held"; else echo '[]'; fi;;
+"list --json") if [ -e plugin ]; then held plugin; printf '[{"id":"brain-guard@brain-guard","version":"%s","enabled":true}]' "$held"; else echo '[]'; fi;;
+"marketplace add "*) echo "$3" > market;;
+install*|update*) echo VERSION > plugin;;
+uninstall*) rm -f plugin;;
+"marketplace remove"*) rm -f market;;
+esac
+"#;
+
+const THEIRS: &str =
+    "{\"bindings\": [\n  {\"context\": \"Chat\", \"bindings\": {\"ctrl+k\": \"chat:stash\"}}\n]}";
+
+/// What the process is told with: the verb, then the root of its world.
+const FLAG: &str = "--as-program";
+
+/// Runs a verb where this program was started for it.
+pub fn child(args: &[String]) -> Option<ExitCode> {
+    let [flag, verb, root] = args else { return None };
+    if flag != FLAG {
+        return None;
+    }
+    let plan = plan(Path::new(root));
+    let done = match verb.as_str() {
+        "install" => install(&plan, &mut std::io::sink()),
+        _ => uninstall(&taken_out(&plan), &mut std::io::sink()),
+    };
+    if let Err(e) = &done {
+        eprintln!("{e:#}");
+    }
+    Some(ExitCode::from(u8::from(done.is_err())))
+}
+
+fn plan(root: &Path) -> InstallPlan {
+    let home = root.join("home");
+    InstallPlan {
+        binary: home.join("program"),
+        data: home.join(".local/share/brain-guard"),
+        links: home.join(".local/bin"),
+        on_path: true,
+        client: Some(home.join("client/claude")),
+        config: home.join(".claude"),
+        checkout: None,
+        keys: keys::Wish::Bound,
+        tiers: String::new(),
+    }
+}
+
+fn taken_out(plan: &InstallPlan) -> UninstallPlan {
+    UninstallPlan {
+        data: plan.data.clone(),
+        links: plan.links.clone(),
+        client: plan.client.clone(),
+        config: plan.config.clone(),
+        state: plan.data.with_file_name("state"),
+    }
+}
+
+fn fresh() -> Hook {
+    let hook = Hook::new();
+    let plan = plan(&root(&hook));
+    let client = plan.client.expect("a client");
+    fs::create_dir_all(client.parent().expect("folder")).expect("folder");
+    let script = CLIENT.replace("VERSION", env!("CARGO_PKG_VERSION"));
+    for (path, text) in [(&client, script.as_str()), (&plan.binary, "#!/bin/sh\n")] {
+        fs::write(path, text).expect("program");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("mode");
+    }
+    fs::write(plan.config.join("keybindings.json"), THEIRS).expect("keys");
+    hook
+}
+
+fn installed() -> Hook {
+    let hook = fresh();
+    install(&plan(&root(&hook)), &mut std::io::sink()).expect("installed");
+    hook
+}
+
+fn run(hook: Hook, verb: &str) -> Operation {
+    let folder = root(&hook);
+    let program: PathBuf = std::env::current_exe().expect("own path");
+    let run = Run {
+        program,
+        args: vec![FLAG.to_owned(), verb.to_owned(), folder.display().to_string()],
+        env: vec![
+            ("HOME".to_owned(), hook.home.display().to_string()),
+            ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),
+        ],
+        folder,
+        stdin: Vec::new(),
+    };
+    Operation { hook, run, session: false }
+}
+
+/// Where nothing was installed.
+pub fn first() -> Operation {
+    run(fresh(), "install")
+}
+
+/// Over a release before it.
+pub fn another() -> Operation {
+    let hook = installed();
+    fs::write(plan(&root(&hook)).binary, "#!/bin/sh\n# the next release\n").expect("program");
+    run(hook, "install")
+}
+
+/// Out again.
+pub fn uninstalled() -> Operation {
+    run(installed(), "uninstall")
+}

@@ -1,0 +1,342 @@
+//! What is killed: every verb and hook that writes, each from a state in which it has
+//! all there is to do.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Hook, PROGRAM, fixtures};
+use crate::installing;
+use crate::trace::Run;
+
+/// One operation, ready to run.
+pub struct Operation {
+    /// The session it happens in.
+    pub hook: Hook,
+    /// What runs.
+    pub run: Run,
+    /// A session answers `status` and `PreToolUse` behind it.
+    pub session: bool,
+}
+
+/// An operation's name, and what prepares it.
+pub type Prepared = (&'static str, fn() -> Operation);
+
+/// All of them.
+pub const ALL: [Prepared; 33] = [
+    ("append, the first", first_append),
+    ("append", || verb(worked(), &["append", "--kind", "risk", "the cache is never invalidated"])),
+    ("append after a seal", append_after_seal),
+    ("close", close),
+    ("seal", || seal_of(messy())),
+    ("seal, the second", second_seal),
+    ("PostToolUse of a seal", posted_seal),
+    ("Stop behind a seal", stop_behind_seal),
+    ("Stop that seals itself", stop_that_seals),
+    ("mod: the turn's end", || step(pending(), "turn-complete")),
+    ("mod: cut the turn", gate),
+    ("SessionStart(clear), mod", || start_clear(clearing())),
+    ("mod: submitted", || step(submitting(), "submitted")),
+    ("PreToolUse that acknowledges", acknowledges),
+    ("SessionStart(clear), by hand", cleared_by_hand),
+    ("PreToolUse at a tier", at_a_tier),
+    ("override", || operator(&["override", "--for", "30m"])),
+    ("override --off", override_off),
+    ("UserPromptSubmit", prompt),
+    ("PreCompact", compaction),
+    ("SessionStart(startup)", startup),
+    ("job focus, a name for the default", || verb(worked(), &["job", "focus", "parser"])),
+    ("job focus, another", || verb(named(), &["job", "focus", "docs"])),
+    ("Stop behind a focus", stop_behind_focus),
+    ("job pause", || verb(named(), &["job", "pause"])),
+    ("job resume", resume),
+    ("job complete", complete),
+    ("job restore", restore),
+    ("phase enter", || verb(worked(), &["phase", "enter", "design", "--coach", "look twice"])),
+    ("phase exit", phase_exit),
+    ("install, the first", installing::first),
+    ("install, another release", installing::another),
+    ("uninstall", installing::uninstalled),
+];
+
+fn begun() -> Hook {
+    let hook = Hook::new();
+    hook.settings(&json!({"boundary": {
+        "min_interval_seconds": 0, "max_per_hour": 10_000, "attended_notice_seconds": 0,
+    }}));
+    hook.begin();
+    hook
+}
+
+/// A session that has written notes and stands at the narrow tier.
+fn worked() -> Hook {
+    let hook = begun();
+    for (kind, note) in [
+        ("directive", "write the migration before anything else"),
+        ("thread", "the parser still fails on CRLF"),
+        ("lesson", "the first plan was too big; the tests showed it"),
+    ] {
+        ok(&hook.agent(&format!("brain-guard append --kind {kind} '{note}'")));
+    }
+    hook.fill(31.0);
+    assert_eq!(hook.read().verdict(), "deny");
+    hook
+}
+
+/// The same with a large file that nobody tidied, sealed once before.
+fn messy() -> Hook {
+    let hook = worked();
+    ok(&hook.agent("brain-guard seal --no-clear --summary 'the parser is under way'"));
+    let text = fs::read_to_string(fixtures().join("compaction/hand-made-3000-words.md"));
+    fs::write(hook.file(), text.expect("fixture")).expect("file");
+    hook
+}
+
+/// Works on a job with a name.
+fn named() -> Hook {
+    let hook = worked();
+    ok(&hook.agent("brain-guard job focus parser --no-clear"));
+    hook.stop();
+    hook
+}
+
+/// Sealed, and not heard of by any hook.
+fn sealed() -> Hook {
+    let hook = worked();
+    ok(&hook.raw(
+        &["seal", "--clear", "--summary", "the parser is done", "--session", &hook.session],
+        b"",
+    ));
+    hook
+}
+
+/// With a token, the turn still running.
+fn pending() -> Hook {
+    let hook = sealed();
+    ok(&hook.stop());
+    hook
+}
+
+/// The module is about to clear.
+fn clearing() -> Hook {
+    let hook = pending();
+    assert_eq!(moved(&hook, "turn-complete"), "clear");
+    hook
+}
+
+fn next(mut hook: Hook) -> Hook {
+    hook.session = "5e550000-0000-4000-8000-000000000002".into();
+    let session = hook.session.clone();
+    hook.set("CLAUDE_CODE_SESSION_ID", &session);
+    hook
+}
+
+fn cleared() -> Hook {
+    let hook = next(clearing());
+    ok(&hook.start("clear"));
+    hook
+}
+
+fn submitting() -> Hook {
+    let hook = cleared();
+    assert_eq!(moved(&hook, "cleared"), "submit");
+    hook
+}
+
+fn ok(answer: &Answer) {
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+}
+
+fn report(hook: &Hook, event: &str) -> Value {
+    json!({"event": event, "answered": true, "session_id": hook.session})
+}
+
+fn moved(hook: &Hook, event: &str) -> String {
+    let answer = hook.raw(&["mod", "step"], report(hook, event).to_string().as_bytes());
+    answer.json()["action"].as_str().expect("an action").to_owned()
+}
+
+fn with(hook: Hook, args: &[&str], stdin: &str) -> Operation {
+    let run = Run::of(&hook.command(args), stdin.as_bytes());
+    Operation { hook, run, session: true }
+}
+
+fn verb(hook: Hook, args: &[&str]) -> Operation {
+    let session = hook.session.clone();
+    with(hook, &[args, &["--session", &session]].concat(), "")
+}
+
+fn event(hook: Hook, payload: &Value) -> Operation {
+    with(hook, &["hook"], &payload.to_string())
+}
+
+fn step(hook: Hook, what: &str) -> Operation {
+    let text = report(&hook, what).to_string();
+    with(hook, &["mod", "step"], &text)
+}
+
+fn first_append() -> Operation {
+    verb(begun(), &["append", "the parser still fails on CRLF"])
+}
+
+fn append_after_seal() -> Operation {
+    let mut operation = seal_of(worked());
+    ok(&operation.run.plainly());
+    operation = verb(operation.hook, &["append", "one more thread"]);
+    operation
+}
+
+fn close() -> Operation {
+    let hook = worked();
+    let text = fs::read_to_string(hook.file()).expect("file");
+    let shape = brain_guard::compaction::Shape::default();
+    let document = brain_guard::compaction::parse(&text, &shape);
+    let id = document.entries().next().expect("an entry").id.to_string();
+    verb(hook, &["close", &id])
+}
+
+fn seal_of(hook: Hook) -> Operation {
+    verb(hook, &["seal", "--clear", "--summary", "the parser is done"])
+}
+
+fn second_seal() -> Operation {
+    let hook = sealed();
+    ok(&hook.agent("brain-guard append 'one more thread'"));
+    verb(hook, &["seal", "--clear"])
+}
+
+fn posted_seal() -> Operation {
+    let hook = sealed();
+    let command = format!("{PROGRAM} seal --session {} --clear", hook.session);
+    let told = json!({
+        "tool_name": "Bash", "tool_use_id": "toolu_2", "tool_input": {"command": command},
+        "tool_response": {"stdout": "sealed", "stderr": "", "interrupted": false, "isImage": false},
+    });
+    let payload = hook.payload("PostToolUse", &told);
+    event(hook, &payload)
+}
+
+fn stopped(hook: Hook) -> Operation {
+    let payload = hook.payload("Stop", &json!({"background_tasks": []}));
+    event(hook, &payload)
+}
+
+fn stop_behind_seal() -> Operation {
+    stopped(sealed())
+}
+
+fn stop_that_seals() -> Operation {
+    let hook = worked();
+    for _ in 0..2 {
+        assert_eq!(hook.stop().json()["decision"], "block");
+    }
+    stopped(hook)
+}
+
+fn gate() -> Operation {
+    let hook = pending();
+    let asked =
+        json!({"session_id": hook.session, "tool_name": "Bash", "tool_input": {"command": "ls"}});
+    with(hook, &["mod", "gate"], &asked.to_string())
+}
+
+fn start_clear(hook: Hook) -> Operation {
+    let hook = next(hook);
+    let payload = hook.payload("SessionStart", &json!({"source": "clear"}));
+    event(hook, &payload)
+}
+
+fn acknowledges() -> Operation {
+    let hook = submitting();
+    assert_eq!(moved(&hook, "submitted"), "none");
+    let payload = hook.call("Read", &json!({"file_path": "/etc/hostname"}));
+    event(hook, &payload)
+}
+
+fn cleared_by_hand() -> Operation {
+    let mut hook = worked();
+    hook.set("BRAIN_GUARD_MOD", "");
+    hook.prompt("Make the importer fit for the new ledger.");
+    ok(&hook.raw(&["seal", "--clear", "--session", &hook.session], b""));
+    ok(&hook.stop());
+    start_clear(hook)
+}
+
+fn at_a_tier() -> Operation {
+    let hook = begun();
+    hook.fill(31.0);
+    let payload = hook.call("Read", &json!({"file_path": "/etc/hostname"}));
+    event(hook, &payload)
+}
+
+fn operator(args: &[&str]) -> Operation {
+    let mut hook = worked();
+    // From a terminal of the operator's own.
+    hook.set("CLAUDECODE", "");
+    verb(hook, args)
+}
+
+fn override_off() -> Operation {
+    let given = operator(&["override", "--calls", "20"]);
+    ok(&given.run.plainly());
+    verb(given.hook, &["override", "--off"])
+}
+
+fn prompt() -> Operation {
+    let hook = worked();
+    let payload = hook.payload("UserPromptSubmit", &json!({"prompt": "and the docs, please"}));
+    event(hook, &payload)
+}
+
+fn compaction() -> Operation {
+    let hook = worked();
+    let payload = hook.payload("PreCompact", &json!({"trigger": "auto"}));
+    event(hook, &payload)
+}
+
+fn startup() -> Operation {
+    let hook = Hook::new();
+    let payload = hook.payload("SessionStart", &json!({"source": "startup"}));
+    event(hook, &payload)
+}
+
+fn stop_behind_focus() -> Operation {
+    let hook = named();
+    ok(&hook.raw(&["job", "focus", "docs", "--session", &hook.session], b""));
+    stopped(hook)
+}
+
+fn resume() -> Operation {
+    let hook = named();
+    ok(&hook.agent("brain-guard job pause"));
+    hook.stop();
+    verb(hook, &["job", "resume", "parser"])
+}
+
+fn complete() -> Operation {
+    let hook = named();
+    ok(&hook.agent("brain-guard seal --no-clear --summary 'the parser is done'"));
+    verb(hook, &["job", "complete"])
+}
+
+fn restore() -> Operation {
+    let hook = named();
+    ok(&hook.agent("brain-guard seal --no-clear --summary 'the parser is done'"));
+    ok(&hook.agent("brain-guard append 'one more thread'"));
+    verb(hook, &["job", "restore", "parser", "--version", "1"])
+}
+
+fn phase_exit() -> Operation {
+    let hook = worked();
+    ok(&hook.agent("brain-guard phase enter design"));
+    let slice = "## Forward State\n- review the schema\n\n## Open Threads\n- none: nothing was left open\n\n\
+        ## Assumptions & Risks\n- the feed is sorted\n\n## Process Insight\n- plan smaller\n";
+    let session = hook.session.clone();
+    with(hook, &["phase", "exit", "--session", &session], slice)
+}
+
+/// The folder that holds the session's home and project, and nothing else.
+pub fn root(hook: &Hook) -> PathBuf {
+    hook.home.parent().expect("a root").to_owned()
+}
