@@ -10,9 +10,10 @@ use super::whose;
 use super::{Exit, err, out};
 use crate::cli::{OverrideArgs, Whose};
 use crate::clock::Time;
-use crate::env::{self, Env};
+use crate::env::Env;
 use crate::hook::facts::Facts;
 use crate::log;
+use crate::store::ancestry::below_a_client;
 use crate::store::state::{self, Override};
 
 /// Runs the verb from a terminal.
@@ -20,8 +21,7 @@ use crate::store::state::{self, Override};
 /// # Errors
 /// No session, or state that can't be written.
 pub fn run(env: &Env, now: Time, whose: &Whose, how: &OverrideArgs) -> anyhow::Result<Exit> {
-    // Every process the client starts carries this mark, the agent's shell too.
-    if env.get(env::CLAUDECODE).is_some() {
+    if whose::in_an_agents_shell(env) {
         err(
             "the override is the operator's: run this in a terminal of your own, or type /brain-guard:override at the prompt",
         );
@@ -42,6 +42,12 @@ struct Typed {
 
 /// Runs the command as typed at the client's prompt; says what came of it.
 pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
+    // The client starts the hook itself. One that runs further down was fed a prompt that nobody
+    // typed, by the agent's shell or in a client of its own.
+    if below_a_client(&facts.places, 1) {
+        return "brain-guard: the override is the operator's: type it in a session that no agent started"
+            .to_owned();
+    }
     let words = args.split_whitespace();
     let done = match Typed::try_parse_from(words) {
         Ok(typed) => apply(facts, &typed.how),

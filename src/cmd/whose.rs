@@ -10,6 +10,7 @@ use crate::cli::Whose;
 use crate::clock::Time;
 use crate::env::{self, Env};
 use crate::hook::facts::Facts;
+use crate::store::ancestry::below_a_client;
 use crate::store::jobs::{self, Open};
 use crate::store::paths::{Places, project_root, safe_name};
 use crate::store::state;
@@ -21,6 +22,13 @@ pub struct Found {
     pub project: PathBuf,
     /// The session.
     pub session: String,
+}
+
+/// Whether an agent runs this. Every process the client starts carries a mark; the agent
+/// can take that off, but not its client from above itself.
+pub fn in_an_agents_shell(env: &Env) -> bool {
+    let places = || Places::of(env, Path::new("/"));
+    env.get(env::CLAUDECODE).is_some() || places().is_some_and(|p| below_a_client(&p, 0))
 }
 
 /// The project a command is about.

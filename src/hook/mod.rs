@@ -23,6 +23,7 @@ pub mod session;
 pub mod stop;
 pub mod surroundings;
 pub mod taking;
+pub mod target;
 pub mod wire;
 
 use std::io::Read;

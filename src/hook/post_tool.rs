@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 
 use super::event::{Event, ToolCall};
 use super::facts::Facts;
-use super::pre_tool::{absolute, settle};
+use super::pre_tool::settle;
 use super::reply::{Agent, Reply};
 use super::say::Say;
+use super::target::absolute;
 use super::wire::ToolInput;
 use super::{commits, crossing};
 use crate::policy::bands::{Band, band};

@@ -1,7 +1,5 @@
 //! `PreToolUse`: the decision on one call.
 
-use std::path::{Path, PathBuf};
-
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -9,28 +7,25 @@ use super::event::{Event, Kind, ToolCall};
 use super::facts::{Context, Facts};
 use super::reply::{Agent, Reply};
 use super::say::Say;
+use super::target;
 use super::wire::ToolInput;
 use crate::log;
 use crate::policy::bands::{Band, band};
-use crate::policy::carve_outs::{self, Caller};
 use crate::policy::coach::Told;
 use crate::policy::decide::{Call, Decision, Denial, Target, decide};
 use crate::policy::gauge::Reading;
 use crate::policy::gauge::WindowSource;
-use crate::policy::operator::{self, Guarded};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Cap, Ranks, Readings, Stance};
 use crate::store::jobs;
-use crate::store::paths::same_file;
 use crate::store::state::{self, Counted, Denied, First, Grace};
 
 /// Handles the event.
 pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
-    let input: ToolInput =
-        call.input.and_then(|i| serde_json::from_str(i.get()).ok()).unwrap_or_default();
+    let input = ToolInput::of(call.input);
     let band = band_of(facts, call.tool, &input);
     if event.subagent {
-        let target = target(facts, event, call, &input, true);
+        let target = target::of(facts, event, call, &input, band, true);
         let call = Call { tool: call.tool, band, subagent: true, target, sealed: false };
         let none = Readings::default();
         let ramp = Ramp::default();
@@ -53,12 +48,12 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
     let stance = facts.stance(&ramp, &readings);
     keep(facts, event, context, &stance, file.map(|f| f.1));
     let squeezed = stance.effective(&ramp) >= ramp.first_blocking();
-    let target = target(facts, event, call, &input, squeezed);
+    let target = target::of(facts, event, call, &input, band, squeezed);
     let call =
         Call { tool: call.tool, band, subagent: false, target, sealed: sealed(facts, &readings) };
     let lines = facts.settings.coach.reread_lines;
     let decision = decide(&call, &stance, &ramp, lines, || {
-        let path = absolute(event, input.file_path.as_deref().unwrap_or_default());
+        let path = target::absolute(event, input.file_path.as_deref().unwrap_or_default());
         state::knows_file(&facts.places, facts.id, &path.to_string_lossy())
     });
     let say = Say::new(facts, &ramp, &readings, &stance);
@@ -87,73 +82,6 @@ fn band_of(facts: &Facts, tool: &str, input: &ToolInput) -> Band {
     band(tool, &facts.settings.bands)
 }
 
-/// A path as the tool means it: relative ones from where the agent's shell stands.
-pub fn absolute(event: &Event, path: &str) -> PathBuf {
-    let path = Path::new(path);
-    if path.is_absolute() {
-        path.to_path_buf()
-    } else {
-        Path::new(event.cwd.unwrap_or("/")).join(path)
-    }
-}
-
-/// What of our state no tool of the agent's may touch. Saved outputs, jobs and
-/// sealed versions are its own.
-const OPERATORS: [&str; 7] =
-    ["sessions", "boundary", "snapshots", "claims", "commits", "merged", "log.jsonl"];
-
-fn target(
-    facts: &Facts,
-    event: &Event,
-    call: &ToolCall,
-    input: &ToolInput,
-    squeezed: bool,
-) -> Target {
-    let state = |name: &str| facts.places.state.join(name).to_string_lossy().into_owned();
-    let mut paths: Vec<String> = OPERATORS.iter().map(|name| state(name)).collect();
-    paths.push(facts.places.claims_of_commits().to_string_lossy().into_owned());
-    paths.push(facts.places.user_settings.to_string_lossy().into_owned());
-    let guarded = Guarded { paths };
-    if let Some(command) = input.command.as_deref() {
-        let ours = |program: &Path| {
-            let caller = Caller {
-                program: &program.to_string_lossy(),
-                session: facts.id,
-                call: call.id,
-                project: &facts.places.project.to_string_lossy(),
-            };
-            let here = |path: &str| same_file(&absolute(event, path), &facts.places.project);
-            carve_outs::own_command(command, &caller, here)
-        };
-        if command.contains("brain-guard")
-            && let Some(own) = facts.env.program().as_deref().and_then(ours)
-        {
-            return Target::Own(own);
-        }
-        if operator::shell_touches_guarded(command, &guarded) {
-            return Target::Operator;
-        }
-        return Target::Other;
-    }
-    let Some(path) = input.file_path.as_deref().or(input.notebook_path.as_deref()) else {
-        return Target::Other;
-    };
-    let file_tool = matches!(call.tool, "Read" | "Edit" | "Write");
-    if file_tool && (squeezed || path.to_ascii_lowercase().ends_with("compaction.md")) {
-        let live = facts.places.compaction(&facts.session.job);
-        if same_file(&absolute(event, path), &live) {
-            return Target::CompactionFile;
-        }
-    }
-    if call.tool != "Read" && path.contains("brain-guard") {
-        let path = absolute(event, path);
-        if operator::writes_guarded(&path.to_string_lossy(), &guarded) {
-            return Target::Operator;
-        }
-    }
-    Target::Other
-}
-
 /// Whether a valid seal waits for its boundary, and one can still be had.
 fn sealed(facts: &Facts, readings: &Readings) -> bool {
     let Some(token) = facts.token() else { return false };
@@ -171,12 +99,11 @@ pub fn denied_after_seal(facts: &Facts, tool: &str, input: Option<&RawValue>) ->
         kind: Kind::SessionEnd,
     };
     let call = ToolCall { tool, input, id: "", took: None, error: None };
-    let parsed: ToolInput =
-        input.and_then(|i| serde_json::from_str(i.get()).ok()).unwrap_or_default();
+    let parsed = ToolInput::of(input);
     let band = band_of(facts, tool, &parsed);
     band != Band::Control
         && sealed(facts, &Readings::default())
-        && target(facts, &event, &call, &parsed, true) == Target::Other
+        && target::of(facts, &event, &call, &parsed, band, true) == Target::Other
 }
 
 /// Begins a session at first sight, and takes from its first reading what that

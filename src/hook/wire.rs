@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// One hook payload. Explicit nulls count as missing.
@@ -108,6 +109,26 @@ pub struct ToolInput<'a> {
     pub limit: Option<u64>,
 }
 
+impl<'a> ToolInput<'a> {
+    /// The fields of an input. One of another type, which no tool of the client's has, takes
+    /// none of the others along: by a stray `limit` a command would pass unseen.
+    pub fn of(input: Option<&'a RawValue>) -> Self {
+        let Some(raw) = input.map(RawValue::get) else { return Self::default() };
+        serde_json::from_str(raw).unwrap_or_else(|_| {
+            let value: Value = serde_json::from_str(raw).unwrap_or_default();
+            let text = |key: &str| Some(Cow::Owned(value[key].as_str()?.to_owned()));
+            Self {
+                file_path: text("file_path"),
+                notebook_path: text("notebook_path"),
+                command: text("command"),
+                skill: text("skill"),
+                offset: value["offset"].as_u64(),
+                limit: value["limit"].as_u64(),
+            }
+        })
+    }
+}
+
 /// Some events carry an object where others carry the id.
 fn text_or_nothing<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {
     #[derive(Deserialize)]
@@ -128,6 +149,15 @@ fn text_or_nothing<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de,
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_field_of_another_type_hides_no_other() {
+        let raw: &RawValue =
+            serde_json::from_str(r#"{"command":"x","limit":"all","file_path":7}"#).unwrap();
+        let input = ToolInput::of(Some(raw));
+        assert_eq!((input.command.as_deref(), input.limit), (Some("x"), None));
+        assert_eq!(input.file_path, None);
+    }
 
     #[test]
     fn nulls_unknown_fields_and_a_model_as_object() {

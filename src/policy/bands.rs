@@ -56,14 +56,12 @@ pub fn band(tool: &str, overrides: &BTreeMap<String, Band>) -> Band {
 
 fn built_in(tool: &str) -> Band {
     match tool {
-        "Write" | "Edit" | "NotebookEdit" | "MultiEdit" => Band::Write,
+        "Write" | "Edit" | "NotebookEdit" | "MultiEdit" | "EnterWorktree" => Band::Write,
         "Bash" | "PowerShell" | "Monitor" => Band::Shell,
         "Agent" | "Task" | "Workflow" | "SendMessage" | "Skill" | "ScheduleWakeup"
         | "TeamCreate" => Band::Dispatch,
         "AskUserQuestion"
-        | "EnterPlanMode"
         | "ExitPlanMode"
-        | "EnterWorktree"
         | "ExitWorktree"
         | "ToolSearch"
         | "DeferredToolPlaceholder"
@@ -80,6 +78,7 @@ fn built_in(tool: &str) -> Band {
         | "ListAgents"
         | "ReportFindings" => Band::Control,
         _ if tool.starts_with("Cron") => Band::Dispatch,
+        // EnterPlanMode among them: plan mode is only coached, and the agent would read on in it.
         _ => Band::Read,
     }
 }
@@ -102,6 +101,8 @@ mod tests {
             ("Agent", Band::Dispatch),
             ("CronCreate", Band::Dispatch),
             ("ExitPlanMode", Band::Control),
+            ("EnterPlanMode", Band::Read),
+            ("EnterWorktree", Band::Write),
             ("ToolSearch", Band::Control),
         ] {
             assert_eq!(band(tool, &none), expected, "{tool}");

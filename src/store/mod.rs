@@ -2,6 +2,7 @@
 //! locks, the transcript's tail, and the files of state.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
+pub mod ancestry;
 pub mod archives;
 pub mod aside;
 pub mod atomic;
@@ -12,6 +13,7 @@ pub mod jobs;
 pub mod journal;
 pub mod keybindings;
 pub mod lock;
+pub mod names;
 pub mod neighbours;
 pub mod paths;
 pub mod prompts;

@@ -250,7 +250,8 @@ pub fn same_file(a: &Path, b: &Path) -> bool {
     a == b || resolve(a) == resolve(b)
 }
 
-fn resolve(path: &Path) -> PathBuf {
+/// The path without symlinks and dots; what is not there yet is put behind what is.
+pub fn resolve(path: &Path) -> PathBuf {
     if let Ok(real) = fs::canonicalize(path) {
         return real;
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::atomic;
-use super::paths::Places;
+use super::paths::{Places, safe_name};
 use super::state;
 use crate::clock::Time;
 
@@ -66,6 +66,18 @@ pub enum Request {
 }
 
 impl Request {
+    /// Whether its jobs are names: the file lies in the project, where anybody may write
+    /// it, and a job's name becomes a path.
+    fn is_plain(&self) -> bool {
+        let (job, adopted) = match self {
+            Self::Seal { job, .. } | Self::Pause { job, .. } | Self::Complete { job, .. } => {
+                (job, None)
+            }
+            Self::Focus { job, adopted, .. } => (job, adopted.as_ref()),
+        };
+        safe_name(job) && adopted.is_none_or(|name| safe_name(name))
+    }
+
     /// The job the session works on after this: `Some(None)` for the next default
     /// one, `None` where it changes nothing.
     pub fn moves_to(&self) -> Option<Option<&str>> {
@@ -150,7 +162,8 @@ fn taken(path: &Path, session: &str, by: impl Fn(u32) -> bool) -> Vec<PathBuf> {
 
 fn read(path: &Path) -> Vec<Request> {
     let Ok(Some(bytes)) = atomic::read(path) else { return Vec::new() };
-    bytes.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+    let lines = bytes.split(|b| *b == b'\n');
+    lines.filter_map(|line| serde_json::from_slice(line).ok()).filter(Request::is_plain).collect()
 }
 
 #[cfg(test)]
@@ -176,6 +189,8 @@ mod tests {
             Request::Focus { job: "k".into(), adopted: None, created: false, clear: true, at };
         leave(&places, "s", &seal).unwrap();
         leave(&places, "s", &focus).unwrap();
+        let out = Request::Pause { job: "../../src".into(), at };
+        leave(&places, "s", &out).unwrap();
         assert_eq!(take(&places, "other").requests, []);
         assert_eq!(waiting(&places, "s").len(), 2);
         let taken = take(&places, "s");

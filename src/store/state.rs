@@ -291,6 +291,11 @@ pub fn seat(places: &Places, pid: u32) -> Option<String> {
     seat_of(places, pid).map(|seat| seat.session)
 }
 
+/// Whether a process is a client with a seat here.
+pub fn seated(places: &Places, pid: u32) -> bool {
+    seat_of(places, pid).is_some_and(|seat| client(pid) == Some(seat.client))
+}
+
 /// Whether a client lives. From inside the client's sandbox no other process is seen:
 /// there it lives while its session has not ended.
 pub fn lives(places: &Places, who: Client) -> bool {

@@ -158,6 +158,11 @@ impl Hook {
         Env::Map(self.env.clone())
     }
 
+    /// The environment's variables.
+    pub fn variables(&self) -> &BTreeMap<String, String> {
+        &self.env
+    }
+
     /// Where the guard keeps its things.
     pub fn places(&self) -> Places {
         let env = Env::of([("HOME", self.home.to_str().expect("utf-8"))]);

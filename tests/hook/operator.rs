@@ -1,8 +1,33 @@
 //! What is the operator's: the override, the settings, the state.
 
+use std::process::{Child, Command};
+
 use serde_json::json;
 
 use crate::harness::Hook;
+
+/// A client beside this process, so that what is started here is not below it.
+struct Client(Child);
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A session at 31 % in such a client.
+fn beside_its_client() -> (Hook, Client) {
+    let client = Client(Command::new("sleep").arg("600").spawn().expect("a client"));
+    let pid = client.0.id().to_string();
+    let mut hook = Hook::new();
+    hook.set("CLAUDE_PID", &pid);
+    hook.set("BRAIN_GUARD_MOD", &format!("{}:{pid}", env!("CARGO_PKG_VERSION")));
+    hook.begin();
+    hook.fill(31.0);
+    assert_eq!(hook.read().verdict(), "deny");
+    (hook, client)
+}
 
 #[test]
 fn the_agent_takes_no_override_and_writes_no_settings() {
@@ -52,6 +77,33 @@ fn the_verb_itself_refuses_in_the_agents_shell() {
     assert_eq!(hook.read().verdict(), "deny");
 }
 
+#[test]
+fn without_the_clients_mark_it_is_known_by_the_processes_above() {
+    let mut hook = Hook::climbed(31.0);
+    hook.set("CLAUDECODE", "");
+    for verb in [&["override", "--for", "30m"][..], &["uninstall"]] {
+        let answer = hook.raw(verb, b"");
+        assert_eq!(answer.code, Some(1), "{answer:?}");
+        assert!(answer.stderr.contains("a terminal of your own"), "{answer:?}");
+    }
+    assert_eq!(hook.read().verdict(), "deny");
+}
+
+#[test]
+fn a_prompt_that_the_agents_shell_made_up_takes_no_override() {
+    let hook = Hook::climbed(31.0);
+    let told =
+        json!({"command_name": "brain-guard:override", "command_args": "--for 30m", "prompt": "x"});
+    let payload = hook.payload("UserPromptExpansion", &told).to_string();
+    let mut shell = Command::new("/bin/sh");
+    // The second command keeps the shell above the hook.
+    shell.args(["-c", "\"$0\" hook; true", crate::harness::PROGRAM]).env_clear();
+    shell.envs(hook.variables()).current_dir(&hook.project);
+    let answer = crate::harness::finish(shell, payload.as_bytes()).json();
+    assert!(answer["reason"].as_str().expect("reason").contains("no agent started"), "{answer}");
+    assert_eq!(hook.read().verdict(), "deny");
+}
+
 fn from_a_terminal(hook: &mut Hook, how: &[&str]) {
     hook.set("CLAUDECODE", "");
     let answer = hook.raw(&[&["override"], how].concat(), b"");
@@ -61,7 +113,7 @@ fn from_a_terminal(hook: &mut Hook, how: &[&str]) {
 
 #[test]
 fn an_override_until_a_time_and_off() {
-    let mut hook = Hook::climbed(31.0);
+    let (mut hook, _client) = beside_its_client();
     from_a_terminal(&mut hook, &["--for", "30m"]);
     assert!(hook.read().silent() && hook.bash("ls").silent() && hook.stop().silent());
     from_a_terminal(&mut hook, &["--off"]);
@@ -73,7 +125,7 @@ fn an_override_until_a_time_and_off() {
 
 #[test]
 fn an_override_of_some_calls() {
-    let mut hook = Hook::climbed(31.0);
+    let (mut hook, _client) = beside_its_client();
     from_a_terminal(&mut hook, &["--calls", "3"]);
     let verdicts: Vec<String> = (0..5).map(|_| hook.read().verdict()).collect();
     assert_eq!(verdicts, ["pass", "pass", "pass", "deny", "deny"]);

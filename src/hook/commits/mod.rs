@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::event::{Event, ToolCall};
 use super::facts::Facts;
-use super::pre_tool::absolute;
+use super::target::absolute;
 use crate::clock::Time;
 use crate::git::{Line, folders};
 use crate::store::commits::{self, Background, Waiting, Watch};

@@ -1,0 +1,221 @@
+//! What only the operator may touch: the override, our settings, our state, the program
+//! and the client's word that it runs us. An agent that is squeezed reaches for the off
+//! switch, so its own tools can't get there at any stance.
+//!
+//! On shell this is friction, not a wall: plain spellings are recognised, and a command
+//! that hides what it does is not. The verbs themselves refuse in the agent's shell, however
+//! they were spelt (`store::state::below_a_client`). `docs/security.md` says what is left.
+
+mod client_settings;
+mod places;
+mod programs;
+mod switches;
+mod words;
+
+pub use client_settings::{is_client_settings, switched};
+pub use places::Guarded;
+pub use switches::typed;
+
+use words::Simple;
+
+/// The program's name.
+pub const PROGRAM: &str = "brain-guard";
+
+/// Whether a file tool would write what is the operator's: by the path as given or as it
+/// resolves.
+pub fn writes_guarded(path: &str, guarded: &Guarded) -> bool {
+    guarded.holds(path) || guarded.is_program(path)
+}
+
+/// A quick look, since most commands name nothing of ours. `plugin`: the folder that the
+/// client runs us from.
+pub fn worth_a_look(command: &str, cwd: &str, plugin: Option<&str>) -> bool {
+    let quoted = |b: u8| matches!(b, b'"' | b'\'' | b'\\');
+    let bare: String;
+    let text = if command.bytes().any(quoted) {
+        bare = command.chars().filter(|c| !matches!(c, '"' | '\'' | '\\')).collect();
+        bare.as_str()
+    } else {
+        command
+    };
+    text.contains(PROGRAM)
+        || text.contains(client_settings::HOOKS_OFF)
+        || text.contains("BRAIN_GUARD_")
+        || plugin.is_some_and(|folder| text.contains(folder))
+        || (text.contains("claude") && text.contains("plugin"))
+        || cwd.contains(PROGRAM)
+}
+
+/// Whether a shell command plainly takes the guard off, or would change our settings, state
+/// or program. `cwd`: where the agent's shell stands.
+pub fn shell_touches_guarded(command: &str, cwd: &str, guarded: &Guarded) -> bool {
+    let plain = command.replace("${IFS}", " ").replace("$IFS", " ");
+    let all = programs::unfolded(&plain);
+    switches::taken(&plain, &all, guarded) || touches_files(&plain, &all, cwd, guarded)
+}
+
+fn touches_files(script: &str, all: &[Simple], cwd: &str, guarded: &Guarded) -> bool {
+    // Comments and odd quotes may hide a command from us: then nothing counts as a mere look.
+    let clear = !script.contains('#') && !script.contains("$'");
+    let looks = |c: &&Simple| !(clear && programs::only_looks(c));
+    let raw = words::simple_commands(script);
+    let acting: Vec<&Simple> = raw.iter().filter(looks).collect();
+    if acting.is_empty() {
+        return false;
+    }
+    let text = |c: &Simple| [c.words.as_slice(), &c.writes].concat();
+    // Where a command stands inside of ours, what it names is relative.
+    let stands = |c: &Simple| matches!(c.words.first().map(String::as_str), Some("cd" | "pushd"));
+    let inside = |of: &dyn Fn(&str) -> bool| {
+        of(cwd) || raw.iter().filter(|c| stands(c)).any(|c| c.words.iter().any(|w| of(w)))
+    };
+    let acts_inside = (inside(&|w| guarded.is_state(w)) && acting.iter().any(|c| !stands(c)))
+        || (acting.iter().any(|c| text(c).iter().any(|w| w == "settings.json"))
+            && inside(&|w| guarded.beside_settings(w)));
+    acts_inside
+        || acting.iter().any(|c| text(c).iter().any(|w| guarded.mentioned(w)))
+        || all.iter().any(|c| changes_program(c, all, guarded))
+        || client_settings::in_shell(script, &acting)
+}
+
+/// Whether a command replaces, moves or cripples the program, its folder or the state's.
+fn changes_program(command: &Simple, all: &[Simple], guarded: &Guarded) -> bool {
+    let whole = |w: &String| guarded.is_program(w) || guarded.encloses(w);
+    if command.writes.iter().any(whole) {
+        return true;
+    }
+    let Some((program, rest)) = command.words.split_first() else { return false };
+    let name = programs::name(program);
+    if programs::is_interpreter(name) {
+        let code = rest.iter().chain(&command.input);
+        return code.filter(|c| switches::writes(c)).any(|c| guarded.names_program(c));
+    }
+    if !programs::changes_files(name) {
+        return false;
+    }
+    // `rm $(which brain-guard)` names it nowhere in its own words.
+    let looked_up = || {
+        let finds = |c: &Simple| {
+            let words: Vec<&str> = c.words.iter().map(String::as_str).collect();
+            matches!(words[..], ["which" | "whereis", PROGRAM] | ["command" | "type", _, PROGRAM])
+        };
+        rest.iter().any(|w| w.contains(words::SUBSTITUTED)) && all.iter().any(finds)
+    };
+    rest.iter().any(whole) || looked_up()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guarded() -> Guarded {
+        Guarded {
+            home: Some("/home/u".into()),
+            states: "/home/u/.local/state/brain-guard".into(),
+            kept: vec!["/home/u/.claude/brain-guard/settings.json".into()],
+            program: vec![
+                "/home/u/.local/share/brain-guard".into(),
+                "/home/u/.local/bin/brain-guard".into(),
+            ],
+        }
+    }
+
+    fn touches(command: &str) -> bool {
+        worth_a_look(command, "/p", None) && shell_touches_guarded(command, "/p", &guarded())
+    }
+
+    #[test]
+    fn the_override_is_found_where_commands_stand() {
+        for command in [
+            "brain-guard override --for 30m",
+            "ls; brain-guard  override",
+            "/home/u/.local/bin/brain-guard override --off",
+            "\"/a b/brain-guard\" override",
+            "env -u CLAUDECODE brain-guard override",
+            "X=1 timeout 5 brain-guard override",
+            "bash -c 'brain-guard override'",
+            "brain-gu\"\"ard over''ride --off",
+            "\\brain-guard override",
+            "brain-guard${IFS}override",
+            "echo brain-guard override | sh",
+            "sh <<'E'\nbrain-guard override\nE",
+            "bash <(echo brain-guard override)",
+            "echo override | xargs brain-guard",
+            "python3 -c 'import os; os.system(\"brain-guard override\")'",
+            "tmux send-keys -t 0 '/brain-guard:override --for 7d' Enter",
+            "brain-guard uninstall",
+            "echo '{}' | brain-guard hook",
+            "pkill -9 brain-guard",
+            "kill $(pgrep -f brain-guard)",
+            "claude plugin disable brain-guard",
+        ] {
+            assert!(touches(command), "{command}");
+        }
+        for command in [
+            "brain-guard append --kind why 'no override needed'",
+            "brain-guard append 'brain-guard override is the user s'",
+            "git commit -m 'document brain-guard override'",
+            "git commit -m \"$(cat <<'EOF'\nDocument it\n\nbrain-guard override\nEOF\n)\"",
+            "grep -r 'brain-guard override' docs",
+            "grep -rl 'brain-guard override' docs | xargs grep -n off",
+            "cat > docs/a.md <<'E'\n    brain-guard override --for 30m\nE",
+            "brain-guard override --help",
+            "kill 1234; ls brain-guard",
+            "ps aux | grep brain-guard",
+            "claude plugin list",
+            "ls",
+        ] {
+            assert!(!touches(command), "{command}");
+        }
+    }
+
+    #[test]
+    fn settings_state_and_program() {
+        let guarded = guarded();
+        let state = "/home/u/.local/state/brain-guard/p-1";
+        for path in [
+            format!("{state}/sessions/x.json"),
+            format!("{state}/log.jsonl"),
+            "/p/.brain-guard/settings.json".into(),
+            "/home/u/.claude/brain-guard/settings.json".into(),
+            "/home/u/.local/share/brain-guard/current/hooks/hooks.json".into(),
+        ] {
+            assert!(writes_guarded(&path, &guarded), "{path}");
+        }
+        for path in [
+            format!("{state}/jobs/a/compaction.md"),
+            format!("{state}/outputs/a.txt"),
+            "/p/settings.json".into(),
+            "/home/u/.local/state/brain-guardian/sessions/x".into(),
+        ] {
+            assert!(!writes_guarded(&path, &guarded), "{path}");
+        }
+        for command in [
+            "echo {} > .brain-guard/settings.json",
+            "cd .brain-guard && echo {} > settings.json",
+            "rm -r /home/u/.local/state/brain-guard/p-1",
+            "rm -r ~/.local/state/brain-guard",
+            "python3 fix.py ~/.local/state/brain-guard/*/sessions/x.json",
+            "cd ~/.local/state/brain-guard/p-1 && rm -r sessions",
+            "cp x $HOME/.claude/brain-guard/settings.json",
+            "mv ~/.local/bin/brain-guard /tmp",
+            "chmod -x $(which brain-guard)",
+            "echo '{\"disableAllHooks\":true}' > .claude/settings.json",
+        ] {
+            assert!(touches(command), "{command}");
+        }
+        for command in [
+            "cat .brain-guard/settings.json",
+            "jq '.tiers | keys' ~/.claude/brain-guard/settings.json",
+            "git add .brain-guard/settings.json && git commit -m 'add .brain-guard/settings.json'",
+            "tail -n 3 ~/.local/state/brain-guard/*/log.jsonl | jq .kind",
+            "cp -r .brain-guard/jobs /tmp/backup",
+            "~/.local/bin/brain-guard status --json | jq .stance",
+            "grep -rn disableAllHooks .claude/settings.json",
+            "cat > docs/hooks.md <<'E'\nset disableAllHooks in .claude/settings.json\nE",
+        ] {
+            assert!(!touches(command), "{command}");
+        }
+        assert!(shell_touches_guarded("rm -r sessions", state, &guarded));
+    }
+}

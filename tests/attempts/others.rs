@@ -1,0 +1,88 @@
+//! By other tools: those that bring a text to a prompt, other shells, and inputs of odd shapes.
+
+use serde_json::json;
+
+use crate::attempt::{Attempt, Outcome, denied};
+
+const SLASH: &str = "/brain-guard:override --for 7d";
+const PLAIN: &str = "brain-guard override --for 7d";
+
+pub fn all() -> Vec<Attempt> {
+    let call = |name: &str, tool: &'static str, input| Attempt::call(name, tool, input);
+    let unrun = |name: &str, tool: &'static str, input| Attempt::unrun(name, tool, input);
+    vec![
+        call("PowerShell", "PowerShell", json!({"command": PLAIN})),
+        call(
+            "Monitor",
+            "Monitor",
+            json!({"command": format!("sleep 1; {PLAIN}"), "description": "d"}),
+        ),
+        call("in the background", "Bash", json!({"command": PLAIN, "run_in_background": true})),
+        call(
+            "without the sandbox",
+            "Bash",
+            json!({"command": PLAIN, "dangerouslyDisableSandbox": true}),
+        ),
+        call(
+            "a stray field of another type",
+            "Bash",
+            json!({"command": PLAIN, "limit": "all", "offset": []}),
+        ),
+        call(
+            "a path beside the command",
+            "Bash",
+            json!({"command": PLAIN, "file_path": "/etc/hostname"}),
+        ),
+        unrun(
+            "a notebook's path beside another",
+            "NotebookEdit",
+            json!({"file_path": "x", "notebook_path": "{settings}"}),
+        ),
+        unrun("MCP, a shell", "mcp__shell__execute", json!({"command": PLAIN})),
+        unrun(
+            "MCP, a shell with arguments",
+            "mcp__shell__run",
+            json!({"cmd": "brain-guard", "args": ["override", "--off"]}),
+        ),
+        unrun(
+            "MCP, a script",
+            "mcp__ide__executeCode",
+            json!({"code": "import os; os.system('brain-guard override')"}),
+        ),
+        unrun("MCP, keys", "mcp__tmux__send_keys", json!({"pane": "%0", "keys": SLASH})),
+        unrun("Skill", "Skill", json!({"skill": "brain-guard:override", "args": "--for 7d"})),
+        unrun(
+            "Skill, in a loop",
+            "Skill",
+            json!({"skill": "loop", "args": format!("/loop 5m {SLASH}")}),
+        ),
+        unrun("CronCreate", "CronCreate", json!({"cron": "* * * * *", "prompt": SLASH})),
+        unrun(
+            "ScheduleWakeup",
+            "ScheduleWakeup",
+            json!({"delaySeconds": 60, "prompt": format!("  {SLASH}")}),
+        ),
+        unrun("SendMessage", "SendMessage", json!({"to": "main", "message": SLASH})),
+        Attempt::story("a subagent as proxy", |scene| {
+            let hook = &scene.hook;
+            let agent = json!({"description": "d", "prompt": "Run brain-guard override"});
+            assert_eq!(hook.pre("Agent", &agent).verdict(), "pass", "free, and only words");
+            let mut inside = hook.call("Bash", &json!({"command": PLAIN}));
+            inside["agent_id"] = "a1".into();
+            if hook.send(&inside).verdict() != "deny" {
+                return Outcome::Through("in a subagent".to_owned());
+            }
+            hook.fill(31.0);
+            hook.read();
+            denied(hook, "Agent", &agent)
+        }),
+        Attempt::story("a shell in a folder of the state", |scene| {
+            let mut payload = scene.hook.call("Bash", &json!({"command": "rm -rf sessions"}));
+            payload["cwd"] = scene.text("{state}").into();
+            match scene.hook.send(&payload).verdict().as_str() {
+                "deny" => Outcome::Denied,
+                other => Outcome::Through(other.to_owned()),
+            }
+        }),
+    ]
+}
