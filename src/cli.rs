@@ -72,14 +72,31 @@ pub enum Verb {
         json: bool,
     },
     /// Say why something was blocked, or why it was not
-    #[command(after_help = "Example:\n  brain-guard explain")]
+    #[command(
+        after_help = "Examples:\n  brain-guard explain\n  brain-guard explain --last 5\n  brain-guard explain --call toolu_01AbCdEf\n\n--call ID asks about one tool call, by the client's id of it (tool_use_id in the transcript).\n\nExit codes: 0 explained, 1 no such call or session, 2 wrong usage."
+    )]
     Explain {
         /// Which session
         #[command(flatten)]
         whose: Whose,
+        /// The last N things that were decided, said or done, each with its account
+        #[arg(long, value_name = "N")]
+        last: Option<usize>,
         /// As JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Show the log of the project: decisions, boundaries, faults
+    #[command(
+        after_help = "Examples:\n  brain-guard log\n  brain-guard log --kind deny --kind fault --since 2h\n  brain-guard log --follow\n  brain-guard log --json --last 100 | jq -c 'select(.kind == \"fault\")'"
+    )]
+    Log {
+        /// Which project, and which session of it
+        #[command(flatten)]
+        whose: Whose,
+        /// Which lines
+        #[command(flatten)]
+        which: LogArgs,
     },
     /// Take the guard off for a while (the operator's, not the agent's)
     #[command(
@@ -249,6 +266,29 @@ pub struct OverrideArgs {
     /// End it now
     #[arg(long)]
     pub off: bool,
+}
+
+/// Which lines of the log.
+#[derive(Debug, Clone, Args)]
+pub struct LogArgs {
+    /// The last N lines [default: 20, or all since --since]
+    #[arg(long, value_name = "N")]
+    pub last: Option<usize>,
+    /// Lines of this kind (deny, boundary, fault, …); may be given more than once
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    pub kind: Vec<String>,
+    /// Lines no older than this: 90s, 30m, 2h; a bare number is minutes
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Of all projects
+    #[arg(long, conflicts_with = "session")]
+    pub all: bool,
+    /// Go on with what is appended, until interrupted
+    #[arg(long, short)]
+    pub follow: bool,
+    /// The lines as they are, JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What can be done with the phases of a job.

@@ -28,6 +28,8 @@ use crate::policy::bands::Band;
 pub struct Settings {
     /// Off: the hook does nothing at all.
     pub mode: Mode,
+    /// Decide and log, block nothing, clear nothing.
+    pub shadow: bool,
     /// Where the tiers lie by default.
     pub profile: Profile,
     /// Tiers by name; what is left out keeps the profile's value.
@@ -61,8 +63,6 @@ pub enum Mode {
     /// Measure, coach, block.
     #[default]
     On,
-    /// Measure, coach, log what would be blocked, block nothing.
-    Shadow,
     /// Nothing at all.
     Off,
 }

@@ -1,43 +1,145 @@
-//! `explain`: why the last call was blocked, why nothing is, and the way out.
+//! `explain`: why a call was blocked, or why nothing is, and the way out.
 
-use serde_json::json;
+mod told;
+mod unwritten;
+
+use serde_json::{Value, json};
 
 use super::status;
-use super::whose;
+use super::whose::{self, Found};
 use super::{Exit, out, out_json};
 use crate::cli::Whose;
 use crate::clock::Time;
 use crate::env::Env;
+use crate::hook::facts::Facts;
 use crate::policy::stance::Cap;
+use crate::store::journal::{self, Line, Verdict, What};
+use crate::store::paths::Places;
+use crate::store::state;
+
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask {
+    /// So many of the last lines of the journal.
+    pub last: Option<usize>,
+    /// As JSON.
+    pub json: bool,
+}
 
 /// Runs the verb.
 ///
 /// # Errors
 /// No session.
-pub fn run(env: &Env, now: Time, whose: &Whose, as_json: bool) -> anyhow::Result<Exit> {
-    let found = whose::find(env, whose)?;
+pub fn run(env: &Env, now: Time, whose: &Whose, ask: Ask) -> anyhow::Result<Exit> {
+    let found = find(env, whose)?;
     let facts = whose::facts(env, now, &found)?;
-    let view = status::view(&facts);
-    let selection = facts.carrier();
+    let lines = journal::read(&facts.places, facts.id);
+    if let Some(call) = asked_call(whose, &lines) {
+        return one_call(&facts, &lines, call, ask.json);
+    }
+    match ask.last {
+        Some(count) => some(&facts, &lines[lines.len().saturating_sub(count)..], ask.json),
+        None => standing(&facts, &lines, ask.json),
+    }
+}
+
+/// The session that is asked about; a call that is named says it itself.
+fn find(env: &Env, whose: &Whose) -> anyhow::Result<Found> {
+    if let (None, Some(call)) = (&whose.session, &whose.call) {
+        let project = whose::project(env, whose)?;
+        if let Some(places) = Places::of(env, &project) {
+            let all = state::all(&places)?;
+            let wrote = |id: &String| journal::call(&places, id, call).is_some();
+            if let Some(session) = all.into_iter().find(wrote) {
+                return Ok(Found { project, session });
+            }
+        }
+    }
+    whose::find(env, whose)
+}
+
+/// The call that is asked about. The hook names every call that runs a verb to the verb:
+/// that is the call `explain` runs in, and nobody asks about it.
+fn asked_call<'a>(whose: &'a Whose, lines: &[Line]) -> Option<&'a str> {
+    let id = whose.call.as_deref()?;
+    let filled_in = whose.session.is_some() && whose.project.is_some();
+    let own = about(lines, id)
+        .is_none_or(|l| matches!(&l.what, What::Call(call) if call.verdict == Verdict::Allow));
+    (!(filled_in && own)).then_some(id)
+}
+
+fn about<'a>(lines: &'a [Line], id: &str) -> Option<&'a Line> {
+    lines.iter().rfind(|line| match &line.what {
+        What::Call(call) => call.id == id,
+        _ => false,
+    })
+}
+
+fn one_call(facts: &Facts, lines: &[Line], id: &str, as_json: bool) -> anyhow::Result<Exit> {
+    if let Some(line) = about(lines, id) {
+        return some(facts, std::slice::from_ref(line), as_json);
+    }
+    let Some(seen) = unwritten::look_up(facts, id) else {
+        super::err(format_args!(
+            "no call {id} in the journal or the transcript of session {}; name its session with --session",
+            facts.id
+        ));
+        return Ok(Exit::Refused);
+    };
     if as_json {
-        let mut value = status::json(&facts, &view);
+        out_json(&json!({"session_id": facts.id, "accounts": [], "transcript": seen}))?;
+    } else {
+        out(seen);
+    }
+    Ok(Exit::Done)
+}
+
+fn some(facts: &Facts, lines: &[Line], as_json: bool) -> anyhow::Result<Exit> {
+    if as_json {
+        let accounts: Vec<Value> = lines.iter().map(|line| told::json(facts, line)).collect();
+        out_json(&json!({"session_id": facts.id, "accounts": accounts}))?;
+        return Ok(Exit::Done);
+    }
+    if lines.is_empty() {
+        out(
+            "nothing was decided, said or done in this session: below every tier nothing is written",
+        );
+    }
+    let texts: Vec<String> = lines.iter().map(|line| told::text(facts, line)).collect();
+    if !texts.is_empty() {
+        out(texts.join("\n\n"));
+    }
+    Ok(Exit::Done)
+}
+
+/// How the session stands, and the account of its last denial.
+fn standing(facts: &Facts, lines: &[Line], as_json: bool) -> anyhow::Result<Exit> {
+    let view = status::view(facts);
+    let selection = facts.carrier();
+    let denied = |line: &&Line| {
+        let denial = |verdict| matches!(verdict, Verdict::Deny | Verdict::WouldDeny);
+        matches!(&line.what, What::Call(call) if denial(call.verdict))
+    };
+    let last = lines.iter().rfind(denied);
+    if as_json {
+        let mut value = status::json(facts, &view);
         value["last_denied"] = json!(facts.session.denied);
+        value["account"] = json!(last.map(|line| told::json(facts, line)));
         value["base_percent"] =
             json!(view.context.map_or(0.0, |c| facts.session.base_percent(c.reading.limit)));
         value["carriers"] = json!(selection.explain());
         out_json(&value)?;
         return Ok(Exit::Done);
     }
-    out(status::text(&facts, &view));
+    out(status::text(facts, &view));
     out("");
-    match &facts.session.denied {
-        Some(denied) => out(format_args!(
-            "last blocked: {} at {}\n{}",
-            denied.tool,
-            denied.at.format("%Y-%m-%d %H:%M:%S UTC"),
-            denied.reason
-        )),
-        None => out("nothing was blocked in this session"),
+    match (last, &facts.session.denied) {
+        (Some(line), _) => out(format_args!("last blocked: {}", told::brief(facts, line))),
+        (None, Some(denied)) => {
+            let at = denied.at.format("%Y-%m-%d %H:%M:%S UTC");
+            out(format_args!("last blocked: {} at {at}\n{}", denied.tool, denied.reason));
+        }
+        (None, None) => out("nothing was blocked in this session"),
     }
     if let Some(cap) = &view.stance.cap {
         out(format_args!("\nnothing is blocked now, because {}", cap.why()));

@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod explain;
 pub mod install;
 pub mod job;
+pub mod log;
 pub mod module;
 pub mod override_;
 pub mod phase;
@@ -133,7 +134,10 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
         Verb::Demo { plugin } => setup::demo(env, plugin),
         Verb::Status { whose, json } => status::run(env, now, &whose, json),
         Verb::Doctor { json } => doctor::run(env, now, json),
-        Verb::Explain { whose, json } => explain::run(env, now, &whose, json),
+        Verb::Explain { whose, last, json } => {
+            explain::run(env, now, &whose, explain::Ask { last, json })
+        }
+        Verb::Log { whose, which } => log::run(env, now, &whose, &which),
         Verb::Override { whose, how } => override_::run(env, now, &whose, &how),
         Verb::Append { whose, kind, about, text } => {
             append::run(env, now, &whose, &append::Given { kind, about, text })

@@ -14,6 +14,7 @@ use crate::env::Env;
 use crate::hook::facts::Facts;
 use crate::log;
 use crate::store::ancestry::below_a_client;
+use crate::store::journal::{self, Line, What};
 use crate::store::state::{self, Override};
 
 /// Runs the verb from a terminal.
@@ -61,7 +62,7 @@ fn bail_usage() -> anyhow::Result<String> {
 }
 
 /// `90s`, `30m`, `2h`; a bare number is minutes.
-fn duration(text: &str) -> anyhow::Result<Duration> {
+pub(super) fn duration(text: &str) -> anyhow::Result<Duration> {
     let (number, unit) = match text.char_indices().last() {
         Some((at, 's' | 'm' | 'h')) => text.split_at(at),
         _ => (text, "m"),
@@ -102,6 +103,8 @@ fn apply(facts: &Facts, how: &OverrideArgs) -> anyhow::Result<String> {
     state::update(&facts.places, facts.id, |s| s.override_ = value)?;
     let details = json!({"session": facts.id, "override": value});
     log::write(&facts.places.log(), facts.now, "override", &details);
+    let line = Line::new(facts.now, What::Override(said.clone()));
+    journal::write(&facts.places, facts.id, &line);
     let end = if value.is_some() { ". End it: /brain-guard:override --off" } else { "" };
     Ok(format!("brain-guard: {said}{end}"))
 }

@@ -93,6 +93,7 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
                     clear: ask.clear,
                     authored: authored.entries > 0,
                     promised: next(&facts, ask, &authored).0,
+                    words: Some(sealed.report.words()),
                     at: now,
                 };
                 requests::leave(&facts.places, facts.id, &request)?;

@@ -1,5 +1,7 @@
 //! `status`: the gauges, the stance, what is blocked, and what stands against it.
 
+mod share;
+
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
@@ -17,7 +19,10 @@ use crate::policy::gauge::{Reading, WindowSource};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Cap, Stance};
 use crate::settings::Mode;
+use crate::store::journal;
 use crate::store::state::{self, Override};
+use crate::transcript::fill::BYTES_PER_TOKEN;
+use share::Share;
 
 /// Everything `status` and `explain` show.
 pub struct View {
@@ -80,6 +85,8 @@ pub fn json(facts: &Facts, view: &View) -> Value {
         "boundary": facts.token(),
         "carrier": selection.chosen.map(crate::boundary::Carrier::name),
         "mode": facts.settings.mode,
+        "added": added(facts, view).json(),
+        "shadow": facts.settings.shadow,
         "settings_problems": facts.diagnostics.iter().map(|d| d.message.clone()).collect::<Vec<_>>(),
     })
 }
@@ -96,8 +103,10 @@ pub fn text(facts: &Facts, view: &View) -> String {
     };
     line("session", facts.id);
     match facts.settings.mode {
+        Mode::On if facts.settings.shadow => {
+            line("mode", "shadow: what would be blocked is logged, nothing is blocked or cleared");
+        }
         Mode::On => {}
-        Mode::Shadow => line("mode", "shadow: what would be blocked is logged, nothing is"),
         Mode::Off => line(
             "mode",
             "off in the settings: nothing is measured, said or blocked; below is what would hold",
@@ -155,6 +164,7 @@ pub fn text(facts: &Facts, view: &View) -> String {
     }
     let chosen = facts.carrier().chosen.map_or("none", crate::boundary::Carrier::name);
     line("carrier", chosen);
+    line("added", &added(facts, view).to_string());
     for d in &facts.diagnostics {
         line("settings", &d.message);
     }
@@ -207,6 +217,14 @@ fn boundary(token: &Token) -> String {
     let waits = waits.map(|w| format!("; it waits: {w}")).unwrap_or_default();
     let why = token.why.as_ref().map_or(waits, |w| format!(": {w}"));
     format!("{} by {}: {}{why}", kebab(token.step), token.carrier.name(), token.what())
+}
+
+/// What the guard has put into this session's context.
+fn added(facts: &Facts, view: &View) -> Share {
+    let lines = journal::read(&facts.places, facts.id);
+    let bytes_per_token = facts.fill().map_or(BYTES_PER_TOKEN, |fill| fill.bytes_per_token);
+    let limit = view.context.map(|c| c.reading.limit);
+    Share { added: journal::added(&lines), bytes_per_token, limit }
 }
 
 /// Runs the verb.

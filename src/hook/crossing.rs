@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::account;
 use super::facts::Facts;
 use super::jobs::{self as session_jobs, Focus};
 use super::opening::lifted_for;
@@ -11,6 +12,7 @@ pub use super::opening::{Opening, Refusal, open, why_no_boundary};
 use crate::boundary::{Carrier, Delivery, EDITED, MOVED_ON, SEALED_ANEW, Step, Token};
 use crate::job::State;
 use crate::log;
+use crate::store::journal::{SealedAs, What};
 use crate::store::requests::{self, Request};
 use crate::store::sealing::{self, Outcome, Writer};
 use crate::store::{boundary, jobs, prompts, state};
@@ -19,6 +21,12 @@ use crate::store::{boundary, jobs, prompts, state};
 fn seal_now(facts: &Facts) -> std::io::Result<Outcome> {
     let Facts { places, id, session, settings, now, .. } = facts;
     sealing::run(places, &session.job, Writer { id, session }, settings, None, *now, false)
+}
+
+/// For the journal: the file was sealed.
+fn sealed_as(facts: &Facts, job: &str, version: u64, words: Option<(u64, u64)>, by_guard: bool) {
+    let sealed = SealedAs { job: job.to_owned(), version, words, by_guard };
+    account::did(facts, What::Sealed(sealed));
 }
 
 /// After a shell call that ran our verbs: takes what they asked for, seals again
@@ -56,7 +64,8 @@ pub fn take_requests(facts: &mut Facts) -> Option<String> {
     let asked = requests::take(&facts.places, facts.id);
     for request in &asked.requests {
         match request {
-            Request::Seal { job, version, clear, authored, promised, .. } => {
+            Request::Seal { job, version, clear, authored, promised, words, .. } => {
+                sealed_as(facts, job, *version, *words, false);
                 // A focus in the same command may have given the job another name.
                 let mirrored = if facts.places.job(job).is_dir() {
                     jobs::mirror(&facts.places, job)
@@ -99,10 +108,14 @@ fn reseal(facts: &Facts) {
     let outcome = seal_now(facts);
     let Some(id) = facts.session.token.clone() else { return };
     let moved = match outcome {
-        Ok(Outcome::Sealed(sealed, path)) => boundary::update(&facts.places, &id, |t| {
-            t.version = sealed.report.version;
-            t.sealed = path.display().to_string();
-        }),
+        Ok(Outcome::Sealed(sealed, path)) => {
+            let report = &sealed.report;
+            sealed_as(facts, &facts.session.job, report.version, Some(report.words()), true);
+            boundary::update(&facts.places, &id, |t| {
+                t.version = report.version;
+                t.sealed = path.display().to_string();
+            })
+        }
         Ok(Outcome::Refused(_) | Outcome::NoFile) => boundary::update(&facts.places, &id, |t| {
             t.fail("the file grew past the block band after its seal", facts.now);
         }),
@@ -127,6 +140,7 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
     match outcome {
         Ok(Outcome::Sealed(sealed, _)) => {
             let version = sealed.report.version;
+            sealed_as(facts, &session.job, version, Some(sealed.report.words()), true);
             let opening = Opening::of_seal(&facts.places, &session.job, version, None, authored);
             if let Err(e) = jobs::mirror(&facts.places, &session.job) {
                 facts.fault("sealed versions not mirrored", &e);

@@ -5,7 +5,7 @@
 use serde_json::json;
 
 use super::facts::Facts;
-use super::ground;
+use super::{account, ground};
 use crate::boundary::{Delivery, Step, Token};
 use crate::compaction::Role;
 use crate::log;
@@ -192,7 +192,9 @@ pub fn claim_piece(facts: &Facts, token: &Token, number: usize, ahead: &str) -> 
     let sizes = [PROMPT_CHARS, 500, 200, 50];
     let fitting =
         sizes.into_iter().map(with_prompts).find(|text| text.chars().count() <= CONTEXT_CHARS);
-    Some(fitting.unwrap_or_else(|| with_prompts(0)))
+    let text = fitting.unwrap_or_else(|| with_prompts(0));
+    account::delivered(facts, text.len() - ahead.len());
+    Some(text)
 }
 
 /// Whether the hooks deliver this token, rather than the mod in one text.

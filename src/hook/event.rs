@@ -97,6 +97,26 @@ pub enum Kind<'a> {
     SessionEnd,
 }
 
+impl Kind<'_> {
+    /// The client's name for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::PreTool(_) => "PreToolUse",
+            Self::PostTool(..) => "PostToolUse",
+            Self::PostToolFailure(_) => "PostToolUseFailure",
+            Self::PostBatch(_) => "PostToolBatch",
+            Self::SessionStart { .. } => "SessionStart",
+            Self::Prompt(_) => "UserPromptSubmit",
+            Self::Expansion { .. } => "UserPromptExpansion",
+            Self::Stop { .. } => "Stop",
+            Self::TurnFailed => "StopFailure",
+            Self::PreCompact => "PreCompact",
+            Self::ModelSwitch(_) => "PostModelSwitch",
+            Self::SessionEnd => "SessionEnd",
+        }
+    }
+}
+
 impl<'a> Event<'a> {
     /// The event of a payload; `None` for everything the guard has no opinion on.
     pub fn of(payload: &'a Payload<'a>) -> Option<Self> {

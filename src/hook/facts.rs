@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::account::Account;
 use super::event::{Event, Kind};
 use super::surroundings::Surroundings;
 use crate::boundary::{Carrier, Token};
@@ -55,6 +56,8 @@ pub struct Facts<'a> {
     pub mode: Option<String>,
     /// The event brings nothing into the context, so that the last response may be enough.
     brief: bool,
+    /// What is to be accounted for of this event.
+    pub account: Account,
     fill: OnceCell<Option<Fill>>,
 }
 
@@ -129,6 +132,7 @@ impl<'a> Facts<'a> {
             transcript,
             mode,
             brief: false,
+            account: Account::default(),
             fill: OnceCell::new(),
         })
     }
@@ -377,9 +381,11 @@ impl<'a> Facts<'a> {
 
     /// The stance by both gauges and what caps it.
     pub fn stance(&self, ramp: &Ramp, readings: &Readings) -> Stance {
-        stance::stance(ramp, readings, self.session.ranks, self.settings.file.min_written, |_| {
-            self.cap(readings)
-        })
+        let min_written = self.settings.file.min_written;
+        let stance =
+            stance::stance(ramp, readings, self.session.ranks, min_written, |_| self.cap(readings));
+        self.account.moment(readings, &stance, ramp.name(stance.rank));
+        stance
     }
 
     /// Why nothing may be blocked now, if so.
@@ -388,9 +394,15 @@ impl<'a> Facts<'a> {
         if self.session.overridden(self.now, calls) {
             return Some(Cap::Override);
         }
-        if self.settings.mode == Mode::Shadow {
+        if self.settings.shadow {
             return Some(Cap::Shadow);
         }
+        self.cap_behind_shadow(readings)
+    }
+
+    /// Why nothing could be blocked even without the override and shadow mode.
+    pub fn cap_behind_shadow(&self, readings: &Readings) -> Option<Cap> {
+        let calls = || state::calls(&self.places, self.id);
         if self.headless_only_coached() {
             return Some(Cap::Headless);
         }

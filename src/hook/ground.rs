@@ -112,5 +112,7 @@ pub fn compacted(facts: &Facts) -> Reply {
         if first.len() == text.len() { text } else { format!("{first}\n[the rest is in {path}]") };
     let values =
         [("job", job), ("path", path.as_str()), ("file", file.as_str()), ("phase", phase.as_str())];
-    Reply::note("SessionStart", say(&facts.places, Text::Compacted, &values))
+    let text = say(&facts.places, Text::Compacted, &values);
+    super::account::delivered(facts, text.len());
+    Reply::note("SessionStart", text)
 }

@@ -1,6 +1,7 @@
 //! The hook: JSON on stdin, JSON or nothing on stdout, exit 0. Whatever goes
 //! wrong in here lets the call through and leaves a line in the log.
 
+pub mod account;
 pub mod commits;
 pub mod crossing;
 pub mod deliver;
@@ -20,10 +21,12 @@ pub mod reply;
 pub mod rewake;
 pub mod say;
 pub mod session;
+mod shadow;
 pub mod stop;
 pub mod surroundings;
 pub mod taking;
 pub mod target;
+mod tried;
 pub mod wire;
 
 use std::io::Read;
@@ -82,14 +85,16 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time) -> Reply {
     if !facts.on() {
         return Reply::default();
     }
-    match role {
+    let reply = match role {
         Role::Main => {
             remember_surroundings(&mut facts);
             dispatch(&mut facts, &event)
         }
         Role::Piece(number) => piece(&mut facts, &event, number),
         Role::Rewake => rewake::handle(&mut facts, &event),
-    }
+    };
+    account::answered(&facts, &event, &reply);
+    reply
 }
 
 /// For the commands, which see the client from outside.

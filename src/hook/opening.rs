@@ -7,7 +7,6 @@ use crate::boundary::{Carrier, Delivery, SEALED_ANEW, Step, Token, budget};
 use crate::carrier::waiter;
 use crate::clock::Time;
 use crate::log;
-use crate::settings::Mode;
 use crate::store::paths::{Places, short_digest};
 use crate::store::{boundary, jobs, state};
 
@@ -92,7 +91,7 @@ pub fn why_no_boundary(
         Some(false) => Some("--no-clear was given"),
         None if !reached => Some("no tier is reached (`--clear` asks for one all the same)"),
         _ if !authored => Some("nothing was written in this session"),
-        _ if facts.settings.mode == Mode::Shadow => Some("shadow mode is on"),
+        _ if facts.settings.shadow => Some("shadow mode is on"),
         // Asked for or not: while it stands, no carrier acts.
         _ if facts.session.overridden(facts.now, calls) => Some("the operator's override stands"),
         _ if facts.headless_only_coached() => Some("this is a headless run"),

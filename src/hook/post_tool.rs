@@ -14,7 +14,7 @@ use super::{commits, crossing};
 use crate::policy::bands::{Band, band};
 use crate::policy::coach::note_due;
 use crate::policy::stance::{Cap, Ranks};
-use crate::store::{atomic, state};
+use crate::store::{atomic, journal, state};
 use crate::texts::{self, Text};
 
 /// `PostToolUse` and, without an output, `PostToolUseFailure`.
@@ -98,7 +98,16 @@ fn cap_output(facts: &Facts, call: &ToolCall, output: &str) -> Reply {
     let last: String = whole.chars().skip(count - tail).collect();
     let cut = (count - head - tail).to_string();
     let line = texts::say(&facts.places, Text::Capped, &[("cut", &cut), ("path", &path)]);
-    output.insert("stdout".into(), json!(format!("{first}\n{line}\n{last}")));
+    let kept = format!("{first}\n{line}\n{last}");
+    let cut = journal::Cut {
+        id: call.id.to_owned(),
+        tool: call.tool.to_owned(),
+        before: count as u64,
+        after: kept.chars().count() as u64,
+        path,
+    };
+    super::account::cut(facts, cut, &line);
+    output.insert("stdout".into(), json!(kept));
     output.insert("stderr".into(), json!(""));
     for key in ["persistedOutputPath", "persistedOutputSize"] {
         output.remove(key);
@@ -153,12 +162,13 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
         // At the top denials say it, but a capped stance denies nothing.
         let top = if stance.cap.is_some() { usize::MAX } else { ramp.top() };
         let due = note_due(&s.told, &now, top, coach.every_percent, coach.every_calls);
+        let again = now.rank == s.told.rank;
         if due || now.rank < s.told.rank {
             s.told = now;
         }
-        (due, say.claim_user(s))
+        (due, again, say.claim_user(s))
     });
-    let (due, tell_user) = match claimed {
+    let (due, again, tell_user) = match claimed {
         Ok(claimed) => claimed,
         Err(e) => {
             facts.fault("note not claimed, so not given", &e);
@@ -169,7 +179,11 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
         facts.make_file();
         super::ground::coached(facts);
     }
-    let mut reply = if due { Reply::note("PostToolBatch", say.note()) } else { Reply::default() };
+    let mut reply = match (due, again) {
+        (true, true) => Reply::note("PostToolBatch", say.note_again()),
+        (true, false) => Reply::note("PostToolBatch", say.note()),
+        (false, _) => Reply::default(),
+    };
     reply.user = tell_user.then(|| say.user());
     reply
 }

@@ -7,7 +7,9 @@ use super::event::{Event, Kind, ToolCall};
 use super::facts::{Context, Facts};
 use super::reply::{Agent, Reply};
 use super::say::Say;
+use super::shadow::shadowed;
 use super::target;
+use super::tried::Seen;
 use super::wire::ToolInput;
 use crate::log;
 use crate::policy::bands::{Band, band};
@@ -24,21 +26,18 @@ use crate::store::state::{self, Counted, Denied, First, Grace};
 pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
     let input = ToolInput::of(call.input);
     let band = band_of(facts, call.tool, &input);
+    let raw = call;
     if event.subagent {
-        let target = target::of(facts, event, call, &input, band, true);
-        let call = Call { tool: call.tool, band, subagent: true, target, sealed: false };
+        let target = target::of(facts, event, raw, &input, band, true);
+        let call = Call { tool: raw.tool, band, subagent: true, target, sealed: false };
         let none = Readings::default();
         let ramp = Ramp::default();
         let stance = facts.stance(&ramp, &none);
         let decision = decide(&call, &stance, &ramp, 0, || false);
-        return answer(
-            facts,
-            &call,
-            &input,
-            None,
-            decision,
-            &Say::new(facts, &ramp, &none, &stance),
-        );
+        let say = Say::new(facts, &ramp, &none, &stance);
+        let decision = shadowed(facts, &call, decision, &say, || None);
+        Seen { facts, event, raw, input: &input, call: &call }.account(&ramp, &stance, &decision);
+        return answer(facts, &call, &input, None, decision.made, &say);
     }
     let context = facts.context(Some(call.id), 0);
     let file = facts.file();
@@ -48,26 +47,23 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
     let stance = facts.stance(&ramp, &readings);
     keep(facts, event, context, &stance, file.map(|f| f.1));
     let squeezed = stance.effective(&ramp) >= ramp.first_blocking();
-    let target = target::of(facts, event, call, &input, band, squeezed);
+    let target = target::of(facts, event, raw, &input, band, squeezed);
     let call =
-        Call { tool: call.tool, band, subagent: false, target, sealed: sealed(facts, &readings) };
+        Call { tool: raw.tool, band, subagent: false, target, sealed: sealed(facts, &readings) };
     let lines = facts.settings.coach.reread_lines;
-    let decision = decide(&call, &stance, &ramp, lines, || {
-        let path = target::absolute(event, input.file_path.as_deref().unwrap_or_default());
-        state::knows_file(&facts.places, facts.id, &path.to_string_lossy())
-    });
+    let decided = |stance: &Stance| {
+        decide(&call, stance, &ramp, lines, || {
+            let path = target::absolute(event, input.file_path.as_deref().unwrap_or_default());
+            state::knows_file(&facts.places, facts.id, &path.to_string_lossy())
+        })
+    };
     let say = Say::new(facts, &ramp, &readings, &stance);
-    if stance.cap == Some(Cap::Shadow) {
-        let open = Stance { cap: None, ..stance.clone() };
-        if decide(&call, &open, &ramp, lines, || false) == Decision::Deny(Denial::Tier) {
-            let details = json!({
-                "session": facts.id, "tool": call.tool, "band": call.band.name(),
-                "stance": ramp.name(stance.rank), "figure": say.figure(),
-            });
-            log::write(&facts.places.log(), facts.now, "would-deny", &details);
-        }
-    }
-    answer(facts, &call, &input, Some((&ramp, &stance)), decision, &say)
+    let decision = shadowed(facts, &call, decided(&stance), &say, || {
+        let open = || Stance { cap: facts.cap_behind_shadow(&readings), ..stance.clone() };
+        (stance.cap == Some(Cap::Shadow)).then(|| decided(&open()))
+    });
+    Seen { facts, event, raw, input: &input, call: &call }.account(&ramp, &stance, &decision);
+    answer(facts, &call, &input, Some((&ramp, &stance)), decision.made, &say)
 }
 
 /// The plugin's own skill, by the name the client gives it.
@@ -258,9 +254,10 @@ fn deny(
                 if first {
                     s.told = told;
                 }
-                (first, say.claim_user(s))
+                let again = s.denied_at.replace(stance.rank) == Some(stance.rank);
+                (first, again, say.claim_user(s))
             });
-            let (first, tell_user) = match first {
+            let (first, again, tell_user) = match first {
                 Ok(told) => told,
                 Err(e) => {
                     // The way out leads through the state: where that can't be kept, none may be closed.
@@ -272,7 +269,7 @@ fn deny(
                 user = Some(say.user());
             }
             let note = if first { say.jumped(ramp, stance) } else { String::new() };
-            say.deny_tier(call.tool, &note)
+            say.deny_tier(call.tool, &note, again)
         }
     };
     let denied = Denied { at: facts.now, tool: call.tool.to_owned(), reason: reason.clone() };
@@ -284,7 +281,7 @@ fn deny(
         }
     }
     let details = json!({
-        "session": facts.id, "tool": call.tool, "band": call.band.name(), "why": format!("{denial:?}"),
+        "session": facts.id, "tool": call.tool, "band": call.band.name(), "why": denial.name(),
         "figure": say.figure(),
     });
     log::write(&facts.places.log(), facts.now, "deny", &details);

@@ -1,5 +1,6 @@
 //! `UserPromptSubmit` and `UserPromptExpansion`: prompts, by whomever.
 
+use super::account;
 use super::deliver;
 use super::event::{Event, by_a_person};
 use super::facts::Facts;
@@ -9,6 +10,7 @@ use crate::boundary::{Delivery, Step, Token};
 use crate::cmd;
 use crate::settings::Switch;
 use crate::store::boundary;
+use crate::store::journal::What;
 use crate::store::prompts::{self, Prompt};
 use crate::store::state::First;
 
@@ -21,6 +23,7 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
         if let Err(e) = moved {
             facts.fault("token not moved", &e);
         }
+        account::did(facts, What::Delivered(text.len() as u64));
         turn_begins(facts);
         return Reply::default();
     }

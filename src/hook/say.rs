@@ -120,6 +120,19 @@ impl<'a> Say<'a> {
         self.fill(text, &[])
     }
 
+    /// The note where the tier was told of in full before.
+    pub fn note_again(&self) -> String {
+        let blocked = self.ramp.tier(self.stance.effective(self.ramp)).map(|t| &t.blocks);
+        let effect = match (&self.stance.cap, blocked) {
+            (Some(cap), _) => format!("nothing is blocked, because {}", cap.why()),
+            (None, Some(bands)) if !bands.is_empty() => {
+                format!("blocked: {}", listed(bands.iter().copied()))
+            }
+            _ => "nothing is blocked".to_owned(),
+        };
+        self.fill(Text::NoteAgain, &[("effect", &effect)])
+    }
+
     /// What the first denial adds when tiers were jumped over.
     pub fn jumped(&self, ramp: &Ramp, stance: &Stance) -> String {
         let skipped: Vec<&str> =
@@ -156,8 +169,9 @@ impl<'a> Say<'a> {
         self.fill(Text::UserStance, &[("effect", &effect)])
     }
 
-    /// The reason of a denial by tier.
-    pub fn deny_tier(&self, tool: &str, note: &str) -> String {
+    /// The reason of a denial by tier; a short one where the way out was told at this tier.
+    pub fn deny_tier(&self, tool: &str, note: &str, again: bool) -> String {
+        let text = if again { Text::DenyAgain } else { Text::DenyTier };
         let tier = self.ramp.tier(self.stance.effective(self.ramp));
         let free = [Band::Read, Band::Write, Band::Shell, Band::Dispatch]
             .into_iter()
@@ -169,7 +183,7 @@ impl<'a> Say<'a> {
         allowed.push_str(
             "editing the compaction file, brain-guard append, close, seal, status, explain",
         );
-        self.fill(Text::DenyTier, &[("tool", tool), ("allowed", &allowed), ("note", note)])
+        self.fill(text, &[("tool", tool), ("allowed", &allowed), ("note", note)])
     }
 
     /// The reason of a denial where the session is to end.

@@ -134,7 +134,7 @@ fn afresh(facts: &Facts, first: First) {
     let client = facts.env.client_pid().and_then(state::client);
     facts.update(|s| {
         (s.first, s.grace, s.ranks) = (first, None, Ranks::default());
-        (s.told, s.told_user) = (Told::default(), None);
+        (s.told, s.told_user, s.denied_at) = (Told::default(), None, None);
         // The module's last figure is of what is no longer there.
         s.reading = None;
         s.ended = None;
@@ -161,6 +161,7 @@ pub fn before_compaction(facts: &Facts) -> Reply {
     if let Err(e) = archive() {
         facts.fault("compaction file not archived", &e);
     }
+    super::account::did(facts, crate::store::journal::What::Compacted);
     log::write(&facts.places.log(), facts.now, "client-compaction", &json!({"session": facts.id}));
     Reply::default()
 }

@@ -8,10 +8,12 @@ use super::facts::Facts;
 use super::pre_tool::settle;
 use super::reply::Reply;
 use super::say::Say;
-use super::{commits, crossing};
+use super::{account, commits, crossing};
 use crate::boundary::{Carrier, EDITED, Step, Token};
 use crate::carrier::waiter;
 use crate::log;
+use crate::policy::stance::Cap;
+use crate::store::journal::{Verdict, What};
 use crate::store::{boundary, sealing, state};
 use crate::texts::Text;
 
@@ -131,8 +133,16 @@ fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
     let readings = facts.readings(context, file.map(|f| f.0));
     let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
     let stance = facts.stance(&ramp, &readings);
-    let at_top = stance.effective(&ramp) >= ramp.top() && ramp.first_blocking() <= ramp.top();
-    if !at_top && !broke {
+    let top = |rank: usize| rank >= ramp.top() && ramp.first_blocking() <= ramp.top();
+    if facts.settings.shadow {
+        let shadow =
+            stance.cap == Some(Cap::Shadow) && facts.cap_behind_shadow(&readings).is_none();
+        if broke || (shadow && top(stance.rank)) {
+            account::did(facts, What::Stop(Verdict::WouldDeny));
+        }
+        return Reply::default();
+    }
+    if !top(stance.effective(&ramp)) && !broke {
         return Reply::default();
     }
     if facts.session.stop_blocks < REFUSALS {

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::shell::{quote, simple_commands};
+use super::shell::{Word, quote, simple_commands};
 
 /// The verbs an agent may run at any stance.
 pub const AGENT_VERBS: [&str; 8] =
@@ -11,6 +11,14 @@ pub const AGENT_VERBS: [&str; 8] =
 
 /// The verbs of these that a subagent may run: the others are the main loop's.
 pub const SUBAGENT_VERBS: [&str; 4] = ["append", "status", "explain", "steering"];
+
+/// Whether a subagent may run the verb.
+pub fn subagents(verb: &str) -> bool {
+    SUBAGENT_VERBS.contains(&verb)
+}
+
+/// What the hook puts in, and the way to a file that is no job's.
+const HOOKS_OWN: [&str; 4] = ["--session", "--call", "--project", "--file"];
 
 /// Who we are in this call, for the rewrite of the agent's command.
 #[derive(Debug, Clone)]
@@ -43,25 +51,41 @@ pub fn own_command(
     caller: &Caller,
     is_project: impl Fn(&str) -> bool,
 ) -> Option<OwnCommand> {
-    let commands = simple_commands(command)?;
+    recognise(command, caller, is_project).ok()
+}
+
+/// As [`own_command`], with what stands against it.
+///
+/// # Errors
+/// Where the command leaves the form that is accepted, in words.
+pub fn recognise(
+    command: &str,
+    caller: &Caller,
+    is_project: impl Fn(&str) -> bool,
+) -> Result<OwnCommand, String> {
+    let commands = simple_commands(command).map_err(|broken| broken.told(command))?;
     let mut rewritten = String::with_capacity(command.len() + 160);
     let mut copied = 0;
     let mut verbs = Vec::new();
     for (index, words) in commands.iter().enumerate() {
-        let (program, rest) = words.split_first()?;
+        let Some((program, rest)) = words.split_first() else { continue };
         if index == 0 && program.text == "cd" {
             if rest.len() != 1 || !is_project(&rest[0].text) {
-                return None;
+                return Err(format!("`cd` goes elsewhere than to {}", caller.project));
             }
             continue;
         }
-        let verb = rest.first()?;
-        let ours = program.text == "brain-guard" || program.text == caller.program;
-        let foreign_ids = rest.iter().any(|w| {
-            ["--session", "--call", "--project", "--file"].iter().any(|f| w.text.starts_with(f))
-        });
-        if !ours || foreign_ids || !AGENT_VERBS.contains(&verb.text.as_str()) {
-            return None;
+        if program.text != "brain-guard" && program.text != caller.program {
+            return Err(format!("`{}` is not brain-guard", shown(&program.text)));
+        }
+        let Some(verb) = rest.first() else { return Err("brain-guard has no verb".into()) };
+        if !AGENT_VERBS.contains(&verb.text.as_str()) {
+            let verbs = AGENT_VERBS.join(", ");
+            return Err(format!("`{}` is none of the verbs {verbs}", shown(&verb.text)));
+        }
+        let foreign = |w: &&Word| HOOKS_OWN.iter().any(|flag| w.text.starts_with(flag));
+        if let Some(word) = rest.iter().find(foreign) {
+            return Err(format!("`{}` is not the agent's to give", shown(&word.text)));
         }
         rewritten.push_str(&command[copied..program.range.start]);
         rewritten.push_str(&quote(caller.program));
@@ -75,7 +99,16 @@ pub fn own_command(
         verbs.push(verb.text.clone());
     }
     rewritten.push_str(&command[copied..]);
-    (!verbs.is_empty()).then_some(OwnCommand { rewritten, verbs })
+    if verbs.is_empty() {
+        Err("it runs no verb".into())
+    } else {
+        Ok(OwnCommand { rewritten, verbs })
+    }
+}
+
+/// The beginning of a word that an agent wrote.
+fn shown(word: &str) -> String {
+    word.chars().take(40).flat_map(char::escape_debug).collect()
 }
 
 #[cfg(test)]
@@ -108,6 +141,23 @@ mod tests {
             exit.rewritten,
             "/opt/bg/bin/brain-guard phase --session s1 --call t1 --project '/my p' exit --kind risk 'a | b'"
         );
+    }
+
+    #[test]
+    fn what_stands_against_a_command_is_told() {
+        for (command, why) in [
+            ("cd /else && brain-guard seal", "`cd` goes elsewhere than to /my p"),
+            ("brain-guard seal && ls -l", "`ls` is not brain-guard"),
+            ("brain-guard", "brain-guard has no verb"),
+            ("brain-guard append x --session y", "`--session` is not the agent's to give"),
+            ("", "it runs no verb"),
+            ("brain-guard append x | sh", "`|` outside single quotes at column 22"),
+        ] {
+            let told = recognise(command, &CALLER, |p| p == "/my p").unwrap_err();
+            assert_eq!(told, why, "{command}");
+        }
+        let verb = recognise("brain-guard override", &CALLER, |_| true).unwrap_err();
+        assert!(verb.starts_with("`override` is none of the verbs append, "), "{verb}");
     }
 
     #[test]

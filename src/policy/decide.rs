@@ -1,7 +1,7 @@
 //! What happens to one tool call.
 
 use super::bands::Band;
-use super::carve_outs::{OwnCommand, SUBAGENT_VERBS};
+use super::carve_outs::{self, OwnCommand};
 use super::ramp::Ramp;
 use super::stance::Stance;
 
@@ -46,6 +46,18 @@ pub enum Denial {
     MainLoopOnly,
 }
 
+impl Denial {
+    /// The word the log and the journal use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tier => "tier",
+            Self::Sealed => "sealed",
+            Self::Operator => "operator",
+            Self::MainLoopOnly => "main-loop-only",
+        }
+    }
+}
+
 /// The verdict on one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
@@ -71,7 +83,7 @@ pub fn decide(
     match &call.target {
         Target::Operator => return Decision::Deny(Denial::Operator),
         Target::Own(own) => {
-            let main_only = |verb: &String| !SUBAGENT_VERBS.contains(&verb.as_str());
+            let main_only = |verb: &String| !carve_outs::subagents(verb);
             return if call.subagent && own.verbs.iter().any(main_only) {
                 Decision::Deny(Denial::MainLoopOnly)
             } else {

@@ -126,6 +126,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// Words before and after.
+    pub fn words(&self) -> (u64, u64) {
+        (self.words_before as u64, self.words_after as u64)
+    }
+
     pub(super) fn new(words: usize, version: u64, verdict: Verdict) -> Self {
         let (words_before, words_after) = (words, words);
         Self { verdict, version, words_before, words_after, kept: 0, target: 0, steps: Vec::new() }

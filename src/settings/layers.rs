@@ -56,10 +56,15 @@ const OPTIONS: [(&str, &[&str]); 4] = [
 /// The prefix of variables that set a key.
 const SET: &str = "BRAIN_GUARD_SET_";
 
+/// The variable that sets `shadow`.
+const SHADOW: &str = "BRAIN_GUARD_SHADOW";
+
 /// Every variable that sets something, whole.
 pub fn variables(env: &Env) -> Vec<(String, String)> {
     let options = OPTIONS.iter().map(|(option, _)| format!("{OPTION}{option}"));
-    let options = options.filter_map(|name| env.get(&name).map(|value| (name, value)));
+    let shadow = [SHADOW.to_owned()];
+    let options =
+        options.chain(shadow).filter_map(|name| env.get(&name).map(|value| (name, value)));
     options.chain(env.with_prefix(SET)).collect()
 }
 
@@ -92,6 +97,14 @@ fn run(mut merger: Merger, user: Option<&File>, project: Option<&File>, env: &En
     }
     if let Some(file) = project {
         merger.file(file, true);
+    }
+    if let Some(value) = env.get(SHADOW) {
+        let value = match value.as_str() {
+            "1" => "true",
+            "0" | "" => "false",
+            other => other,
+        };
+        merger.variable(&["shadow"], value, SHADOW.to_owned());
     }
     for (name, value) in env.with_prefix(SET) {
         let mut path: Vec<String> = name.to_lowercase().split("__").map(str::to_owned).collect();

@@ -49,7 +49,7 @@ impl Settings {
         }
         if tiers.iter().all(|t| t.blocks.is_empty()) {
             return Some(
-                "one tier that blocks must be left; `mode`: `shadow` is the way to block nothing",
+                "one tier that blocks must be left; `shadow`: true is the way to block nothing",
             );
         }
         tiers.sort_by(|a, b| a.context.total_cmp(&b.context));

@@ -5,6 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use super::atomic;
+use super::journal::{self, Crossed, Line, What};
 use super::lock;
 use super::paths::Places;
 use crate::boundary::Token;
@@ -25,7 +26,22 @@ pub fn load(places: &Places, id: &str) -> io::Result<Option<Token>> {
 /// What the system says.
 pub fn create(places: &Places, token: &Token) -> io::Result<()> {
     places.ensure_state()?;
-    atomic::write(&places.token(&token.id), &serde_json::to_vec(token).map_err(io::Error::from)?)
+    atomic::write(&places.token(&token.id), &serde_json::to_vec(token).map_err(io::Error::from)?)?;
+    account(places, token);
+    Ok(())
+}
+
+/// The step it took, in the journal of the session it is in: whoever moved it.
+fn account(places: &Places, token: &Token) {
+    let session = token.child.as_deref().unwrap_or(&token.parent);
+    let crossed = Crossed {
+        token: token.id.clone(),
+        step: token.step,
+        carrier: token.carrier,
+        job: token.job.clone(),
+        why: token.why.clone(),
+    };
+    journal::write(places, session, &Line::new(token.since, What::Boundary(crossed)));
 }
 
 /// Changes a token under its lock; `None` if there is no such token.
@@ -44,6 +60,9 @@ pub fn update<T>(
     if token != before {
         let bytes = serde_json::to_vec(&token).map_err(io::Error::from)?;
         atomic::write(&places.token(id), &bytes)?;
+    }
+    if token.step != before.step {
+        account(places, &token);
     }
     Ok(Some(result))
 }

@@ -29,6 +29,9 @@ pub enum Request {
         /// The agent was told that the session will be cleared.
         #[serde(default)]
         promised: bool,
+        /// Words before and after.
+        #[serde(default)]
+        words: Option<(u64, u64)>,
         /// When.
         at: Time,
     },
@@ -183,6 +186,7 @@ mod tests {
             clear: None,
             authored: true,
             promised: false,
+            words: None,
             at,
         };
         let focus =

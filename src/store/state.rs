@@ -67,6 +67,8 @@ pub struct Session {
     pub told: Told,
     /// The rank the user was last told of, and whether it was capped.
     pub told_user: Option<(usize, bool)>,
+    /// The rank whose denial was told in full last.
+    pub denied_at: Option<usize>,
     /// Turn ends we refused in a row.
     pub stop_blocks: u32,
     /// The last prompt by a person.

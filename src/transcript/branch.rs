@@ -9,11 +9,22 @@ const LOOK_BACK: u64 = 8 * 1024 * 1024;
 /// Follows the rows' parents from the end.
 #[derive(Debug, Default)]
 pub struct Branch {
-    /// What the last row on the branch hangs on; `Some(None)` for nothing at all.
-    parent: Option<Option<String>>,
+    next: Next,
     /// A response was met that is not on the branch, and no row on it since.
     leaving: bool,
     looked: u64,
+}
+
+/// What the last row on the branch hangs on.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Next {
+    /// No row was met yet.
+    #[default]
+    Unknown,
+    /// Nothing: it began the conversation.
+    Nothing,
+    /// The row of this id.
+    Row(String),
 }
 
 /// Where a row stands.
@@ -40,16 +51,17 @@ impl Branch {
         let Some(uuid) = uuid else {
             return Continue(if self.leaving { Place::Left } else { Place::On });
         };
-        match &self.parent {
-            Some(Some(next)) if next != uuid => {}
-            Some(None) => {}
-            _ => {
-                self.parent = Some(parent.map(str::to_owned));
-                self.leaving = false;
-                return Continue(Place::On);
-            }
+        let on = match &self.next {
+            Next::Unknown => true,
+            Next::Nothing => false,
+            Next::Row(next) => next == uuid,
+        };
+        if on {
+            self.next = parent.map_or(Next::Nothing, |parent| Next::Row(parent.to_owned()));
+            self.leaving = false;
+            return Continue(Place::On);
         }
-        if response && self.parent == Some(None) {
+        if response && self.next == Next::Nothing {
             return Break(());
         }
         self.leaving |= response;

@@ -5,6 +5,7 @@
     reason = "tests are an edge: they start processes and read files"
 )]
 
+mod account;
 mod doctor;
 mod handmade;
 #[path = "../hook/harness.rs"]

@@ -110,17 +110,17 @@ fn one_file_is_looked_at_alone() {
     hook.settings(&json!({"file": {"words": 1}}));
     hook.set("BRAIN_GUARD_SET_MODE", "never");
     let file = hook.project.join("new.json");
-    fs::write(&file, r#"{"mode": "shadow"}"#).expect("file");
+    fs::write(&file, r#"{"mode": "off"}"#).expect("file");
     let (code, report) = check(&hook, &["new.json"]);
     assert_eq!((code, report["set"][0]["key"].clone()), (Some(0), json!("mode")));
-    fs::write(&file, r#"{"mod": "shadow"}"#).expect("file");
+    fs::write(&file, r#"{"mod": "off"}"#).expect("file");
     let (code, report) = check(&hook, &["new.json"]);
     assert_eq!((code, report["problems"][0]["line"].clone()), (Some(1), json!(1)));
     assert_eq!(report["problems"][0]["way_out"], "did you mean `mode`? if not, take it out");
     // A project's file is held to what a project may say.
     let project = hook.project.join("sub/.brain-guard/settings.json");
     fs::create_dir_all(project.parent().expect("parent")).expect("folder");
-    fs::write(&project, r#"{"mode": "shadow"}"#).expect("file");
+    fs::write(&project, r#"{"mode": "off"}"#).expect("file");
     assert_eq!(check(&hook, &[project.to_str().expect("utf-8")]).0, Some(1));
     let missing = hook.raw(&["settings", "check", "none.json"], b"");
     assert_eq!(missing.code, Some(1));

@@ -34,6 +34,7 @@ fn every_verb_has_an_example() {
         "uninstall",
         "status",
         "explain",
+        "log",
         "doctor",
         "override",
         "append",

@@ -15,6 +15,7 @@ fn the_shape_of_status() {
     let hook = Hook::climbed(31.0);
     let status = hook.raw(&["status", "--json"], b"").json();
     let expected = [
+        "added",
         "attended",
         "blocked",
         "boundary",
@@ -27,6 +28,7 @@ fn the_shape_of_status() {
         "override",
         "session_id",
         "settings_problems",
+        "shadow",
         "stance",
         "tier",
     ];
@@ -55,10 +57,12 @@ fn the_shape_of_explain() {
     let status = hook.raw(&["status", "--json"], b"").json();
     let explain = hook.raw(&["explain", "--json"], b"").json();
     let more: Vec<&str> = keys(&explain).into_iter().filter(|k| status.get(k).is_none()).collect();
-    assert_eq!(more, ["base_percent", "carriers", "last_denied"]);
+    assert_eq!(more, ["account", "base_percent", "carriers", "last_denied"]);
     assert_eq!(keys(&explain["last_denied"]), ["at", "reason", "tool"]);
     let text = hook.raw(&["explain"], b"").stdout;
-    for part in ["last blocked: Read at ", "299,770 of 967,000 tokens, transcript", "ways out: "] {
+    for part in
+        ["last blocked: Read (toolu_", "299,770 of 967,000 tokens, transcript", "ways out: "]
+    {
         assert!(text.contains(part), "{part}: {text}");
     }
 }

@@ -357,7 +357,7 @@ fn a_prompt_ahead_of_the_clear_is_told_where_the_focused_file_lies() {
 #[test]
 fn a_promised_boundary_that_does_not_come_is_told() {
     let hook = Hook::begun();
-    hook.settings(&json!({"mode": "shadow"}));
+    hook.settings(&json!({"shadow": true}));
     job(&hook, "parser", "write the lexer next");
     let seal = |promised| Request::Seal {
         job: "parser".into(),
@@ -365,6 +365,7 @@ fn a_promised_boundary_that_does_not_come_is_told() {
         clear: Some(true),
         authored: true,
         promised,
+        words: None,
         at: now(),
     };
     assert_eq!(asked(&hook, &seal(false)).note(), "");

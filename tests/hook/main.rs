@@ -5,6 +5,7 @@
     reason = "tests are an edge: they start processes, read files and wait"
 )]
 
+mod account;
 mod commits;
 mod customising;
 mod faults;

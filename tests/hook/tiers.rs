@@ -187,7 +187,7 @@ fn the_clients_own_threshold_is_the_limit() {
 #[test]
 fn shadow_mode_and_plan_mode_block_nothing_and_say_why() {
     let hook = Hook::begun();
-    hook.settings(&json!({"mode": "shadow"})).fill(31.0);
+    hook.settings(&json!({"shadow": true})).fill(31.0);
     assert_tier(&hook, "narrow", "pass");
     assert!(hook.stop().silent());
     let batch = hook.batch();

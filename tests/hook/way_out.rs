@@ -9,7 +9,7 @@ use crate::harness::Hook;
 #[test]
 fn a_capped_session_is_told_again() {
     let mut hook = Hook::begun();
-    hook.set("BRAIN_GUARD_SET_MODE", "shadow");
+    hook.set("BRAIN_GUARD_SHADOW", "1");
     hook.fill(31.0);
     assert!(!hook.batch().note().is_empty(), "the first note");
     assert!(hook.batch().silent(), "once");

@@ -29,11 +29,10 @@ fn later_layers_win_key_by_key() {
 
 #[test]
 fn bad_keys_are_named_by_file_line_and_key_and_the_rest_stands() {
-    let user = file(
-        "{\n \"mode\": \"shadow\",\n \"colour\": 1,\n \"file\": {\n  \"words\": \"many\"\n }\n}",
-    );
+    let user =
+        file("{\n \"shadow\": true,\n \"colour\": 1,\n \"file\": {\n  \"words\": \"many\"\n }\n}");
     let (settings, diagnostics) = merge(Some(&user), None, &Env::of([]));
-    assert_eq!(settings.mode, Mode::Shadow);
+    assert!(settings.shadow);
     assert_eq!(settings.file.words, 2000);
     let said = messages(&diagnostics).join("\n");
     assert!(said.contains("/u/settings.json:3: \"colour\": unknown field"), "{said}");

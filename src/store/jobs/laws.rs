@@ -192,6 +192,7 @@ impl World {
                 clear: None,
                 authored: true,
                 promised: false,
+                words: None,
                 at,
             };
             requests::leave(places, id, &request).unwrap();

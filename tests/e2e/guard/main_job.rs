@@ -3,10 +3,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{asked, heard, moves, percent, result, step, told, unattended};
-use crate::mock::Reply;
+use crate::mock::{Reply, Request};
 use crate::world::World;
 
 const NOTE: &str = "a plugin your user installed, measures this session";
@@ -122,4 +122,41 @@ fn climbs_writes_seals_and_goes_on_by_itself() {
     let status = asked(&world, "status");
     assert_eq!(status["stance"], "free");
     assert_eq!(status["boundary"], json!(null), "acknowledged: {status}");
+    accounted(&world);
+}
+
+/// The journals of both sessions tell what was done, and what of it went into a context
+/// is at most three thousandths of the tokens that count as full.
+fn accounted(world: &World) {
+    let main = world.mock.main();
+    let id = |request: &Request| request.session.clone().expect("a session");
+    let sessions = [id(&main[0]), id(&main[main.len() - 1])];
+    let accounts = sessions.each_ref().map(|id| {
+        let output = world.guard(&["explain", "--last", "1000", "--json", "--session", id]);
+        let told: Value = serde_json::from_str(&output.stdout).expect("JSON");
+        let list = told["accounts"].as_array().cloned().unwrap_or_default();
+        list.into_iter().map(|mut account| account["what"].take()).collect::<Vec<_>>()
+    });
+    let has = |index: usize, wanted: &dyn Fn(&Value) -> bool| accounts[index].iter().any(wanted);
+    let step = |name: &'static str| move |what: &Value| what["boundary"]["step"] == name;
+    for denied in ["Read", "Write", "Bash", "Agent"] {
+        let of = |what: &Value| what["call"]["tool"] == denied && what["call"]["verdict"] == "deny";
+        assert!(has(0, &of), "{denied}: {accounts:?}");
+    }
+    assert!(has(0, &|what| what["call"]["verdict"] == "partial"), "{accounts:?}");
+    assert!(has(0, &|what| what["cut"]["id"] == "big"), "{accounts:?}");
+    assert!(has(0, &|what| what["sealed"]["version"] == 1), "{accounts:?}");
+    assert!(has(0, &step("pending")) && has(0, &step("clearing")), "{accounts:?}");
+    for name in ["cleared", "delivered", "acknowledged"] {
+        assert!(has(1, &step(name)), "{name}: {accounts:?}");
+    }
+    assert!(has(1, &|what| what["delivered"].as_u64() > Some(100)), "{accounts:?}");
+    for id in &sessions {
+        let output = world.guard(&["status", "--json", "--session", id]);
+        let status: Value = serde_json::from_str(&output.stdout).expect("JSON");
+        let added = &status["added"];
+        let percent = added["percent"].as_f64().expect("a share");
+        println!("added in {id}: {added}");
+        assert!(added["tokens"].as_u64() > Some(0) && percent <= 0.3, "{added}");
+    }
 }

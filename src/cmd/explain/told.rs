@@ -1,0 +1,166 @@
+//! One line of the journal in words, and what would have let a call through.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::clock::Time;
+use crate::hook::facts::Facts;
+use crate::policy::coach::{figure, grouped};
+use crate::store::journal::{Called, Crossed, Line, Verdict, What};
+
+/// The operator's way through, which always is one.
+const OVERRIDE: &str = "the operator's override: /brain-guard:override --for 30m, or `brain-guard override` in a terminal";
+
+/// The line in words.
+pub fn text(facts: &Facts, line: &Line) -> String {
+    in_words(facts, line, &line.said)
+}
+
+/// The same with the first line of what the agent was told: the rest is the way out,
+/// which whoever asks from within the session has read.
+pub fn brief(facts: &Facts, line: &Line) -> String {
+    let mut lines = line.said.lines();
+    let first = lines.next().unwrap_or_default();
+    let more = if lines.next().is_some() { " […]" } else { "" };
+    in_words(facts, line, &format!("{first}{more}"))
+}
+
+fn in_words(facts: &Facts, line: &Line, said: &str) -> String {
+    let mut out = format!("{} at {}", head(line), line.at.format("%Y-%m-%d %H:%M:%S UTC"));
+    let mut add = |name: &str, value: &str| {
+        let value = value.trim_end().replace('\n', "\n              ");
+        let _ = write!(out, "\n  {name:<11} {value}");
+    };
+    if let What::Call(call) = &line.what {
+        add("because", &because(call, line));
+    }
+    if let Some(reading) = &line.context {
+        add("context", &figure(reading, "tokens", line.at));
+    }
+    if let Some(reading) = &line.file {
+        add("file", &figure(reading, "words", line.at));
+    }
+    if !line.tier.is_empty() {
+        add("tier", &line.tier);
+    }
+    if let Some(cap) = &line.cap {
+        add("capped", cap);
+    }
+    if let What::Call(call) = &line.what {
+        for tried in &call.tried {
+            let held = if tried.held { "held" } else { "did not hold" };
+            add("tried", &format!("{}, {held}: {}", tried.carve_out, tried.why));
+        }
+    }
+    for way in let_through(facts, line) {
+        add("would pass", &way);
+    }
+    if !said.is_empty() {
+        add("said", said);
+    }
+    if !line.told.is_empty() {
+        add("told user", &line.told);
+    }
+    out
+}
+
+/// The line as JSON, with the ages of its readings and the ways through.
+pub fn json(facts: &Facts, line: &Line) -> Value {
+    let age = |at: Time| (line.at - at).num_milliseconds().max(0);
+    let mut value = json!(line);
+    value["head"] = json!(head(line));
+    value["context_age_ms"] = json!(line.context.map(|r| age(r.at)));
+    value["file_age_ms"] = json!(line.file.map(|r| age(r.at)));
+    value["let_through"] = json!(let_through(facts, line));
+    value
+}
+
+fn head(line: &Line) -> String {
+    match &line.what {
+        What::Call(call) => {
+            let by = if call.subagent { " of a subagent" } else { "" };
+            format!("{}{by} ({}), {},", call.tool, call.id, came_of(call.verdict))
+        }
+        What::Note(event) if line.said.is_empty() => format!("word to the user ({event})"),
+        What::Note(event) => format!("note ({event}, {} bytes)", grouped(line.said.len() as u64)),
+        What::Stop(Verdict::WouldDeny) => "turn's end, would have been refused,".to_owned(),
+        What::Stop(_) => "turn's end refused".to_owned(),
+        What::Cut(cut) => format!(
+            "output of {} ({}) cut from {} to {} characters, whole in {},",
+            cut.tool,
+            cut.id,
+            grouped(cut.before),
+            grouped(cut.after),
+            cut.path
+        ),
+        What::Sealed(sealed) => {
+            let words = sealed.words.map_or_else(String::new, |(before, after)| {
+                format!(", {} words of {}", grouped(after), grouped(before))
+            });
+            let by = if sealed.by_guard { " by the guard" } else { "" };
+            format!("sealed{by} as version {} of {}{words},", sealed.version, sealed.job)
+        }
+        What::Boundary(crossed) => stepped(crossed),
+        What::Delivered(bytes) => format!("delivered {} bytes", grouped(*bytes)),
+        What::Compacted => "compacted by the client".to_owned(),
+        What::Override(said) => format!("{said},"),
+    }
+}
+
+fn stepped(crossed: &Crossed) -> String {
+    let Crossed { token, step, carrier, job, why } = crossed;
+    let why = why.as_deref().map_or_else(String::new, |why| format!(": {why}"));
+    let step = format!("{step:?}").to_lowercase();
+    format!("boundary {token} of {job} {step} by {}{why},", carrier.name())
+}
+
+fn came_of(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "passed",
+        Verdict::Allow => "allowed",
+        Verdict::Partial => "read in part",
+        Verdict::Deny => "blocked",
+        Verdict::WouldDeny => "would have been blocked (shadow mode)",
+    }
+}
+
+fn because(call: &Called, line: &Line) -> String {
+    match call.why.as_deref() {
+        Some("tier") => format!("the tier {} blocks the band {}", line.tier, call.band),
+        Some("sealed") => "the file is sealed and the boundary waits for the turn's end".into(),
+        Some("operator") => "it is the operator's: the override, the settings, the state".into(),
+        Some("main-loop-only") => "a subagent may not seal, nor move phases and jobs".into(),
+        Some(other) => other.to_owned(),
+        None => match (call.verdict, &line.cap) {
+            (Verdict::Allow | Verdict::Partial, _) => "a carve-out held".into(),
+            (_, Some(cap)) => format!("nothing is blocked: {cap}"),
+            _ => format!("the band {} is not blocked there", call.band),
+        },
+    }
+}
+
+/// What would have let a call through that was, or would have been, denied.
+fn let_through(facts: &Facts, line: &Line) -> Vec<String> {
+    let What::Call(call) = &line.what else { return Vec::new() };
+    let mut ways = Vec::new();
+    match call.why.as_deref() {
+        Some("tier") => {
+            ways.extend(call.passes.iter().map(|at| format!("the same call {at}")));
+            let live = facts.places.compaction(&facts.session.job);
+            ways.push(format!("Read, Edit or Write of {}", live.display()));
+            ways.push(
+                "nothing but `brain-guard append|close|seal|status|explain|phase|job …`, joined by && or ;".into(),
+            );
+            ways.push(OVERRIDE.into());
+        }
+        Some("sealed") => {
+            ways.push("the turn's end: the work goes on in the fresh session".into());
+            ways.push(OVERRIDE.into());
+        }
+        Some("operator") => ways.push("nothing: a person may do it outside the session".into()),
+        Some("main-loop-only") => ways.push("the same call made by the main loop".into()),
+        _ => {}
+    }
+    ways
+}

@@ -1,0 +1,146 @@
+//! `log`: the project's log, readable: decisions, boundaries and faults of all its sessions.
+
+mod entry;
+mod follow;
+
+use std::collections::VecDeque;
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+
+use self::entry::Entry;
+use super::{Exit, whose};
+use crate::cli::{LogArgs, Whose};
+use crate::clock::Time;
+use crate::env::Env;
+use crate::store::atomic;
+use crate::store::boundary;
+use crate::store::paths::Places;
+
+/// Lines that are shown where nothing else is asked for.
+const LAST: usize = 20;
+
+/// Which lines are asked for.
+struct Filter<'a> {
+    places: &'a Places,
+    session: Option<&'a str>,
+    kinds: &'a [String],
+    since: Option<Time>,
+}
+
+impl Filter<'_> {
+    fn takes(&self, entry: &Entry) -> bool {
+        let kind = self.kinds.is_empty() || self.kinds.contains(&entry.kind);
+        let recent = self.since.is_none_or(|since| entry.at >= since);
+        kind && recent && self.session.is_none_or(|session| self.of(entry, session))
+    }
+
+    /// A boundary's lines name its token only: it is of both its sessions.
+    fn of(&self, entry: &Entry, session: &str) -> bool {
+        if entry.names(session) {
+            return true;
+        }
+        let token = entry.token().and_then(|id| boundary::load(self.places, id).ok().flatten());
+        token.is_some_and(|t| t.parent == session || t.child.as_deref() == Some(session))
+    }
+}
+
+/// How a line is shown.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    json: bool,
+    colour: bool,
+    project: bool,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// No place for state; a session that is not the project's.
+pub fn run(env: &Env, now: Time, whose: &Whose, args: &LogArgs) -> anyhow::Result<Exit> {
+    let no_home = "HOME is not set, so there is no place for state";
+    let project = whose::project(env, whose)?;
+    let places = Places::of(env, &project).context(no_home)?;
+    let session = whose.session.as_deref();
+    if session.is_some() {
+        whose::find(env, whose)?;
+    }
+    let since = args.since.as_deref().map(super::override_::duration).transpose()?;
+    let since = since.map(|since| now - since);
+    let filter = Filter { places: &places, session, kinds: &args.kind, since };
+    let plain = env.get("NO_COLOR").is_some_and(|v| !v.is_empty());
+    let look =
+        Look { json: args.json, colour: !plain && io::stdout().is_terminal(), project: args.all };
+    let logs = if args.all { all_logs(&places) } else { vec![places.log()] };
+    // What is appended while the logs are read is followed, and not shown twice.
+    let mut ends = Vec::new();
+    let wanted = args.last.unwrap_or(if args.since.is_some() { usize::MAX } else { LAST });
+    let mut shown: Vec<(String, Entry)> = Vec::new();
+    for log in &logs {
+        let project = entry::project_of(log);
+        let (entries, end) = entries(log, &filter, wanted)?;
+        shown.extend(entries.into_iter().map(|entry| (project.clone(), entry)));
+        ends.push(end);
+    }
+    shown.sort_by_key(|(_, entry)| entry.at);
+    for (project, entry) in &shown[shown.len().saturating_sub(wanted)..] {
+        if write(look, project, entry).is_err() {
+            return Ok(Exit::Done);
+        }
+    }
+    if args.follow {
+        follow::lines(&logs, &ends, |log, line| {
+            let Some(entry) = Entry::of(line).filter(|e| filter.takes(e)) else { return Ok(()) };
+            write(look, &entry::project_of(log), &entry)
+        });
+    } else if shown.is_empty() && !args.json {
+        super::err("nothing like that is in the log");
+    }
+    Ok(Exit::Done)
+}
+
+fn write(look: Look, project: &str, entry: &Entry) -> io::Result<()> {
+    let line = if look.json {
+        entry.raw.clone()
+    } else {
+        let project = if look.project { format!("{project}  ") } else { String::new() };
+        format!("{project}{}", entry.text(look.colour))
+    };
+    writeln!(io::stdout().lock(), "{line}")
+}
+
+/// The logs of all projects.
+fn all_logs(places: &Places) -> Vec<PathBuf> {
+    let Some(folder) = places.state.parent() else { return vec![places.log()] };
+    let projects = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut logs: Vec<PathBuf> =
+        projects.map(|entry| entry.path().join("log.jsonl")).filter(|log| log.is_file()).collect();
+    logs.sort();
+    logs
+}
+
+/// The last entries of a log and its rotated part that the filter takes, and where the
+/// log ended then.
+fn entries(
+    log: &std::path::Path,
+    filter: &Filter,
+    last: usize,
+) -> anyhow::Result<(VecDeque<Entry>, follow::End)> {
+    let unread = || format!("could not read {}", log.display());
+    let older = atomic::read_text(&log.with_extension("1.jsonl")).with_context(unread)?;
+    let end = follow::End::of(log);
+    let newer = end.text().with_context(unread)?;
+    let mut taken = VecDeque::new();
+    for text in [older.unwrap_or_default(), newer] {
+        for entry in text.lines().filter_map(Entry::of) {
+            if filter.takes(&entry) {
+                taken.push_back(entry);
+            }
+            if taken.len() > last {
+                taken.pop_front();
+            }
+        }
+    }
+    Ok((taken, end))
+}

@@ -1,0 +1,112 @@
+//! One line of the log, as it is shown.
+
+use std::path::Path;
+
+use chrono::Local;
+use serde_json::Value;
+
+use crate::clock::Time;
+
+/// One line of the log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// When.
+    pub at: Time,
+    /// What kind of line.
+    pub kind: String,
+    /// The line itself.
+    pub raw: String,
+    fields: serde_json::Map<String, Value>,
+}
+
+impl Entry {
+    /// Reads a line; `None` for a torn one.
+    pub fn of(line: &str) -> Option<Self> {
+        let Value::Object(mut fields) = serde_json::from_str(line).ok()? else { return None };
+        let at = fields.remove("at")?.as_str()?.parse().ok()?;
+        let kind = fields.remove("kind")?.as_str()?.to_owned();
+        Some(Self { at, kind, raw: line.to_owned(), fields })
+    }
+
+    /// Whether it names the session.
+    pub fn names(&self, session: &str) -> bool {
+        ["session", "from", "to"]
+            .iter()
+            .any(|key| self.fields.get(*key).and_then(Value::as_str) == Some(session))
+    }
+
+    /// The boundary it is about.
+    pub fn token(&self) -> Option<&str> {
+        self.fields.get("token")?.as_str()
+    }
+
+    /// The line for people: time, kind, session, and the rest by name.
+    pub fn text(&self, colour: bool) -> String {
+        let at = self.at.with_timezone(&Local).format("%m-%d %H:%M:%S");
+        let session = self.fields.get("session").and_then(Value::as_str).unwrap_or_default();
+        let session: String = session.chars().take(8).collect();
+        let rest: Vec<String> = self
+            .fields
+            .iter()
+            .filter(|(key, value)| *key != "session" && !value.is_null())
+            .map(|(key, value)| format!("{key}={}", shown(value)))
+            .collect();
+        let kind = format!("{:<14}", self.kind);
+        let kind = match colour_of(&self.kind).filter(|_| colour) {
+            Some(code) => format!("\x1b[{code}m{kind}\x1b[0m"),
+            None => kind,
+        };
+        format!("{at}  {kind} {session:<8}  {}", rest.join(" ")).trim_end().to_owned()
+    }
+}
+
+fn colour_of(kind: &str) -> Option<&'static str> {
+    match kind {
+        "fault" | "carrier-failed" => Some("31"),
+        "deny" | "would-deny" | "lifted" | "no-boundary" => Some("33"),
+        "override" => Some("35"),
+        "delivered" | "acknowledged" | "cleared" | "boundary" => Some("32"),
+        _ => None,
+    }
+}
+
+/// A value on one line; texts of others can hold anything, terminal codes too.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => {
+            let clean: String = text
+                .chars()
+                .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+                .collect();
+            if clean.contains(' ') { format!("\"{clean}\"") } else { clean }
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The project that a log is of, by the name of its folder of state.
+pub fn project_of(log: &Path) -> String {
+    let folder = log.parent().and_then(Path::file_name).unwrap_or_default();
+    folder.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_shown_short_and_can_not_draw_on_the_terminal() {
+        let line = r#"{"at":"2026-01-01T00:00:00Z","kind":"fault","session":"0123456789","what":"state \u001b[2J not read","none":null,"token":"t1"}"#;
+        let entry = Entry::of(line).unwrap();
+        let text = entry.text(false);
+        assert!(
+            text.contains("fault          01234567  token=t1 what=\"state \\u{1b}[2J not read\""),
+            "{text}"
+        );
+        assert!(!text.contains('\x1b'));
+        assert!(entry.text(true).contains("\x1b[31mfault"));
+        assert!(entry.names("0123456789") && !entry.names("t1"));
+        assert_eq!(entry.token(), Some("t1"));
+        assert_eq!(Entry::of(r#"{"at":"2026"#), None);
+    }
+}

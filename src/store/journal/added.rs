@@ -1,0 +1,101 @@
+//! What the guard added to the context, summed up from the journal.
+
+use serde::Serialize;
+
+use super::line::{Line, Verdict, What};
+
+/// So many texts of so many bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Sum {
+    /// Texts.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl Sum {
+    fn add(&mut self, bytes: usize) {
+        self.count += 1;
+        self.bytes += bytes as u64;
+    }
+}
+
+/// What landed in the context of a session, by kind. A delivery is the work's own notes,
+/// counted apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Added {
+    /// Notes about the stance, bearings, words on what a verb asked for.
+    pub notes: Sum,
+    /// Reasons of denied calls.
+    pub denials: Sum,
+    /// Lines with a file that was read in part, and in outputs that were cut.
+    pub partial: Sum,
+    /// Reasons why a turn could not end.
+    pub stops: Sum,
+    /// Sealed files that were brought in.
+    pub delivered: Sum,
+}
+
+impl Added {
+    /// Bytes of all that is the guard's own: everything but the deliveries.
+    pub fn bytes(&self) -> u64 {
+        [self.notes, self.denials, self.partial, self.stops].iter().map(|sum| sum.bytes).sum()
+    }
+
+    /// The same in tokens, at a session's bytes per token.
+    pub fn tokens(&self, bytes_per_token: f64) -> u64 {
+        (self.bytes() as f64 / bytes_per_token.max(1.0)).ceil() as u64
+    }
+}
+
+/// Sums up.
+pub fn added<'a>(lines: impl IntoIterator<Item = &'a Line>) -> Added {
+    let mut added = Added::default();
+    for line in lines {
+        if let What::Delivered(bytes) = line.what {
+            added.delivered.add(usize::try_from(bytes).unwrap_or(usize::MAX));
+            continue;
+        }
+        if line.said.is_empty() {
+            continue;
+        }
+        let sum = match &line.what {
+            What::Call(call) if matches!(call.verdict, Verdict::Deny) => &mut added.denials,
+            What::Call(call) if matches!(call.verdict, Verdict::Partial) => &mut added.partial,
+            What::Cut(_) => &mut added.partial,
+            What::Stop(_) => &mut added.stops,
+            _ => &mut added.notes,
+        };
+        sum.add(line.said.len());
+    }
+    added
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::line::Called;
+    use super::*;
+
+    #[test]
+    fn by_kind_and_what_was_not_said_is_not_counted() {
+        let at = "2026-01-01T00:00:00Z".parse().unwrap();
+        let line = |what, said: &str| Line { said: said.into(), ..Line::new(at, what) };
+        let call = |verdict| What::Call(Called { verdict, ..Called::default() });
+        let lines = [
+            line(What::Note("PostToolBatch".into()), "12345"),
+            line(What::Note("Stop".into()), ""),
+            line(call(Verdict::Deny), "123"),
+            line(call(Verdict::Deny), "1234"),
+            line(call(Verdict::Pass), ""),
+            line(call(Verdict::WouldDeny), ""),
+            line(call(Verdict::Partial), "12"),
+            line(What::Stop(Verdict::Deny), "1"),
+            line(What::Delivered(9_000), ""),
+        ];
+        let added = added(&lines);
+        let sums = [added.notes, added.denials, added.partial, added.stops, added.delivered];
+        let expected = [(1, 5), (2, 7), (1, 2), (1, 1), (1, 9_000)];
+        assert_eq!(sums.map(|s| (s.count, s.bytes)), expected);
+        assert_eq!((added.bytes(), added.tokens(4.0)), (15, 4));
+    }
+}
