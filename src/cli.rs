@@ -98,6 +98,24 @@ pub enum Verb {
         #[command(flatten)]
         which: LogArgs,
     },
+    /// Show what the guard did in a session or a job, over time
+    #[command(
+        after_help = "Examples:\n  brain-guard report\n  brain-guard report --job parser-rewrite --html report.html\n  brain-guard report --session 3f0a9d1e-… --json | jq .totals"
+    )]
+    Report {
+        /// Which session
+        #[command(flatten)]
+        whose: Whose,
+        /// All sessions of a job, in order; without a name, of the session's
+        #[arg(long, value_name = "NAME", conflicts_with = "session")]
+        job: Option<Option<String>>,
+        /// Write a page with plots that needs no network; `-` prints it
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Take the guard off for a while (the operator's, not the agent's)
     #[command(
         name = "override",

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules that are told everything they need.
-const PURE: [&str; 7] = ["policy", "compaction", "seal", "job", "boundary", "transcript", "git"];
+const PURE: [&str; 8] =
+    ["policy", "compaction", "seal", "job", "boundary", "transcript", "git", "report"];
 
 /// What these may not name.
 const WORLD: [&str; 16] = [

@@ -14,6 +14,7 @@ pub mod log;
 pub mod module;
 pub mod override_;
 pub mod phase;
+pub mod report;
 pub mod seal;
 pub mod settings;
 pub mod setup;
@@ -138,6 +139,9 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
             explain::run(env, now, &whose, explain::Ask { last, json })
         }
         Verb::Log { whose, which } => log::run(env, now, &whose, &which),
+        Verb::Report { whose, job, html, json } => {
+            report::run(env, now, &whose, &report::Ask { job, html, json })
+        }
         Verb::Override { whose, how } => override_::run(env, now, &whose, &how),
         Verb::Append { whose, kind, about, text } => {
             append::run(env, now, &whose, &append::Given { kind, about, text })

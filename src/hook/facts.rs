@@ -322,6 +322,13 @@ impl<'a> Facts<'a> {
         })
     }
 
+    /// Where the context counts as full for `model`, of which so much was used.
+    pub fn limit_for(&self, model: Option<&str>, used: u64) -> u64 {
+        let current = self.model().name.zip(model).is_none_or(|(now, then)| now.starts_with(then));
+        let reported = self.session.reported_window.filter(|_| current);
+        gauge::limit(self.window(model, reported, used).tokens, &self.seen.auto_compact)
+    }
+
     fn snapshot(&self, call: &str) -> Option<Snapshot> {
         if !self.seen.mod_alive || !crate::store::paths::safe_name(call) {
             return None;

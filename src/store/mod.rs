@@ -19,6 +19,7 @@ pub mod paths;
 pub mod prompts;
 pub mod repository;
 pub mod requests;
+pub mod rows;
 pub mod sealing;
 pub mod state;
 pub mod tail;

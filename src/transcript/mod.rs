@@ -2,5 +2,6 @@
 //! context is by them. Reading the file is `store::tail`.
 
 mod branch;
+pub mod course;
 pub mod fill;
 mod row;

@@ -9,6 +9,9 @@
 )]
 #![allow(clippy::too_many_lines, reason = "a scenario is one story")]
 
+#[path = "../report/browser.rs"]
+#[allow(dead_code, reason = "the report's own tests use the rest")]
+mod browser;
 mod carrier;
 #[allow(dead_code, reason = "the soak uses the rest")]
 mod client;

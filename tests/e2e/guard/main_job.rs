@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use super::{asked, heard, moves, percent, result, step, told, unattended};
+use super::{asked, heard, moves, percent, report, result, step, told, unattended};
 use crate::mock::{Reply, Request};
 use crate::world::World;
 
@@ -117,12 +117,17 @@ fn climbs_writes_seals_and_goes_on_by_itself() {
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
     let last = world.mock.wait_main(10);
-    assert_ne!(last.session, world.mock.main()[0].session, "a fresh session");
+    let first = world.mock.main()[0].session.clone();
+    assert_ne!(last.session, first, "a fresh session");
     tui.wait_idle();
     let status = asked(&world, "status");
     assert_eq!(status["stance"], "free");
     assert_eq!(status["boundary"], json!(null), "acknowledged: {status}");
     accounted(&world);
+    report::shows_what_happened(
+        &world,
+        [first.as_deref(), last.session.as_deref()].map(|id| id.expect("an id")),
+    );
 }
 
 /// The journals of both sessions tell what was done, and what of it went into a context

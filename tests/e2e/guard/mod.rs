@@ -24,6 +24,7 @@ mod own_compaction;
 mod phases;
 mod probe;
 mod reground;
+mod report;
 mod sandbox;
 mod skill;
 mod slow;

@@ -1,0 +1,258 @@
+//! Reads what a report is made of: transcripts, journals, sealed versions, tokens, the log.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+
+use super::events::{self, Logged, kebab};
+use crate::clock::Time;
+use crate::compaction;
+use crate::env::Env;
+use crate::hook::facts::Facts;
+use crate::report::{Crossing, Point, Report, Seal, Source, Subject};
+use crate::store::journal::{self, Line, What};
+use crate::store::paths::{Places, safe_name};
+use crate::store::{atomic, boundary, jobs, rows, state};
+use crate::transcript::course::Course;
+use crate::transcript::fill::BYTES_PER_TOKEN;
+
+/// What the boundaries need to know of a session.
+#[derive(Default)]
+struct Turns {
+    ends: Vec<Time>,
+    requests: Vec<Time>,
+}
+
+/// The report.
+///
+/// # Errors
+/// No such job.
+pub(super) fn report(
+    env: &Env,
+    now: Time,
+    places: &Places,
+    subject: Subject,
+) -> anyhow::Result<Report> {
+    let ids = match &subject {
+        Subject::Session(id) => vec![id.clone()],
+        Subject::Job(name) => sessions(places, name)?,
+    };
+    let mut log = events::of_log(&places.log());
+    let (mut sources, mut turns, mut tokens) = (Vec::new(), BTreeMap::new(), BTreeSet::new());
+    for id in &ids {
+        let facts = Facts::for_session(env, now, &places.project, id)
+            .context("HOME is not set, so there is no place for state")?;
+        let lines = journal::read(places, id);
+        tokens.extend(lines.iter().filter_map(token));
+        let (source, turn) = source(&facts, lines, &mut log);
+        sources.push(source);
+        turns.insert(id.clone(), turn);
+    }
+    let boundaries =
+        tokens.iter().filter_map(|id| crossing(env, now, places, id, &mut turns)).collect();
+    let project = places.project.display().to_string();
+    Ok(Report::of(subject, project, sources, boundaries, now))
+}
+
+/// The sessions and jobs there are, for the question which one is meant.
+pub(super) fn known(places: &Places) -> Vec<String> {
+    let all = state::all(places).unwrap_or_default();
+    let session = |id: &String| {
+        let session = state::load(places, id).ok().flatten()?;
+        let at = session.started.map(|at| at.with_timezone(&chrono::Local));
+        let at = at.map(|at| at.format(", begun %Y-%m-%d %H:%M").to_string()).unwrap_or_default();
+        Some((session.started, format!("session {id} (job {}{at})", session.job)))
+    };
+    let mut found: Vec<_> = all.iter().filter_map(session).collect();
+    found.sort();
+    found.into_iter().map(|(_, line)| line).collect()
+}
+
+/// The sessions of a job: those on its way from one to the next, and those that work on it.
+fn sessions(places: &Places, job: &str) -> anyhow::Result<Vec<String>> {
+    if !safe_name(job) {
+        bail!("{job:?} can't be a job's name; `brain-guard job list` shows them");
+    }
+    let mut ids: BTreeSet<String> = BTreeSet::new();
+    for link in jobs::record(places, job).lineage {
+        ids.extend([link.from, link.to]);
+    }
+    let all = state::all(places)?;
+    let works = |id: &&String| {
+        state::load(places, id).ok().flatten().is_some_and(|session| session.job == job)
+    };
+    ids.extend(all.iter().filter(works).cloned());
+    // One whose state is gone tells nothing.
+    ids.retain(|id| all.contains(id));
+    if ids.is_empty() {
+        let jobs = jobs::all(places);
+        let list = if jobs.is_empty() { "none".into() } else { jobs.join(", ") };
+        if jobs::exists(places, job) {
+            bail!("no session of the job {job} is known in {}", places.project.display());
+        }
+        bail!("no job {job} in {}; known there: {list}", places.project.display());
+    }
+    Ok(ids.into_iter().collect())
+}
+
+fn token(line: &Line) -> Option<String> {
+    match &line.what {
+        What::Boundary(crossed) if safe_name(&crossed.token) => Some(crossed.token.clone()),
+        _ => None,
+    }
+}
+
+fn source(facts: &Facts, lines: Vec<Line>, log: &mut Vec<Logged>) -> (Source, Turns) {
+    let session = &facts.session;
+    let mut missing = Vec::new();
+    let course = match &facts.transcript {
+        None => {
+            missing.push("its transcript is not known: no hook has named it".to_owned());
+            Course::default()
+        }
+        Some(path) => course(path, &mut missing),
+    };
+    let limits = limits(facts, &course);
+    let mut model = None;
+    let points = course.used.into_iter().map(|used| {
+        model = used.model.clone().or(model.take());
+        let limit = limits.get(&model).copied().unwrap_or(1);
+        Point::new(used.at, used.tokens, limit, used.model, used.compacted)
+    });
+    let points: Vec<Point> = points.collect();
+    if lines.is_empty() {
+        missing.push("its journal is empty: below the first tier nothing is written".to_owned());
+    }
+    let seals = seals(facts, &lines);
+    let mut events: Vec<_> = lines.into_iter().map(events::of_journal).collect();
+    let first = points.first().map(|p| p.at).or(session.started);
+    let last = points.last().map(|p| p.at);
+    let (own, others): (Vec<Logged>, Vec<Logged>) = log.drain(..).partition(|logged| {
+        let within = first.is_some_and(|from| from <= logged.event.at)
+            && last.is_some_and(|to| logged.event.at <= to);
+        logged.session.as_deref().map_or(within, |id| id == facts.id)
+    });
+    *log = others;
+    events.extend(own.into_iter().map(|logged| logged.event));
+    let limit = points.last().map_or(u64::MAX, |p| p.limit);
+    let source = Source {
+        id: facts.id.to_owned(),
+        job: session.job.clone(),
+        parent: session.parent.clone(),
+        started: session.started,
+        ended: session.ended,
+        ramp: facts.ramp(limit),
+        points,
+        events,
+        seals,
+        bytes_per_token: facts.fill().map_or(BYTES_PER_TOKEN, |fill| fill.bytes_per_token),
+        missing,
+    };
+    (source, Turns { ends: course.turn_ends, requests: course.requests })
+}
+
+fn course(path: &Path, missing: &mut Vec<String>) -> Course {
+    let mut course = Course::default();
+    if let Err(e) = rows::lines(path, |line| course.feed(line)) {
+        missing.push(if e.kind() == std::io::ErrorKind::NotFound {
+            format!("its transcript is gone, so its fill is not known: {}", path.display())
+        } else {
+            format!(
+                "its transcript can't be read, so its fill is not known: {}: {e}",
+                path.display()
+            )
+        });
+    }
+    if course.unread > 0 {
+        missing.push(format!("{} rows of its transcript could not be read", course.unread));
+    }
+    course
+}
+
+/// Where the context counts as full, by model: the most that was used tells of a window
+/// that is larger than believed.
+fn limits(facts: &Facts, course: &Course) -> BTreeMap<Option<String>, u64> {
+    let mut most: BTreeMap<Option<String>, u64> = BTreeMap::new();
+    let mut model = None;
+    for used in &course.used {
+        model = used.model.clone().or(model);
+        let most = most.entry(model.clone()).or_default();
+        *most = (*most).max(used.tokens);
+    }
+    let limit = |(model, most): (Option<String>, u64)| {
+        let limit = facts.limit_for(model.as_deref(), most);
+        (model, limit)
+    };
+    most.into_iter().map(limit).collect()
+}
+
+/// The versions that the session sealed. What the journal doesn't tell, the sealed files do.
+fn seals(facts: &Facts, lines: &[Line]) -> Vec<Seal> {
+    let shape = &facts.settings.file.shape;
+    let words = |path: &Path| {
+        let text = atomic::read_text(path).ok().flatten()?;
+        Some(compaction::gauge_words(&text, shape) as u64)
+    };
+    let mut found: BTreeMap<(String, u64), Seal> = BTreeMap::new();
+    for line in lines {
+        let What::Sealed(sealed) = &line.what else { continue };
+        if !safe_name(&sealed.job) {
+            continue;
+        }
+        let path = jobs::sealed_path(&facts.places, &sealed.job, sealed.version);
+        let (before, after) = match sealed.words {
+            Some((before, after)) => (Some(before), after),
+            None => (words(&path.with_extension("raw.md")), words(&path).unwrap_or(0)),
+        };
+        let seal =
+            Seal { at: line.at, job: sealed.job.clone(), version: sealed.version, before, after };
+        // Sealing again without a change is the same version.
+        found.entry((sealed.job.clone(), sealed.version)).or_insert(seal);
+    }
+    found.into_values().collect()
+}
+
+/// One boundary. Of a session that is not in the report, the transcript is read for it.
+fn crossing(
+    env: &Env,
+    now: Time,
+    places: &Places,
+    id: &str,
+    turns: &mut BTreeMap<String, Turns>,
+) -> Option<Crossing> {
+    let token = boundary::load(places, id).ok().flatten()?;
+    for session in [Some(&token.parent), token.child.as_ref()].into_iter().flatten() {
+        if !turns.contains_key(session) && safe_name(session) {
+            let facts = Facts::for_session(env, now, &places.project, session)?;
+            let course = facts.transcript.as_deref().map(|path| course(path, &mut Vec::new()));
+            let course = course.unwrap_or_default();
+            let turn = Turns { ends: course.turn_ends, requests: course.requests };
+            turns.insert(session.clone(), turn);
+        }
+    }
+    let child = token.child.as_ref().and_then(|child| turns.get(child));
+    let first_request =
+        child.and_then(|turns| turns.requests.iter().find(|at| **at >= token.created)).copied();
+    let ended = turns.get(&token.parent).and_then(|turns| {
+        let before = |at: &&Time| first_request.is_none_or(|first| **at <= first);
+        turns.ends.iter().rev().find(before).filter(|at| **at >= token.created)
+    });
+    let seconds = ended
+        .zip(first_request)
+        .map(|(end, first)| (first - *end).num_milliseconds() as f64 / 1000.0);
+    Some(Crossing {
+        token: id.to_owned(),
+        job: token.job.clone(),
+        from: token.parent.clone(),
+        to: token.child.clone(),
+        carrier: token.carrier.name().to_owned(),
+        step: kebab(token.step),
+        why: token.why.clone(),
+        version: token.version,
+        opened: token.created,
+        turn_ended: ended.copied(),
+        first_request,
+        seconds,
+    })
+}

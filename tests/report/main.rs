@@ -1,0 +1,12 @@
+//! The report of what the real hooks did: its text and JSON, and its page in a browser.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests are an edge: they start processes and read files"
+)]
+
+mod browser;
+#[path = "../hook/harness.rs"]
+#[allow(dead_code, reason = "the hook's tests use the rest")]
+mod harness;
+mod page;
+mod verb;
