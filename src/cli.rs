@@ -64,9 +64,12 @@ pub enum Verb {
     },
     /// Check the installation and what is around it; each fault with its way out
     #[command(
-        after_help = "Example:\n  brain-guard doctor\n\nExit codes: 0 no problem, 1 a problem (notes are none), 2 wrong usage."
+        after_help = "Examples:\n  brain-guard doctor\n  brain-guard doctor --fix\n\nExit codes: 0 no problem, 1 a problem is left (notes are none), 2 wrong usage."
     )]
     Doctor {
+        /// Mend what can be mended safely, then look again; never deletes jobs or sealed files
+        #[arg(long)]
+        fix: bool,
         /// As JSON
         #[arg(long)]
         json: bool,

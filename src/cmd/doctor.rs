@@ -1,16 +1,27 @@
-//! `doctor`: what is installed and around, one line a check, each fault with its
-//! way out. It looks and changes nothing.
+//! `doctor`: what is installed and around, one line a check, each fault with its way
+//! out. It looks and changes nothing, but for `--fix`, which does what is safe: never a
+//! file of the client's beyond what `install` writes, never a memory.
 
 mod around;
+mod client;
+mod disk;
+mod files;
+mod hooks;
 mod installed;
 mod keys;
+mod mend;
+mod private;
+mod stale;
 
 use std::fmt;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 use serde::Serialize;
+use serde_json::json;
 
+use self::mend::Mend;
+use super::uninstall::UninstallPlan;
 use super::{Exit, out, out_json, setup, whose};
 use crate::cli::Whose;
 use crate::clock::Time;
@@ -19,7 +30,10 @@ use crate::hook::facts::read_settings;
 use crate::settings::Settings;
 use crate::settings::layers::Diagnostic;
 use crate::store::paths::{Places, config_folder};
-use crate::store::state::Session;
+use crate::store::state::{self, Session};
+
+/// What mends a finding that `--fix` can mend.
+const FIX: &str = "run `brain-guard doctor --fix`";
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -54,19 +68,26 @@ pub struct Finding {
     pub seen: String,
     /// What to do about it.
     pub way_out: Option<String>,
+    /// What `--fix` does about it.
+    #[serde(skip)]
+    mend: Option<Mend>,
 }
 
 impl Finding {
     fn ok(check: &'static str, seen: impl Into<String>) -> Self {
-        Self { check, level: Level::Ok, seen: seen.into(), way_out: None }
+        Self { check, level: Level::Ok, seen: seen.into(), way_out: None, mend: None }
     }
 
     fn note(check: &'static str, seen: impl Into<String>, way_out: impl Into<String>) -> Self {
-        Self { check, level: Level::Note, seen: seen.into(), way_out: Some(way_out.into()) }
+        Self { level: Level::Note, way_out: Some(way_out.into()), ..Self::ok(check, seen) }
     }
 
     fn problem(check: &'static str, seen: impl Into<String>, way_out: impl Into<String>) -> Self {
-        Self { check, level: Level::Problem, seen: seen.into(), way_out: Some(way_out.into()) }
+        Self { level: Level::Problem, way_out: Some(way_out.into()), ..Self::ok(check, seen) }
+    }
+
+    fn mended_by(self, mend: Mend) -> Self {
+        Self { mend: Some(mend), ..self }
     }
 }
 
@@ -82,12 +103,18 @@ struct World<'a> {
     env: &'a Env,
     now: Time,
     places: Places,
+    /// Where an installation lies.
+    plan: UninstallPlan,
     /// The client's config folder.
     config: PathBuf,
     settings: Settings,
     diagnostics: Vec<Diagnostic>,
     /// The session this runs in, or the project's only live one.
     session: Option<Session>,
+    /// Its id; empty without one.
+    session_id: String,
+    /// The project's last session, by its first sight, and its id.
+    last: Option<(String, Session)>,
 }
 
 impl<'a> World<'a> {
@@ -97,12 +124,41 @@ impl<'a> World<'a> {
             Places::of(env, &project).context("HOME is not set; set it to your home folder")?;
         let (settings, diagnostics) = read_settings(&places, env);
         let found = whose::find(env, &Whose::default()).ok();
+        let session_id = found.as_ref().map(|found| found.session.clone()).unwrap_or_default();
         let session = found.and_then(|found| {
             let facts = whose::facts(env, now, &found).ok()?;
             facts.session.started.is_some().then(|| facts.session.clone())
         });
         let config = config_folder(env).context("HOME is not set; set it to your home folder")?;
-        Ok(Self { env, now, places, config, settings, diagnostics, session })
+        let all = state::all(&places).unwrap_or_default().into_iter();
+        let all = all.filter_map(|id| Some((id.clone(), state::load(&places, &id).ok()??)));
+        let last = all.max_by_key(|(_, session)| session.started);
+        let plan = setup::uninstall_plan(env)?;
+        Ok(Self {
+            env,
+            now,
+            places,
+            plan,
+            config,
+            settings,
+            diagnostics,
+            session,
+            session_id,
+            last,
+        })
+    }
+
+    fn look(&self) -> Vec<Finding> {
+        let mut found = installed::look(&self.plan, self.env);
+        found.extend(client::look(self));
+        found.extend(hooks::look(self));
+        found.extend(around::look(self));
+        found.extend(private::look(&self.places));
+        found.extend(stale::look(self));
+        found.extend(disk::look(self));
+        found.extend(keys::look(self));
+        found.push(around::terminal(self));
+        found
     }
 }
 
@@ -110,16 +166,22 @@ impl<'a> World<'a> {
 ///
 /// # Errors
 /// No home, no current folder.
-pub fn run(env: &Env, now: Time, json: bool) -> anyhow::Result<Exit> {
+pub fn run(env: &Env, now: Time, fix: bool, json: bool) -> anyhow::Result<Exit> {
     let world = World::of(env, now)?;
-    let plan = setup::uninstall_plan(env)?;
-    let mut found = installed::look(&plan, env);
-    found.extend(around::look(&world));
-    found.extend(keys::look(&world));
-    found.push(around::terminal(&world));
+    let mut found = world.look();
+    let mut done = Vec::new();
+    if fix {
+        done = mend::all(&world, &found);
+        // What stays is what a second look finds.
+        found = World::of(env, now)?.look();
+    }
     if json {
-        out_json(&found)?;
+        let value = if fix { json!({"done": done, "found": found}) } else { json!(found) };
+        out_json(&value)?;
     } else {
+        for line in &done {
+            out(line);
+        }
         for finding in &found {
             out(finding);
         }

@@ -134,7 +134,7 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
         Verb::Uninstall => setup::uninstall(env),
         Verb::Demo { plugin } => setup::demo(env, plugin),
         Verb::Status { whose, json } => status::run(env, now, &whose, json),
-        Verb::Doctor { json } => doctor::run(env, now, json),
+        Verb::Doctor { fix, json } => doctor::run(env, now, fix, json),
         Verb::Explain { whose, last, json } => {
             explain::run(env, now, &whose, explain::Ask { last, json })
         }

@@ -61,6 +61,44 @@ fn tiers(settings: &Settings) -> String {
     )
 }
 
+fn install_plan(
+    env: &Env,
+    settings: &Settings,
+    checkout: Option<Checkout>,
+    keys: Wish,
+) -> anyhow::Result<InstallPlan> {
+    Ok(InstallPlan {
+        binary: env.program().context("own path unknown")?,
+        data: data(env)?,
+        on_path: on_path(env, &links(env)?),
+        links: links(env)?,
+        client: client(env),
+        config: config_folder(env).context("HOME is not set; set it to your home folder")?,
+        checkout,
+        keys,
+        tiers: tiers(settings),
+    })
+}
+
+/// Completes an installation with this program, and says what that did; the chords, which
+/// the user may have refused, stay as they are.
+///
+/// # Errors
+/// What the steps say; what was done before stands.
+pub fn mend(env: &Env) -> anyhow::Result<String> {
+    let mut said = Vec::new();
+    place(&install_plan(env, &settings(env)?, None, Wish::Kept)?, &mut said)?;
+    let said = String::from_utf8_lossy(&said);
+    let steps = ["plugin", "command", "client"];
+    let told = |line: &&str| steps.iter().any(|step| line.starts_with(step));
+    let done: Vec<String> = said
+        .lines()
+        .filter(told)
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    Ok(format!("installed again: {}", done.join("; ")))
+}
+
 /// `install`, and the demo with what was installed.
 ///
 /// # Errors
@@ -76,17 +114,7 @@ pub fn install(env: &Env, demo: bool, keybindings: bool) -> anyhow::Result<Exit>
         Switch::On if keybindings => Wish::Bound,
         Switch::On => Wish::Refused,
     };
-    let plan = InstallPlan {
-        binary: env.program().context("own path unknown")?,
-        data: data(env)?,
-        on_path: on_path(env, &links(env)?),
-        links: links(env)?,
-        client: client(env),
-        config: config_folder(env).context("HOME is not set; set it to your home folder")?,
-        checkout,
-        keys,
-        tiers: tiers(&settings),
-    };
+    let plan = install_plan(env, &settings, checkout, keys)?;
     place(&plan, &mut io::stdout().lock())?;
     if demo {
         super::out("\ndemo: a whole session through the installed hooks, no model, no network");

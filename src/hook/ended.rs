@@ -3,7 +3,7 @@
 use super::facts::Facts;
 use super::reply::Reply;
 use crate::boundary::{CLIENT_ENDED, Client};
-use crate::store::boundary;
+use crate::store::{boundary, prune};
 
 /// Ends a boundary of a client before this one: nobody carries it out any more, and
 /// the waiter that would have said so may have gone down with the machine.
@@ -22,6 +22,9 @@ pub fn of_another_client(facts: &Facts, client: Client) {
 pub fn session(facts: &Facts) -> Reply {
     if !facts.unseen {
         facts.update(|s| s.ended = Some(facts.now));
+        if let Err(e) = prune::at_leisure(&facts.places, facts.now) {
+            facts.fault("old sessions not taken out", &e);
+        }
     }
     Reply::default()
 }

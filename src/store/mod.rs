@@ -17,6 +17,7 @@ pub mod names;
 pub mod neighbours;
 pub mod paths;
 pub mod prompts;
+pub mod prune;
 pub mod repository;
 pub mod requests;
 pub mod rows;

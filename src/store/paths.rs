@@ -171,7 +171,8 @@ impl Places {
             // Without it the folder shows up in git, no more.
             let _ = atomic::write(&ignore, b"*\n!.gitignore\n!settings.json\n");
         }
-        fs::create_dir_all(dir)
+        // The user's prompts lie in there.
+        atomic::create_private_dir(dir)
     }
 
     /// Creates the folders of state.

@@ -1,10 +1,9 @@
-//! The state folder, the settings, the client's own settings and environment,
-//! its compaction, and the terminal.
+//! The state folder, the settings, the client's environment, its compaction, and the
+//! terminal.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{Access, access};
-use serde_json::Value;
 
 use super::{Finding, World};
 use crate::boundary::Carrier;
@@ -14,7 +13,7 @@ use crate::policy::coach::grouped;
 use crate::policy::gauge;
 use crate::settings::layers::Diagnostic;
 use crate::settings::{CarrierChoice, Model};
-use crate::store::{atomic, state};
+use crate::store::state;
 
 /// The client's window that the compaction is told for.
 const WINDOW: u64 = 1_000_000;
@@ -26,7 +25,6 @@ const LATEST_TIER: f64 = 95.0;
 pub fn look(world: &World) -> Vec<Finding> {
     let mut found = vec![state_folder(&world.places.state)];
     found.extend(settings(world));
-    found.extend(client_settings(world));
     found.extend(environment(world));
     found.push(compaction(world));
     found
@@ -55,30 +53,6 @@ fn settings(world: &World) -> Vec<Finding> {
     world.diagnostics.iter().map(problem).collect()
 }
 
-/// Switches of the client's own files that end all hooks.
-fn client_settings(world: &World) -> Vec<Finding> {
-    let project = world.places.project.join(".claude");
-    let files: [(PathBuf, &[&str]); 4] = [
-        (world.config.join("settings.json"), &["disableAllHooks"]),
-        (project.join("settings.json"), &["disableAllHooks"]),
-        (project.join("settings.local.json"), &["disableAllHooks"]),
-        (
-            PathBuf::from("/etc/claude-code/managed-settings.json"),
-            &["disableAllHooks", "allowManagedHooksOnly"],
-        ),
-    ];
-    let mut found = Vec::new();
-    for (file, switches) in files {
-        let text = atomic::read_text(&file).ok().flatten().unwrap_or_default();
-        let set: Value = serde_json::from_str(&text).unwrap_or_default();
-        for switch in switches.iter().filter(|switch| set[**switch] == true) {
-            let seen = format!("{switch} in {} ends every hook of this plugin", file.display());
-            found.push(Finding::problem("client", seen, format!("take {switch} out")));
-        }
-    }
-    found
-}
-
 fn environment(world: &World) -> Vec<Finding> {
     let set = |name: &str| world.env.get(name).is_some_and(|value| value != "0");
     let mut found = Vec::new();
@@ -91,10 +65,31 @@ fn environment(world: &World) -> Vec<Finding> {
                     terminal's title, which the carriers tmux and x11 wait for";
         found.push(Finding::note("environment", seen, "unset it"));
     }
+    found.extend(compact_window(world));
     if found.is_empty() {
         found.push(Finding::ok("environment", "no variable is in the way"));
     }
     found
+}
+
+/// The client reads the digits that the value begins with, and nothing below 100,000.
+fn compact_window(world: &World) -> Option<Finding> {
+    const NAME: &str = "CLAUDE_CODE_AUTO_COMPACT_WINDOW";
+    let value = world.env.get(NAME)?;
+    let read: u64 =
+        value.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()?;
+    let whole = value.chars().all(|c| c.is_ascii_digit());
+    (!whole || read < 100_000).then(|| {
+        let seen = format!(
+            "{NAME}={value} is read as {read}, and the client compacts for a window of {} tokens",
+            grouped(read.max(100_000))
+        );
+        Finding::problem(
+            "environment",
+            seen,
+            format!("unset {NAME}, or write it in digits, 100000 or more"),
+        )
+    })
 }
 
 fn compaction(world: &World) -> Finding {

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::Finding;
+use super::mend::Mend;
+use super::{FIX, Finding, files};
 use crate::cmd::install::client::{Client, PLUGIN};
 use crate::cmd::install::elf::{Linkage, linkage};
 use crate::cmd::install::{COMMAND, place};
@@ -17,8 +18,10 @@ use crate::process;
 /// How long our own binary may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The oldest client whose hooks carry everything that is blocked.
+/// The oldest client whose hooks carry everything that is blocked, and the newest that the
+/// tests run.
 const OLDEST: [u32; 3] = [2, 1, 250];
+const NEWEST: [u32; 3] = [2, 1, 329];
 
 const INSTALL: &str = "run `brain-guard install`";
 
@@ -26,7 +29,8 @@ const INSTALL: &str = "run `brain-guard install`";
 pub fn look(plan: &UninstallPlan, env: &Env) -> Vec<Finding> {
     let current = plan.data.join(place::CURRENT);
     let mut found = vec![plugin(&current)];
-    if current.exists() {
+    if current.is_dir() {
+        found.extend(files::look(&current, env));
         found.push(binary(&current.join(place::BINARY)));
     }
     found.push(command(plan, &current, env));
@@ -54,7 +58,8 @@ fn plugin(current: &Path) -> Finding {
                 Finding::note("plugin", seen, INSTALL)
             }
         }
-        Ok(_) => Finding::problem("plugin", format!("{shown} leads nowhere"), INSTALL),
+        Ok(_) => Finding::problem("plugin", format!("{shown} leads nowhere"), FIX)
+            .mended_by(Mend::Install),
         Err(_) => Finding::problem("plugin", format!("nothing is installed at {shown}"), INSTALL),
     }
 }
@@ -90,7 +95,12 @@ fn command(plan: &UninstallPlan, current: &Path, env: &Env) -> Finding {
     let link = plan.links.join(COMMAND);
     let shown = link.display();
     if !link.is_symlink() && !link.exists() {
-        return Finding::note("command", format!("{shown} is not there"), INSTALL);
+        let found = |way| Finding::note("command", format!("{shown} is not there"), way);
+        return if current.is_symlink() {
+            found(FIX).mended_by(Mend::Install)
+        } else {
+            found(INSTALL)
+        };
     }
     if !place::is_ours(&link, &current.join(place::BINARY)) {
         let seen = format!("{shown} is not the installed command");
@@ -117,6 +127,11 @@ fn client(program: &Path) -> Finding {
             "client",
             format!("{shown} is {said}"),
             "update it: the hooks are made for 2.1.250 and later",
+        ),
+        Some(version) if version > NEWEST => Finding::note(
+            "client",
+            format!("{shown} is {said}, newer than 2.1.329, the last one that was tried"),
+            "nothing while it works; else look for a newer brain-guard",
         ),
         Some(_) => Finding::ok("client", format!("{shown} is {said}")),
         None => Finding::note(
@@ -146,11 +161,20 @@ fn registered(program: &Path, current: &Path) -> Finding {
         }
     };
     let (Some(folder), Some(plugin)) = (folder, plugin) else {
-        return Finding::problem("registered", "the client does not know the plugin", INSTALL);
+        let found =
+            |way| Finding::problem("registered", "the client does not know the plugin", way);
+        return if current.is_dir() { found(FIX).mended_by(Mend::Install) } else { found(INSTALL) };
     };
     if !plugin.enabled {
         let way = format!("`claude plugin enable {PLUGIN}`");
         return Finding::problem("registered", "the client has it switched off", way);
+    }
+    let laid = fs::read_link(current).unwrap_or_default().display().to_string();
+    let version = plugin.version.unwrap_or_else(|| "unknown".to_owned());
+    if folder == current && !laid.starts_with(&format!("{version}-")) {
+        let seen = format!("the client has it as version {version}, installed is {laid}");
+        let way = format!("`claude plugin update {PLUGIN}`, then restart the sessions");
+        return Finding::problem("registered", seen, way);
     }
     let seen = format!("the client reads it from {}", folder.display());
     if folder == current {

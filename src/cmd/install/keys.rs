@@ -18,6 +18,8 @@ pub enum Wish {
     Refused,
     /// `boundary.chords` is off.
     Off,
+    /// Nobody asked: they stay as they are.
+    Kept,
 }
 
 /// What a file with only our bindings becomes where it can't simply go.
@@ -68,6 +70,7 @@ impl Fault {
 pub fn bind(config: &Path, wish: Wish, out: &mut dyn Write) -> Result<()> {
     let path = keybindings::path(config);
     let said = match wish {
+        Wish::Kept => return Ok(()),
         Wish::Bound => put_in(config, &path).unwrap_or_else(|fault| fault.words(&path)),
         Wish::Refused | Wish::Off => {
             let why = if wish == Wish::Off { "boundary.chords is off" } else { "as you asked" };

@@ -43,20 +43,7 @@ pub struct Release {
 impl Release {
     /// The plugin's files of this version with `binary`.
     pub fn new(version: &'static str, binary: Vec<u8>) -> Self {
-        let mut hash = Sha256::new();
-        for (path, text) in ASSETS {
-            hash.update(path);
-            hash.update([0]);
-            hash.update(text);
-            hash.update([0]);
-        }
-        hash.update(&binary);
-        let digest = hash.finalize().iter().take(4).fold(String::new(), |mut text, byte| {
-            use std::fmt::Write as _;
-            // Writing to a String can't fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        });
+        let digest = digest(ASSETS.iter().map(|(path, text)| (*path, *text)), &binary);
         Self { version, binary, digest }
     }
 
@@ -71,6 +58,27 @@ impl Release {
         let file = move |(path, bytes): &'static Asset| (*path, *bytes, mode(path));
         ASSETS.iter().map(file).chain([(BINARY, self.binary.as_slice(), 0o755)])
     }
+}
+
+/// 8 hex digits that stand for a release's content.
+pub fn digest<'a>(
+    files: impl Iterator<Item = (&'a str, impl AsRef<[u8]>)>,
+    binary: &[u8],
+) -> String {
+    let mut hash = Sha256::new();
+    for (path, text) in files {
+        hash.update(path);
+        hash.update([0]);
+        hash.update(text);
+        hash.update([0]);
+    }
+    hash.update(binary);
+    hash.finalize().iter().take(4).fold(String::new(), |mut text, byte| {
+        use std::fmt::Write as _;
+        // Writing to a String can't fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// Puts the release into `data` and makes it the current one.

@@ -1,0 +1,285 @@
+//! The client's own settings: what in them ends our hooks, switches the plugin off, or
+//! moves its compaction.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::{Finding, World};
+use crate::cmd::install::client::PLUGIN;
+use crate::store::atomic;
+
+/// Where an administrator's settings lie (seen in client 2.1.329, Linux).
+const MANAGED: &str = "/etc/claude-code";
+
+/// Variables that move the client's compaction, which its settings may set as well.
+const COMPACTION: [&str; 4] = [
+    "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE",
+    "CLAUDE_CODE_AUTO_COMPACT_WINDOW",
+    "DISABLE_AUTO_COMPACT",
+    "DISABLE_COMPACT",
+];
+
+/// Whose word a settings file is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// The user's, or the project's.
+    Own,
+    /// An administrator's: it outranks the others, and the user can't change it.
+    Managed,
+}
+
+struct Set {
+    path: PathBuf,
+    whose: Whose,
+    /// The file's content, or why it is none.
+    content: Result<Value, String>,
+}
+
+/// The client's settings files, and what they do to us.
+pub fn look(world: &World) -> Vec<Finding> {
+    let project = world.places.project.join(".claude");
+    look_in(&world.config, &project, Path::new(MANAGED))
+}
+
+fn look_in(config: &Path, project: &Path, managed: &Path) -> Vec<Finding> {
+    let mut paths = vec![
+        (config.join("settings.json"), Whose::Own),
+        (project.join("settings.json"), Whose::Own),
+        (project.join("settings.local.json"), Whose::Own),
+        (config.join("remote-settings.json"), Whose::Managed),
+        (managed.join("managed-settings.json"), Whose::Managed),
+    ];
+    let more = fs::read_dir(managed.join("managed-settings.d")).into_iter().flatten().flatten();
+    let mut more: Vec<_> = more.map(|entry| (entry.path(), Whose::Managed)).collect();
+    more.sort_by(|a, b| a.0.cmp(&b.0));
+    paths.extend(more);
+    let sets: Vec<Set> = paths.into_iter().filter_map(|(path, whose)| read(path, whose)).collect();
+    let mut found: Vec<Finding> = sets.iter().flat_map(|set| one(set, &sets)).collect();
+    found.extend(global(config));
+    if found.is_empty() {
+        found.push(Finding::ok("switches", "nothing in the client's settings is in the way"));
+    }
+    found
+}
+
+fn read(path: PathBuf, whose: Whose) -> Option<Set> {
+    let content = match atomic::read_text(&path) {
+        Ok(text) => serde_json::from_str(&text?).map_err(|e| e.to_string()),
+        Err(e) => Err(e.to_string()),
+    };
+    Some(Set { path, whose, content })
+}
+
+fn one(set: &Set, all: &[Set]) -> Vec<Finding> {
+    let shown = set.path.display();
+    let by = |way: String| match set.whose {
+        Whose::Own => way,
+        Whose::Managed => format!("ask the administrator to: {way}"),
+    };
+    let content = match &set.content {
+        Ok(content) => content,
+        Err(why) => {
+            let seen = format!("{shown} can't be read ({why}), so the client goes without it");
+            return vec![Finding::note("switches", seen, by(format!("mend {shown}")))];
+        }
+    };
+    let mut found = Vec::new();
+    if content["disableAllHooks"] == true {
+        let seen = format!("disableAllHooks in {shown} ends every hook of this plugin");
+        let way = by(format!("take disableAllHooks out of {shown}"));
+        found.push(Finding::problem("switches", seen, way));
+    }
+    let managed = set.whose == Whose::Managed;
+    if managed && content["allowManagedHooksOnly"] == true && !enabled_by_managed(all) {
+        let seen = format!("allowManagedHooksOnly in {shown} lets no hook of this plugin run");
+        let way = by(format!("enable {PLUGIN} in the managed enabledPlugins"));
+        found.push(Finding::problem("switches", seen, way));
+    }
+    if content["enabledPlugins"][PLUGIN] == false {
+        let seen = format!("enabledPlugins in {shown} switches the plugin off");
+        let way = by(format!("take \"{PLUGIN}\": false out of {shown}"));
+        found.push(Finding::problem("switches", seen, way));
+    }
+    if let Some(names) = content["strictKnownMarketplaces"].as_array().filter(|_| managed) {
+        let seen = format!(
+            "strictKnownMarketplaces in {shown} names the only {} sources of plugins; a folder is one if it is listed",
+            names.len()
+        );
+        found.push(Finding::note("switches", seen, by("list this plugin's folder".to_owned())));
+    }
+    found.extend(compaction(content, &shown.to_string(), &by));
+    found
+}
+
+fn enabled_by_managed(all: &[Set]) -> bool {
+    let managed = all.iter().filter(|set| set.whose == Whose::Managed);
+    managed.filter_map(|set| set.content.as_ref().ok()).any(|c| c["enabledPlugins"][PLUGIN] == true)
+}
+
+fn compaction(content: &Value, shown: &str, by: &dyn Fn(String) -> String) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if content["autoCompactEnabled"] == false {
+        found.push(off(shown));
+    }
+    for name in COMPACTION.into_iter().filter(|name| !content["env"][*name].is_null()) {
+        let seen = format!(
+            "env.{name} in {shown} moves the client's compaction: {}",
+            content["env"][name]
+        );
+        found.push(Finding::note(
+            "compaction",
+            seen,
+            by(format!("take env.{name} out of {shown}")),
+        ));
+    }
+    found
+}
+
+fn off(shown: &str) -> Finding {
+    let seen = format!(
+        "autoCompactEnabled in {shown} is off: nothing catches a session that outruns its last tier, and the tiers still count to the threshold"
+    );
+    let way = "switch auto-compact on in /config, or set DISABLE_AUTO_COMPACT=1, which moves the tiers to the window";
+    Finding::note("compaction", seen, way)
+}
+
+/// What `/config` of older clients writes: beside the config folder, in it where the
+/// variable names one.
+fn global(config: &Path) -> Option<Finding> {
+    let home = config.parent()?;
+    let path = [config.join(".claude.json"), home.join(".claude.json")];
+    let path = path.into_iter().find(|path| path.is_file())?;
+    let content: Value = serde_json::from_str(&atomic::read_text(&path).ok()??).ok()?;
+    (content["autoCompactEnabled"] == false).then(|| off(&path.display().to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::doctor::Level;
+
+    struct Files {
+        dir: tempfile::TempDir,
+    }
+
+    impl Files {
+        fn new() -> Self {
+            Self { dir: tempfile::tempdir().unwrap() }
+        }
+
+        fn at(&self, path: &str) -> PathBuf {
+            self.dir.path().join(path)
+        }
+
+        fn put(&self, path: &str, text: &str) {
+            let path = self.at(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+
+        fn look(&self) -> Vec<Finding> {
+            look_in(&self.at("home/.claude"), &self.at("project/.claude"), &self.at("etc"))
+        }
+    }
+
+    #[track_caller]
+    fn only(files: &Files, level: Level, word: &str) {
+        let found = files.look();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].level, level, "{found:?}");
+        assert!(found[0].seen.contains(word), "{found:?}");
+    }
+
+    #[test]
+    fn nothing_is_in_the_way_of_plain_settings() {
+        let files = Files::new();
+        only(&files, Level::Ok, "nothing");
+        files.put(
+            "home/.claude/settings.json",
+            r#"{"enabledPlugins": {"brain-guard@brain-guard": true}}"#,
+        );
+        files.put("home/.claude.json", r#"{"autoCompactEnabled": true}"#);
+        only(&files, Level::Ok, "nothing");
+    }
+
+    #[test]
+    fn each_switch_is_found_in_its_file() {
+        let cases = [
+            (
+                "home/.claude/settings.json",
+                r#"{"disableAllHooks": true}"#,
+                Level::Problem,
+                "disableAllHooks",
+            ),
+            (
+                "project/.claude/settings.local.json",
+                r#"{"enabledPlugins": {"brain-guard@brain-guard": false}}"#,
+                Level::Problem,
+                "switches the plugin off",
+            ),
+            (
+                "etc/managed-settings.json",
+                r#"{"allowManagedHooksOnly": true}"#,
+                Level::Problem,
+                "allowManagedHooksOnly",
+            ),
+            (
+                "etc/managed-settings.d/10-hooks.json",
+                r#"{"disableAllHooks": true}"#,
+                Level::Problem,
+                "10-hooks.json",
+            ),
+            (
+                "home/.claude/remote-settings.json",
+                r#"{"allowManagedHooksOnly": true}"#,
+                Level::Problem,
+                "remote-settings",
+            ),
+            (
+                "etc/managed-settings.json",
+                r#"{"strictKnownMarketplaces": []}"#,
+                Level::Note,
+                "strictKnownMarketplaces",
+            ),
+            (
+                "project/.claude/settings.json",
+                r#"{"autoCompactEnabled": false}"#,
+                Level::Note,
+                "autoCompactEnabled",
+            ),
+            ("home/.claude.json", r#"{"autoCompactEnabled": false}"#, Level::Note, ".claude.json"),
+            (
+                "home/.claude/settings.json",
+                r#"{"env": {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}}"#,
+                Level::Note,
+                "PCT_OVERRIDE",
+            ),
+            ("home/.claude/settings.json", "{not JSON", Level::Note, "can't be read"),
+        ];
+        for (path, text, level, word) in cases {
+            let files = Files::new();
+            files.put(path, text);
+            only(&files, level, word);
+        }
+    }
+
+    #[test]
+    fn a_plugin_that_the_administrator_enables_runs_its_hooks() {
+        let files = Files::new();
+        files.put("etc/managed-settings.json", r#"{"allowManagedHooksOnly": true}"#);
+        files.put(
+            "etc/managed-settings.d/b.json",
+            r#"{"enabledPlugins": {"brain-guard@brain-guard": true}}"#,
+        );
+        only(&files, Level::Ok, "nothing");
+    }
+
+    #[test]
+    fn managed_hooks_only_means_nothing_in_the_users_own_file() {
+        let files = Files::new();
+        files.put("home/.claude/settings.json", r#"{"allowManagedHooksOnly": true}"#);
+        only(&files, Level::Ok, "nothing");
+    }
+}

@@ -1,0 +1,91 @@
+//! Who else may read what the guard keeps: its state, and the jobs with the user's prompts.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use super::mend::{Mend, counted};
+use super::{FIX, Finding};
+use crate::store::paths::Places;
+
+/// Bits that let anybody but the owner in.
+const OTHERS: u32 = 0o077;
+
+/// Entries looked at: past this a list says no more.
+const AT_MOST: usize = 20_000;
+
+/// The state, then the jobs.
+pub fn look(places: &Places) -> Vec<Finding> {
+    // The folder above is shared by all projects and keeps everybody else out.
+    let root = places.state.parent().unwrap_or(&places.state);
+    let mut open = Vec::new();
+    if is_open(root) {
+        open.push(root.to_path_buf());
+    }
+    below(&places.state, &mut open);
+    let jobs = places.project.join(".brain-guard/jobs");
+    vec![state(&places.state, open), shut(&jobs)]
+}
+
+fn state(folder: &Path, open: Vec<PathBuf>) -> Finding {
+    let Some(first) = open.first() else {
+        return Finding::ok("private", format!("{} is yours alone", folder.display()));
+    };
+    let seen = format!(
+        "others may get at the state: {} {} not yours alone, first {}",
+        counted(open.len(), "file or folder", "files and folders"),
+        if open.len() == 1 { "is" } else { "are" },
+        first.display()
+    );
+    Finding::problem("private", seen, FIX).mended_by(Mend::Private(open))
+}
+
+/// One closed door is enough: what lies in the jobs' folder is as private as that is.
+fn shut(jobs: &Path) -> Finding {
+    let shown = jobs.display();
+    if !jobs.is_dir() {
+        return Finding::ok("private", "no job has a file in this project yet");
+    }
+    if is_open(jobs) {
+        let seen = format!("{shown} is not yours alone, and your prompts lie in there");
+        return Finding::note("private", seen, FIX)
+            .mended_by(Mend::Private(vec![jobs.to_path_buf()]));
+    }
+    Finding::ok("private", format!("{shown} is yours alone"))
+}
+
+fn is_open(path: &Path) -> bool {
+    let meta = fs::symlink_metadata(path);
+    meta.is_ok_and(|meta| !meta.is_symlink() && meta.permissions().mode() & OTHERS != 0)
+}
+
+fn below(folder: &Path, open: &mut Vec<PathBuf>) {
+    let mut folders = vec![folder.to_path_buf()];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        if is_open(&folder) {
+            open.push(folder.clone());
+        }
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            seen += 1;
+            if seen > AT_MOST {
+                return;
+            }
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(kind) if kind.is_file() && is_open(&entry.path()) => open.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Takes everybody else's rights away.
+///
+/// # Errors
+/// What the system says.
+pub fn close(path: &Path) -> io::Result<()> {
+    let mode = fs::symlink_metadata(path)?.permissions().mode() & 0o777 & !OTHERS;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
