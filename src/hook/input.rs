@@ -69,7 +69,9 @@ mod tests {
         let mut text = String::new();
         let held = std::thread::scope(|scope| {
             let writing = scope.spawn(move || {
-                pieces.iter().for_each(|piece| writer.write_all(piece.as_bytes()).unwrap());
+                for piece in pieces {
+                    writer.write_all(piece.as_bytes()).unwrap();
+                }
                 (!close).then_some(writer)
             });
             Input::of(reader).read_to_string(&mut text).unwrap();

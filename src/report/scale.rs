@@ -183,7 +183,7 @@ mod tests {
     fn a_night_is_cut_short() {
         let scale = Scale::new(&[at(0), at(600), at(50_000), at(50_600)]);
         let places = [0, 600, 50_000, 50_600].map(|s| (scale.x(at(s)) * 10.0).round());
-        assert_eq!(places, [0.0, 480.0, 520.0, 1_000.0]);
+        assert_eq!(format!("{places:?}"), "[0.0, 480.0, 520.0, 1000.0]");
         assert_eq!(scale.pauses()[0].length.num_seconds(), 49_400);
     }
 

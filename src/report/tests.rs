@@ -32,14 +32,14 @@ fn ramp() -> Ramp {
     ])
 }
 
-fn reading(used: u64, limit: u64) -> Option<Reading> {
-    Some(Reading { used, limit, source: From::Transcript, at: at(0) })
+fn reading(used: u64, limit: u64) -> Reading {
+    Reading { used, limit, source: From::Transcript, at: at(0) }
 }
 
 fn event(second: i64, what: What, tier: &str, percent: u64) -> Event {
     Event {
         tier: tier.into(),
-        context: reading(percent, 100),
+        context: Some(reading(percent, 100)),
         bytes: 35,
         ..Event::bare(at(second), what, "told".into())
     }
@@ -130,7 +130,7 @@ fn what_it_comes_to() {
 #[test]
 fn the_files_words_are_told_where_they_change() {
     let read = |second, words| Event {
-        file: reading(words, 2_000),
+        file: Some(reading(words, 2_000)),
         ..event(second, What::Note, "coach", 21)
     };
     let mut source =

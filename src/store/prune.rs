@@ -199,7 +199,7 @@ mod tests {
     fn a_session_end_looks_once_a_day_and_takes_a_part() {
         let (_dir, places) = places();
         let now = crate::clock::now();
-        for n in 0..AT_ONCE + 1 {
+        for n in 0..=AT_ONCE {
             session(&places, &format!("s{n}"), 31, None);
         }
         at_leisure(&places, now).unwrap();

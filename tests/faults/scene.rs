@@ -152,7 +152,7 @@ pub fn put(path: &Path, what: Instead) -> Option<OwnedFd> {
             let target = path.with_extension("endless");
             clear_away(&target);
             link(&target);
-            return Some(held_pipe(&target, &[b'x'; 60_000]));
+            return Some(held_pipe(&target, &vec![b'x'; 60_000]));
         }
         Instead::Loop => link(path),
         Instead::Dangling => link(&path.with_extension("nowhere")),
@@ -160,7 +160,7 @@ pub fn put(path: &Path, what: Instead) -> Option<OwnedFd> {
         Instead::Empty => fs::write(path, "").expect("written"),
         Instead::Nulls => fs::write(path, [0; 3000]).expect("written"),
         Instead::Latin => {
-            fs::write(path, b"{\"caf\xe9\": \"\xff\xfe\"}\n- caf\xe9\n").expect("written")
+            fs::write(path, b"{\"caf\xe9\": \"\xff\xfe\"}\n- caf\xe9\n").expect("written");
         }
     }
     None

@@ -124,7 +124,7 @@ fn branches(t: &mut Tally) {
         json!({"type": "summary", "leafUuid": "nowhere", "summary": "s"}),
         json!({"type": "file-history-snapshot", "messageId": "x", "snapshot": {}}),
     ];
-    let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    let text = rows.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n") + "\n";
     changes_nothing(t, text.as_bytes());
     // A response that hangs on nothing known counts.
     let hook = t.begun();
@@ -206,8 +206,11 @@ fn missing(t: &mut Tally) {
     is_free(t, &hook);
 }
 
+/// Puts something in the transcript's place.
+type Put = fn(&PathBuf);
+
 fn no_file(t: &mut Tally) {
-    let kinds: [(&str, fn(&PathBuf)); 6] = [
+    let kinds: [(&str, Put); 6] = [
         ("folder", |path| fs::create_dir(path).expect("folder")),
         ("link to nowhere", |path| symlink("/nonexistent", path).expect("link")),
         ("link to itself", |path| symlink(path, path).expect("link")),

@@ -8,7 +8,7 @@ use crate::trace::Run;
 /// starts is not killed.
 pub const ALL: [(&str, &str); 2] = [
     ("writes in place", r#"printf '{"a": ' > file.json; printf '2}\n' >> file.json"#),
-    ("cuts the file first", r#": > notes.md; printf -- '- two\n' > notes.md"#),
+    ("cuts the file first", r": > notes.md; printf -- '- two\n' > notes.md"),
 ];
 
 /// The operation.

@@ -152,15 +152,12 @@ pub fn normal(text: &str) -> String {
         }
         let skipped =
             time(rest).or_else(|| stamp(rest)).or_else(|| version(rest, out.chars().last()));
-        match skipped.or_else(|| named_number(rest)) {
-            Some((length, instead)) => {
-                out.push_str(instead);
-                rest = &rest[length..];
-            }
-            None => {
-                out.push(first);
-                rest = &rest[first.len_utf8()..];
-            }
+        if let Some((length, instead)) = skipped.or_else(|| named_number(rest)) {
+            out.push_str(instead);
+            rest = &rest[length..];
+        } else {
+            out.push(first);
+            rest = &rest[first.len_utf8()..];
         }
     }
     out

@@ -161,7 +161,6 @@ fn accounted(world: &World) {
         let status: Value = serde_json::from_str(&output.stdout).expect("JSON");
         let added = &status["added"];
         let percent = added["percent"].as_f64().expect("a share");
-        println!("added in {id}: {added}");
         assert!(added["tokens"].as_u64() > Some(0) && percent <= 0.3, "{added}");
     }
 }
