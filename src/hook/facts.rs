@@ -335,10 +335,10 @@ impl<'a> Facts<'a> {
         }
         let path = self.places.snapshots().join(format!("{call}.json"));
         let parse = |bytes: Vec<u8>| serde_json::from_slice(&bytes).ok();
-        let snapshot = parse(atomic::read(&path).ok()??).or_else(|| {
+        let snapshot = parse(atomic::read_record(&path).ok()??).or_else(|| {
             // The client's write is not atomic: a torn file is read again once, then given up.
             std::thread::sleep(std::time::Duration::from_millis(1));
-            parse(atomic::read(&path).ok()??)
+            parse(atomic::read_record(&path).ok()??)
         });
         let _ = atomic::remove(&path);
         snapshot

@@ -12,6 +12,9 @@ use rustix::fs::OFlags;
 /// The largest file of ours that is read: larger is damage, not state.
 pub const MAX_READ: u64 = 32 * 1024 * 1024;
 
+/// The largest record of state: a session's, a token, a snapshot, a seat.
+pub const MAX_RECORD: u64 = 2 * 1024 * 1024;
+
 /// For opening what should be a file of ours: a FIFO in its place would be waited for without end.
 pub const NO_WAIT: i32 = OFlags::NONBLOCK.bits() as i32;
 
@@ -20,13 +23,25 @@ pub const NO_WAIT: i32 = OFlags::NONBLOCK.bits() as i32;
 /// # Errors
 /// What the system says, and `InvalidData` for anything too large or no regular file.
 pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let Some((file, size)) = open(path)? else { return Ok(None) };
+    read_within(path, MAX_READ)
+}
+
+/// [`read`] of a record, of at most [`MAX_RECORD`] bytes: a call waits for it.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_record(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    read_within(path, MAX_RECORD)
+}
+
+fn read_within(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let Some((file, size)) = open(path, most)? else { return Ok(None) };
     let mut bytes = Vec::with_capacity(size as usize + 1);
-    file.take(MAX_READ + 1).read_to_end(&mut bytes)?;
+    file.take(most).read_to_end(&mut bytes)?;
     Ok(Some(bytes))
 }
 
-fn open(path: &Path) -> io::Result<Option<(File, u64)>> {
+fn open(path: &Path, most: u64) -> io::Result<Option<(File, u64)>> {
     let file = match OpenOptions::new().read(true).custom_flags(NO_WAIT).open(path) {
         Ok(file) => file,
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -35,7 +50,7 @@ fn open(path: &Path) -> io::Result<Option<(File, u64)>> {
         Err(e) => return Err(e),
     };
     let meta = file.metadata()?;
-    if !meta.is_file() || meta.len() > MAX_READ {
+    if !meta.is_file() || meta.len() > most {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "not a file of a sane size"));
     }
     Ok(Some((file, meta.len())))
@@ -54,7 +69,7 @@ pub fn read_text(path: &Path) -> io::Result<Option<String>> {
 /// # Errors
 /// As [`read`].
 pub fn read_start(path: &Path, most: u64) -> io::Result<Option<String>> {
-    let Some((file, size)) = open(path)? else { return Ok(None) };
+    let Some((file, size)) = open(path, MAX_READ)? else { return Ok(None) };
     let mut bytes = Vec::with_capacity(size.min(most) as usize + 1);
     file.take(most).read_to_end(&mut bytes)?;
     Ok(Some(text(bytes)))

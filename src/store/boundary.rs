@@ -16,7 +16,7 @@ use crate::clock::Time;
 /// # Errors
 /// What the system or the parser says.
 pub fn load(places: &Places, id: &str) -> io::Result<Option<Token>> {
-    let Some(bytes) = atomic::read(&places.token(id))? else { return Ok(None) };
+    let Some(bytes) = atomic::read_record(&places.token(id))? else { return Ok(None) };
     serde_json::from_slice(&bytes).map(Some).map_err(io::Error::from)
 }
 

@@ -182,7 +182,7 @@ pub struct Denied {
 /// # Errors
 /// What the system or the parser says of a file that is there.
 pub fn load(places: &Places, id: &str) -> io::Result<Option<Session>> {
-    let Some(bytes) = atomic::read(&places.session(id, "json"))? else { return Ok(None) };
+    let Some(bytes) = atomic::read_record(&places.session(id, "json"))? else { return Ok(None) };
     serde_json::from_slice(&bytes).map(Some).map_err(io::Error::from)
 }
 
