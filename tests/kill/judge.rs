@@ -90,7 +90,7 @@ impl Around {
             // A boundary that was cut short is replaced by one that the next call opens.
             let replaced = text.contains("\"why\":\"sealed anew\"");
             let delivered = text.replace("\"step\":\"cleared\"", "\"step\":\"delivered\"");
-            !known(name, text) && !replaced && !(handed && known(name, &delivered))
+            !(known(name, text) || replaced || handed && known(name, &delivered))
         };
         let other = found.iter().find_map(|(name, texts)| {
             if is_lock(name) || is_journal(name) || is_temporary(Path::new(name)) {

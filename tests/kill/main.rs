@@ -14,6 +14,7 @@ mod installing;
 mod judge;
 mod operations;
 mod play;
+mod sessions;
 mod trace;
 
 #[path = "../hook/harness.rs"]
@@ -40,8 +41,12 @@ fn main() -> ExitCode {
     let operations: Vec<_> = operations::ALL.iter().filter(|(name, _)| wanted(name)).collect();
     let controls: Vec<_> = control::ALL.iter().filter(|(name, _)| wanted(name)).collect();
     if args.iter().any(|word| word == "--list") {
-        operations.iter().for_each(|(name, _)| println!("{name}: test"));
-        controls.iter().for_each(|(name, _)| println!("control: {name}: test"));
+        for (name, _) in &operations {
+            println!("{name}: test");
+        }
+        for (name, _) in &controls {
+            println!("control, {name}: test");
+        }
         return ExitCode::SUCCESS;
     }
     let began = Instant::now();
@@ -77,7 +82,9 @@ fn main() -> ExitCode {
     for Outcome { name, faults, .. } in outcomes.iter().filter(|o| !o.faults.is_empty()) {
         failed += 1;
         println!("{name}: {} unsound", faults.len());
-        faults.iter().for_each(|fault| println!("  {fault}"));
+        for fault in faults {
+            println!("  {fault}");
+        }
     }
     for (name, script) in controls {
         let found = !play(name, &control::operation(script), &strace).faults.is_empty();

@@ -6,8 +6,11 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Hook, PROGRAM, fixtures};
+use crate::harness::{Hook, PROGRAM};
 use crate::installing;
+use crate::sessions::{
+    begun, clearing, messy, moved, named, next, ok, pending, report, sealed, submitting, worked,
+};
 use crate::trace::Run;
 
 /// One operation, ready to run.
@@ -59,103 +62,6 @@ pub const ALL: [Prepared; 33] = [
     ("install, another release", installing::another),
     ("uninstall", installing::uninstalled),
 ];
-
-fn begun() -> Hook {
-    let hook = Hook::new();
-    hook.settings(&json!({"boundary": {
-        "min_interval_seconds": 0, "max_per_hour": 10_000, "attended_notice_seconds": 0,
-    }}));
-    hook.begin();
-    hook
-}
-
-/// A session that has written notes and stands at the narrow tier.
-fn worked() -> Hook {
-    let hook = begun();
-    for (kind, note) in [
-        ("directive", "write the migration before anything else"),
-        ("thread", "the parser still fails on CRLF"),
-        ("lesson", "the first plan was too big; the tests showed it"),
-    ] {
-        ok(&hook.agent(&format!("brain-guard append --kind {kind} '{note}'")));
-    }
-    hook.fill(31.0);
-    assert_eq!(hook.read().verdict(), "deny");
-    hook
-}
-
-/// The same with a large file that nobody tidied, sealed once before.
-fn messy() -> Hook {
-    let hook = worked();
-    ok(&hook.agent("brain-guard seal --no-clear --summary 'the parser is under way'"));
-    let text = fs::read_to_string(fixtures().join("compaction/hand-made-3000-words.md"));
-    fs::write(hook.file(), text.expect("fixture")).expect("file");
-    hook
-}
-
-/// Works on a job with a name.
-fn named() -> Hook {
-    let hook = worked();
-    ok(&hook.agent("brain-guard job focus parser --no-clear"));
-    hook.stop();
-    hook
-}
-
-/// Sealed, and not heard of by any hook.
-fn sealed() -> Hook {
-    let hook = worked();
-    ok(&hook.raw(
-        &["seal", "--clear", "--summary", "the parser is done", "--session", &hook.session],
-        b"",
-    ));
-    hook
-}
-
-/// With a token, the turn still running.
-fn pending() -> Hook {
-    let hook = sealed();
-    ok(&hook.stop());
-    hook
-}
-
-/// The module is about to clear.
-fn clearing() -> Hook {
-    let hook = pending();
-    assert_eq!(moved(&hook, "turn-complete"), "clear");
-    hook
-}
-
-fn next(mut hook: Hook) -> Hook {
-    hook.session = "5e550000-0000-4000-8000-000000000002".into();
-    let session = hook.session.clone();
-    hook.set("CLAUDE_CODE_SESSION_ID", &session);
-    hook
-}
-
-fn cleared() -> Hook {
-    let hook = next(clearing());
-    ok(&hook.start("clear"));
-    hook
-}
-
-fn submitting() -> Hook {
-    let hook = cleared();
-    assert_eq!(moved(&hook, "cleared"), "submit");
-    hook
-}
-
-fn ok(answer: &Answer) {
-    assert_eq!(answer.code, Some(0), "{answer:?}");
-}
-
-fn report(hook: &Hook, event: &str) -> Value {
-    json!({"event": event, "answered": true, "session_id": hook.session})
-}
-
-fn moved(hook: &Hook, event: &str) -> String {
-    let answer = hook.raw(&["mod", "step"], report(hook, event).to_string().as_bytes());
-    answer.json()["action"].as_str().expect("an action").to_owned()
-}
 
 fn with(hook: Hook, args: &[&str], stdin: &str) -> Operation {
     let run = Run::of(&hook.command(args), stdin.as_bytes());

@@ -1,0 +1,108 @@
+//! A command of the agent's shell against the carve-out: whatever is let through runs our
+//! own verbs by our own path, and nothing else.
+#![no_main]
+
+use brain_guard::policy::carve_outs::{AGENT_VERBS, Caller, own_command};
+use brain_guard::policy::shell::simple_commands;
+use libfuzzer_sys::fuzz_target;
+
+const CALLER: Caller =
+    Caller { program: "/opt/my bg/brain-guard", session: "s1", call: "t1", project: "/my p" };
+
+fuzz_target!(|script: &str| {
+    let Some(own) = own_command(script, &CALLER, |path| path == "/my p") else { return };
+    assert!(plain(script), "an operator of the shell in {script:?}");
+    let commands = simple_commands(&own.rewritten);
+    let commands = commands.unwrap_or_else(|| panic!("not recognised: {:?}", own.rewritten));
+    let mut verbs = Vec::new();
+    for (index, words) in commands.iter().enumerate() {
+        let words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+        match words.as_slice() {
+            ["cd", "/my p"] if index == 0 => {}
+            [program, verb, "--session", "s1", "--call", "t1", "--project", "/my p", ..]
+                if *program == CALLER.program && AGENT_VERBS.contains(verb) =>
+            {
+                verbs.push((*verb).to_owned());
+            }
+            other => panic!("{other:?} in {:?}", own.rewritten),
+        }
+    }
+    assert_eq!(verbs, own.verbs);
+});
+
+/// Whether nothing that means something to a shell stands outside its quotes, but `&&`,
+/// `;`, `2>&1` and heredocs whose end is quoted. Another reading than the matcher's own.
+fn plain(script: &str) -> bool {
+    let mut rest = script;
+    let mut ends: Vec<(String, bool)> = Vec::new();
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '\\' => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            '\'' => match rest[1..].find('\'') {
+                Some(end) => end + 2,
+                None => return false,
+            },
+            '"' => match double_quoted(&rest[1..]) {
+                Some(end) => end + 2,
+                None => return false,
+            },
+            '\n' => {
+                rest = &rest[1..];
+                for (end, tabs) in ends.drain(..) {
+                    loop {
+                        if rest.is_empty() {
+                            return false;
+                        }
+                        let (line, behind) = rest.split_once('\n').unwrap_or((rest, ""));
+                        rest = behind;
+                        let line = line.strip_suffix('\r').unwrap_or(line);
+                        if end == if tabs { line.trim_start_matches('\t') } else { line } {
+                            break;
+                        }
+                    }
+                }
+                continue;
+            }
+            '2' if rest.starts_with("2>&1") => 4,
+            '&' if rest.starts_with("&&") => 2,
+            '<' if rest.starts_with("<<") && !rest.starts_with("<<<") => {
+                let tabs = rest[2..].starts_with('-');
+                let word = rest[2 + usize::from(tabs)..].trim_start_matches([' ', '\t']);
+                let Some(quote) = word.chars().next().filter(|c| "'\"".contains(*c)) else {
+                    return false;
+                };
+                let Some(end) = word[1..].find(quote) else { return false };
+                // What goes on behind the quotes belongs to the word; that is not looked into here.
+                let behind = &word[end + 2..];
+                if !behind.is_empty() && !behind.starts_with([' ', '\t', '\n', '\r', ';', '&', '2'])
+                {
+                    return true;
+                }
+                ends.push((word[1..=end].to_owned(), tabs));
+                rest.len() - behind.len()
+            }
+            '&' | '$' | '`' | '<' | '>' | '|' | '(' | ')' | '{' | '}' | '*' | '?' | '[' | ']'
+            | '!' => {
+                return false;
+            }
+            other => other.len_utf8(),
+        };
+        rest = &rest[length..];
+    }
+    true
+}
+
+/// Bytes up to the closing quote.
+fn double_quoted(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return Some(at),
+            '$' | '`' => return None,
+            _ => {}
+        }
+    }
+    None
+}

@@ -1,0 +1,44 @@
+//! A transcript, read from its end: the lines are those that are there, and whatever they
+//! hold leads to a figure or to none.
+#![no_main]
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use brain_guard::store::tail;
+use brain_guard::transcript::fill::Gatherer;
+use libfuzzer_sys::fuzz_target;
+
+static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let memory = std::path::Path::new("/dev/shm");
+    let folder = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    folder.join(format!("brain-guard-fuzz-rows-{}", std::process::id()))
+});
+
+fuzz_target!(|data: &[u8]| {
+    // A long line in between takes the reader past its first block.
+    let Some((first, rows)) = data.split_first() else { return };
+    let filler = vec![b'x'; usize::from(first % 4) * 20_000];
+    let text = [rows, b"\n", &filler, b"\n", rows].concat();
+    std::fs::write(&*FILE, &text).expect("written");
+    let mut lines = Vec::new();
+    tail::lines_backwards(&FILE, |line| {
+        lines.push(line.to_vec());
+        ControlFlow::Continue(())
+    })
+    .expect("read");
+    let there: Vec<&[u8]> =
+        text.rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+    assert!(lines == there, "other lines than those of the file");
+
+    let mut gatherer = Gatherer::default();
+    for line in &lines {
+        if gatherer.feed(line).is_break() {
+            break;
+        }
+    }
+    if let Some(fill) = gatherer.finish() {
+        assert!((1.0..=10.0).contains(&fill.bytes_per_token), "{fill:?}");
+    }
+});

@@ -1,0 +1,71 @@
+//! A hook's payload through the whole of the hook, in a session that stands at the last
+//! tier: an answer that the client understands, and a denial only where it asked.
+#![no_main]
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use brain_guard::clock::Time;
+use brain_guard::env::Env;
+use brain_guard::hook::{self, Role};
+use brain_guard::store::paths::Places;
+use libfuzzer_sys::fuzz_target;
+use serde_json::{Value, json};
+
+const SESSION: &str = "5e550000-0000-4000-8000-000000000001";
+
+struct World {
+    env: Env,
+    now: Time,
+    state: PathBuf,
+    session: String,
+}
+
+static WORLD: LazyLock<World> = LazyLock::new(|| {
+    let memory = PathBuf::from("/dev/shm");
+    let base = if memory.is_dir() { memory } else { std::env::temp_dir() };
+    let root = base.join(format!("brain-guard-fuzz-wire-{}", std::process::id()));
+    let (home, project) = (root.join("home"), root.join("project"));
+    fs::create_dir_all(&home).expect("folder");
+    fs::create_dir_all(&project).expect("folder");
+    let text = |path: &PathBuf| path.to_str().expect("utf-8").to_owned();
+    let pid = std::process::id().to_string();
+    let env = Env::of([
+        ("HOME", &text(&home)),
+        ("CLAUDECODE", "1"),
+        ("CLAUDE_PROJECT_DIR", &text(&project)),
+        ("CLAUDE_PID", &pid),
+        ("CLAUDE_CODE_SESSION_ID", SESSION),
+        ("CLAUDE_CODE_SESSION_ATTENDED", "1"),
+        ("BRAIN_GUARD_MOD", &format!("{}:{pid}", env!("CARGO_PKG_VERSION"))),
+    ]);
+    let now = "2026-11-21T03:00:00Z".parse().expect("a time");
+    let transcript = home.join("t.jsonl");
+    let row = json!({"type": "assistant", "isSidechain": false, "timestamp": "2026-11-21T02:16:25.315Z",
+        "message": {"id": "m1", "model": "claude-opus-5-5", "role": "assistant", "content": [],
+            "usage": {"input_tokens": 7, "cache_read_input_tokens": 600_000, "output_tokens": 100}}});
+    fs::write(&transcript, format!("{row}\n")).expect("transcript");
+    let session =
+        json!({"job": "a-job", "started": "2026-11-21T02:00:00Z", "transcript": transcript});
+    let places = Places::of(&env, &project).expect("places");
+    places.ensure_state().expect("state");
+    World { env, now, state: places.session(SESSION, "json"), session: session.to_string() }
+});
+
+fuzz_target!(|data: &[u8]| {
+    let asked: Value = serde_json::from_slice(data).unwrap_or_default();
+    // A turn's end may start a process: this one, with the arguments of another program.
+    if asked["hook_event_name"].as_str().is_some_and(|name| name.starts_with("Stop")) {
+        return;
+    }
+    fs::write(&WORLD.state, &WORLD.session).expect("state");
+    let reply = hook::run(Role::Main, data, &WORLD.env, WORLD.now);
+    let Some(answer) = reply.json() else { return };
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    let specific = &answer["hookSpecificOutput"];
+    if specific["permissionDecision"] != Value::Null {
+        assert_eq!(specific["hookEventName"], "PreToolUse");
+        assert_eq!(asked["hook_event_name"], "PreToolUse");
+    }
+});
