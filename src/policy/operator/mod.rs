@@ -16,6 +16,9 @@ pub use client_settings::{is_client_settings, switched};
 pub use places::Guarded;
 pub use switches::typed;
 
+use std::cell::LazyCell;
+use std::ops::Deref;
+
 use words::Simple;
 
 /// The program's name.
@@ -72,14 +75,20 @@ fn touches_files(script: &str, all: &[Simple], cwd: &str, guarded: &Guarded) -> 
     let acts_inside = (inside(&|w| guarded.is_state(w)) && acting.iter().any(|c| !stands(c)))
         || (acting.iter().any(|c| text(c).iter().any(|w| w == "settings.json"))
             && inside(&|w| guarded.beside_settings(w)));
+    let looked_up = LazyCell::new(|| all.iter().any(looks_up_program));
     acts_inside
         || acting.iter().any(|c| text(c).iter().any(|w| guarded.mentioned(w)))
-        || all.iter().any(|c| changes_program(c, all, guarded))
+        || all.iter().any(|c| changes_program(c, &looked_up, guarded))
         || client_settings::in_shell(script, &acting)
 }
 
 /// Whether a command replaces, moves or cripples the program, its folder or the state's.
-fn changes_program(command: &Simple, all: &[Simple], guarded: &Guarded) -> bool {
+/// `looked_up`: whether another one asks where the program is.
+fn changes_program(
+    command: &Simple,
+    looked_up: &impl Deref<Target = bool>,
+    guarded: &Guarded,
+) -> bool {
     let whole = |w: &String| guarded.is_program(w) || guarded.encloses(w);
     if command.writes.iter().any(whole) {
         return true;
@@ -94,14 +103,13 @@ fn changes_program(command: &Simple, all: &[Simple], guarded: &Guarded) -> bool 
         return false;
     }
     // `rm $(which brain-guard)` names it nowhere in its own words.
-    let looked_up = || {
-        let finds = |c: &Simple| {
-            let words: Vec<&str> = c.words.iter().map(String::as_str).collect();
-            matches!(words[..], ["which" | "whereis", PROGRAM] | ["command" | "type", _, PROGRAM])
-        };
-        rest.iter().any(|w| w.contains(words::SUBSTITUTED)) && all.iter().any(finds)
-    };
-    rest.iter().any(whole) || looked_up()
+    let substituted = || rest.iter().any(|w| w.contains(words::SUBSTITUTED));
+    rest.iter().any(whole) || (substituted() && **looked_up)
+}
+
+fn looks_up_program(command: &Simple) -> bool {
+    let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+    matches!(words[..], ["which" | "whereis", PROGRAM] | ["command" | "type", _, PROGRAM])
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! The off switches, plainly spelt: the override, an uninstallation, the plugin's own
 //! switch in the client, an end to our processes, and what is typed at the user's prompt.
 
+use std::cell::LazyCell;
+use std::ops::Deref;
+
 use super::programs::{is_interpreter, is_shell, name, runs_input};
 use super::words::{SUBSTITUTED, Simple};
 use super::{Guarded, PROGRAM};
@@ -19,14 +22,16 @@ const HARMLESS: [&str; 16] = [
 
 /// Whether one of the commands takes the guard off.
 pub fn taken(script: &str, all: &[Simple], guarded: &Guarded) -> bool {
-    let handed_over = || flat(script).is_some_and(|at| names_override(&at));
+    // Asked at most once: a script may hold thousands of commands.
+    let handed_over = LazyCell::new(|| flat(script).is_some_and(|text| names_override(&text)));
+    let found = LazyCell::new(|| all.iter().any(finds_us));
     all.iter().any(|c| {
         own_verb(c, guarded)
             || unplugs(c)
-            || ends_us(c, all)
+            || ends_us(c, &found)
             || types(c)
             || runs_code(c)
-            || ((c.piped || runs_substituted(c)) && runs_input(c) && handed_over())
+            || ((c.piped || runs_substituted(c)) && runs_input(c) && *handed_over)
     })
 }
 
@@ -63,24 +68,22 @@ fn unplugs(command: &Simple) -> bool {
         && (has(&["--all", "-a"]) || rest.iter().any(|w| w.contains(PROGRAM)))
 }
 
-/// An end to the hook or the waiter by name.
-fn ends_us(command: &Simple, all: &[Simple]) -> bool {
+/// An end to the hook or the waiter by name. `found`: whether a command looks for their numbers.
+fn ends_us(command: &Simple, found: &impl Deref<Target = bool>) -> bool {
     let Some((program, rest)) = command.words.split_first() else { return false };
     match name(program) {
         "pkill" | "killall" => rest.iter().any(|w| w.contains(PROGRAM)),
         "kill" => {
-            let literal = |w: &&String| !w.starts_with('-') && !w.contains(SUBSTITUTED);
-            let found = |c: &Simple| {
-                let finds = c
-                    .words
-                    .first()
-                    .is_some_and(|w| matches!(name(w), "pgrep" | "pidof" | "grep" | "ps" | "awk"));
-                finds && c.words.iter().any(|w| w.contains(PROGRAM))
-            };
-            !rest.iter().any(|w| literal(&w)) && all.iter().any(found)
+            let literal = |w: &String| !w.starts_with('-') && !w.contains(SUBSTITUTED);
+            !rest.iter().any(literal) && **found
         }
         _ => false,
     }
+}
+
+fn finds_us(command: &Simple) -> bool {
+    let finds = |w: &String| matches!(name(w), "pgrep" | "pidof" | "grep" | "ps" | "awk");
+    command.words.first().is_some_and(finds) && command.words.iter().any(|w| w.contains(PROGRAM))
 }
 
 /// Keys or a prompt that reach the user's own session.
