@@ -20,6 +20,8 @@ mod desktop;
 mod evidence;
 mod guard;
 mod harness;
+#[path = "../live/mod.rs"]
+mod live;
 #[allow(dead_code, reason = "the soak uses the rest")]
 mod mock;
 mod process;

@@ -219,7 +219,6 @@ fn what_a_session_is_told_stays_within_three_thousandths() {
     assert!(added["notes"]["count"].as_u64() >= Some(5), "{added}");
     assert!(added["denials"]["count"].as_u64() >= Some(6), "{added}");
     let percent = added["percent"].as_f64().expect("a share");
-    println!("{added}");
     assert!(percent > 0.01 && percent <= 0.3, "{added}");
 }
 

@@ -28,6 +28,7 @@ pub const ASSETS: &[Asset] = assets![
     "docs/carriers.md",
     "docs/customising.md",
     "docs/decisions.md",
+    "docs/live.md",
     "docs/ramps.svg",
     "docs/security.md",
     "hooks/brain-guard.ts",

@@ -9,6 +9,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::plugin::{self, Spy};
+use super::surroundings::{API_KEY, client_state, environment};
 use super::{KEY, World};
 use crate::client;
 use crate::evidence::Evidence;
@@ -30,6 +31,7 @@ pub struct Builder {
     files: Vec<(String, String)>,
     home_files: Vec<(String, String)>,
     guard_binary: PathBuf,
+    access: Option<BTreeMap<String, String>>,
     agent: Script,
     subagent: Script,
 }
@@ -53,6 +55,7 @@ impl Builder {
             files: vec![("README.md".to_owned(), "# a project\n".to_owned())],
             home_files: Vec::new(),
             guard_binary: PathBuf::from(env!("CARGO_BIN_EXE_brain-guard")),
+            access: None,
             agent: Box::new(|_| Reply::text("done")),
             subagent: Box::new(|_| Reply::text("sub done")),
         }
@@ -153,6 +156,13 @@ impl Builder {
         self
     }
 
+    /// The real API, or what the variables name, in place of the world's mock: the key and
+    /// the address that they hold are all the client gets.
+    pub fn access(mut self, variables: BTreeMap<String, String>) -> Self {
+        self.access = Some(variables);
+        self
+    }
+
     /// Another version of the client than the pinned one.
     pub fn client(mut self, version: &str) -> Self {
         version.clone_into(&mut self.version);
@@ -171,7 +181,8 @@ impl Builder {
             std::fs::create_dir(root.join(folder)).expect("the temporary folder is writable");
         }
         let (home, project) = (root.join("home"), root.join("project"));
-        plugin::write(&home.join(".claude.json"), &client_state(&project).to_string());
+        let key = self.access.as_ref().map_or(Some(KEY), |set| Some(set.get(API_KEY)?.as_str()));
+        plugin::write(&home.join(".claude.json"), &client_state(&project, key).to_string());
         plugin::write(&home.join(".claude/settings.json"), &self.client_settings.to_string());
         if let Some(settings) = &self.guard_settings {
             plugin::write(&home.join(".claude/brain-guard/settings.json"), &settings.to_string());
@@ -198,6 +209,10 @@ impl Builder {
             plugins.push(folder);
         }
         let mut env = environment(&root, &mock.url());
+        if let Some(access) = self.access {
+            env.retain(|name, _| name != API_KEY && name != "ANTHROPIC_BASE_URL");
+            env.extend(access);
+        }
         env.extend(self.env);
         let name = thread::current().name().unwrap_or("world").replace("::", "-");
         let mut world = World {
@@ -221,44 +236,6 @@ impl Builder {
         world.watch();
         world
     }
-}
-
-/// What keeps the client from opening a dialog at its start.
-fn client_state(project: &Path) -> Value {
-    let last20 = &KEY[KEY.len() - 20..];
-    json!({
-        "hasCompletedOnboarding": true,
-        "theme": "dark",
-        "customApiKeyResponses": {"approved": [last20], "rejected": []},
-        "hasSeenAutoDefaultNudge": true,
-        "projects": {project.display().to_string(): {"hasTrustDialogAccepted": true}},
-    })
-}
-
-fn environment(root: &Path, url: &str) -> BTreeMap<String, String> {
-    let folder = |name: &str| root.join(name).display().to_string();
-    let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned());
-    let pairs = [
-        ("HOME", folder("home")),
-        ("PATH", path),
-        ("SHELL", "/bin/bash".to_owned()),
-        ("USER", "tester".to_owned()),
-        ("LANG", "C.UTF-8".to_owned()),
-        ("TERM", "xterm-256color".to_owned()),
-        ("XDG_STATE_HOME", folder("state")),
-        ("CLAUDE_CODE_TMPDIR", folder("tmp")),
-        ("E2E_SPY", folder("spy")),
-        ("ANTHROPIC_BASE_URL", url.to_owned()),
-        ("ANTHROPIC_API_KEY", KEY.to_owned()),
-        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
-        ("CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL", "1".to_owned()),
-        ("DISABLE_AUTOUPDATER", "1".to_owned()),
-        ("DISABLE_TELEMETRY", "1".to_owned()),
-        ("DISABLE_ERROR_REPORTING", "1".to_owned()),
-        ("GIT_ALLOW_PROTOCOL", "file".to_owned()),
-        ("IS_SANDBOX", "1".to_owned()),
-    ];
-    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 impl World {

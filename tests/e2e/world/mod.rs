@@ -5,6 +5,7 @@
 
 mod build;
 mod plugin;
+mod surroundings;
 
 use std::collections::BTreeMap;
 use std::fs;

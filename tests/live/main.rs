@@ -1,0 +1,85 @@
+//! `./test --live`: a short session of the real client with a real model, on the account of
+//! whoever runs it, and what came of it. Never in CI; `cargo test` leaves it out.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program of its own: it starts processes, waits, and prints"
+)]
+
+/// The parts that it shares with the end-to-end tests.
+macro_rules! shared {
+    ($($name:ident at $path:literal)+) => {
+        $(
+            #[path = $path]
+            #[allow(dead_code, unused_imports, reason = "the end-to-end tests use the rest")]
+            mod $name;
+        )+
+    };
+}
+shared! {
+    client at "../e2e/client/mod.rs"
+    desktop at "../e2e/desktop/mod.rs"
+    evidence at "../e2e/evidence.rs"
+    mock at "../e2e/mock/mod.rs"
+    process at "../e2e/process.rs"
+    world at "../e2e/world/mod.rs"
+}
+#[path = "mod.rs"]
+#[allow(dead_code, unused_imports, reason = "its tests run with the end-to-end tests")]
+mod live;
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use live::args::Args;
+use live::{access, report, session, stage};
+
+/// A model that thinks may be silent for so long.
+const QUIET: Duration = Duration::from_secs(180);
+
+fn main() -> ExitCode {
+    let asked = Args::read(std::env::args().skip(1))
+        .and_then(|args| Ok((args, access::access(|name| std::env::var(name).ok())?)));
+    let (args, access) = match asked {
+        Ok(asked) => asked,
+        Err(why) => {
+            eprintln!("{why}");
+            return ExitCode::from(2);
+        }
+    };
+    eprintln!("{}", args.cost());
+    if !args.yes && !agreed() {
+        eprintln!("not begun; --yes begins without asking");
+        return ExitCode::from(2);
+    }
+    let world = stage::build(&args, &access).start();
+    let is_terminal = std::io::stderr().is_terminal();
+    let mut told = |line: &str| {
+        let (before, after) = if is_terminal { ("\r\x1b[K", "") } else { ("", "\n") };
+        eprint!("{before}{line}{after}");
+        // A terminal that is gone is no reason to stop.
+        let _ = std::io::stderr().flush();
+    };
+    let run = session::run(&args, &world, QUIET, &mut told);
+    if is_terminal {
+        eprintln!();
+    }
+    if args.json {
+        println!("{}", report::json(&args, &run));
+    } else {
+        println!("{}", report::text(&args, &run));
+    }
+    ExitCode::from(u8::from(!run.verdict.went_on()))
+}
+
+fn agreed() -> bool {
+    if !std::io::stdin().is_terminal() {
+        return false;
+    }
+    eprint!("Begin? [y/N] ");
+    let mut answer = String::new();
+    let read = std::io::stdin().read_line(&mut answer);
+    read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
+}
