@@ -6,6 +6,18 @@ use std::ops::ControlFlow::{self, Break, Continue};
 /// How far behind a response that was left the branch's own rows are looked for, in bytes.
 const LOOK_BACK: u64 = 8 * 1024 * 1024;
 
+/// Which row comes next on the branch, towards the start.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Next {
+    /// Whichever does: none was seen yet.
+    #[default]
+    Any,
+    /// What the last one hangs on.
+    Row(String),
+    /// It was the first.
+    Nothing,
+}
+
 /// Follows the rows' parents from the end.
 #[derive(Debug, Default)]
 pub struct Branch {
@@ -13,18 +25,6 @@ pub struct Branch {
     /// A response was met that is not on the branch, and no row on it since.
     leaving: bool,
     looked: u64,
-}
-
-/// What the last row on the branch hangs on.
-#[derive(Debug, Default, PartialEq, Eq)]
-enum Next {
-    /// No row was met yet.
-    #[default]
-    Unknown,
-    /// Nothing: it began the conversation.
-    Nothing,
-    /// The row of this id.
-    Row(String),
 }
 
 /// Where a row stands.
@@ -52,9 +52,9 @@ impl Branch {
             return Continue(if self.leaving { Place::Left } else { Place::On });
         };
         let on = match &self.next {
-            Next::Unknown => true,
-            Next::Nothing => false,
+            Next::Any => true,
             Next::Row(next) => next == uuid,
+            Next::Nothing => false,
         };
         if on {
             self.next = parent.map_or(Next::Nothing, |parent| Next::Row(parent.to_owned()));

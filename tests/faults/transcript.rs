@@ -124,7 +124,8 @@ fn branches(t: &mut Tally) {
         json!({"type": "summary", "leafUuid": "nowhere", "summary": "s"}),
         json!({"type": "file-history-snapshot", "messageId": "x", "snapshot": {}}),
     ];
-    let text = rows.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n") + "\n";
+    let lines: Vec<String> = rows.iter().map(Value::to_string).collect();
+    let text = lines.join("\n") + "\n";
     changes_nothing(t, text.as_bytes());
     // A response that hangs on nothing known counts.
     let hook = t.begun();
@@ -206,22 +207,22 @@ fn missing(t: &mut Tally) {
     is_free(t, &hook);
 }
 
-/// Puts something in the transcript's place.
+/// Puts something in a file's place.
 type Put = fn(&PathBuf);
 
 fn no_file(t: &mut Tally) {
-    let kinds: [(&str, Put); 6] = [
-        ("folder", |path| fs::create_dir(path).expect("folder")),
-        ("link to nowhere", |path| symlink("/nonexistent", path).expect("link")),
-        ("link to itself", |path| symlink(path, path).expect("link")),
-        ("/dev/zero", |path| symlink("/dev/zero", path).expect("link")),
-        ("/proc", |path| symlink("/proc/self/status", path).expect("link")),
-        ("pipe", |path| {
+    let kinds: [Put; 6] = [
+        |path| fs::create_dir(path).expect("folder"),
+        |path| symlink("/nonexistent", path).expect("link"),
+        |path| symlink(path, path).expect("link"),
+        |path| symlink("/dev/zero", path).expect("link"),
+        |path| symlink("/proc/self/status", path).expect("link"),
+        |path| {
             let mode = rustix::fs::Mode::RWXU;
             rustix::fs::mkfifoat(rustix::fs::CWD, path, mode).expect("pipe");
-        }),
+        },
     ];
-    for (_, put) in kinds {
+    for put in kinds {
         let hook = t.filled(31.0);
         fs::remove_file(&hook.transcript).expect("removed");
         put(&hook.transcript);
