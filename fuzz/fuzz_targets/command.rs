@@ -12,8 +12,9 @@ const CALLER: Caller =
 fuzz_target!(|script: &str| {
     let Some(own) = own_command(script, &CALLER, |path| path == "/my p") else { return };
     assert!(plain(script), "an operator of the shell in {script:?}");
-    let commands = simple_commands(&own.rewritten);
-    let commands = commands.unwrap_or_else(|| panic!("not recognised: {:?}", own.rewritten));
+    let Ok(commands) = simple_commands(&own.rewritten) else {
+        panic!("not recognised: {:?}", own.rewritten)
+    };
     let mut verbs = Vec::new();
     for (index, words) in commands.iter().enumerate() {
         let words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
