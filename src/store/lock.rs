@@ -32,12 +32,17 @@ pub fn acquire(path: &Path, patience: Duration) -> io::Result<Lock> {
     options.create(true).truncate(false).write(true).mode(0o600).custom_flags(atomic::NO_WAIT);
     let file = options.open(path)?;
     let deadline = Instant::now() + patience;
+    let mut pause = Duration::from_millis(1);
     loop {
         match FileExt::try_lock_exclusive(&file) {
             Ok(()) => return Ok(Lock(file)),
             Err(e) if e.kind() != io::ErrorKind::WouldBlock => return Err(e),
             Err(e) if Instant::now() >= deadline => return Err(e),
-            Err(_) => std::thread::sleep(Duration::from_millis(1)),
+            Err(_) => {
+                std::thread::sleep(pause);
+                // Who waits long waits for somebody stuck: no use in asking a thousand times.
+                pause = (pause * 2).min(Duration::from_millis(8));
+            }
         }
     }
 }
