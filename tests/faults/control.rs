@@ -36,7 +36,7 @@ fn false_block(t: &mut Tally) {
 fn missed_block(t: &mut Tally) {
     let inner = played(t, |t| {
         let hook = t.filled(31.0);
-        hook.settings(&json!({"mode": "shadow"}));
+        hook.settings(&json!({"shadow": true}));
         t.block(&hook, &case::read(&hook));
     });
     t.check(inner.missed_blocks == 1, format!("{} missed blocks counted", inner.missed_blocks));

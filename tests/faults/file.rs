@@ -57,9 +57,15 @@ fn odd_file_full(t: &mut Tally) {
         let _held = scene::put(&hook.file(), what);
         t.block(&hook, &case::read(&hook));
         let edit = json!({"file_path": hook.file()});
-        for payload in [hook.call("Read", &edit), hook.call("Write", &edit), case::batch(&hook)] {
-            t.allow(&hook, &payload);
+        for payload in [hook.call("Read", &edit), hook.call("Write", &edit)] {
+            // A link to a file elsewhere would open that one: only the verbs are left.
+            if matches!(what, Instead::Endless) {
+                t.block(&hook, &payload);
+            } else {
+                t.allow(&hook, &payload);
+            }
         }
+        t.allow(&hook, &case::batch(&hook));
         for command in ["brain-guard append 'x'", "brain-guard seal"] {
             t.allow(&hook, &case::bash(&hook, command));
         }
