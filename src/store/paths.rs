@@ -5,7 +5,7 @@
 use std::fs;
 use std::hash::Hasher as _;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use fnv::FnvHasher;
 
@@ -187,18 +187,16 @@ impl Places {
     }
 }
 
-/// A path without links, itself where it names nothing. The kernel knows it of an open
-/// file; the library's way asks for every part of the path in turn.
+/// A path without links, itself where it names nothing. Most have none: then one look at
+/// each part will do, where the library's way takes memory for a path of any length.
 fn real(path: &Path) -> PathBuf {
-    use rustix::fs::{Mode, OFlags, open};
-    use std::os::fd::AsRawFd as _;
-    let known = open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok().and_then(|fd| {
-        let real = fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).ok()?;
-        // A folder that was removed meanwhile has a note behind its name.
-        let whole = real.is_absolute() && !real.as_os_str().as_encoded_bytes().ends_with(b")");
-        whole.then_some(real)
-    });
-    known.or_else(|| fs::canonicalize(path).ok()).unwrap_or_else(|| path.to_path_buf())
+    let plain = |part: Component| matches!(part, Component::RootDir | Component::Normal(_));
+    let named = |part: &Path| fs::symlink_metadata(part).is_ok_and(|meta| !meta.is_symlink());
+    if path.is_absolute() && path.components().all(plain) && path.ancestors().all(named) {
+        // Without slashes too many.
+        return path.components().collect();
+    }
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// The client's own config folder.
@@ -291,6 +289,19 @@ mod tests {
         fs::remove_dir(&ignore).unwrap();
         places.ensure_job("k").unwrap();
         assert!(ignore.is_file());
+    }
+
+    #[test]
+    fn the_project_is_named_as_the_system_names_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(dir.path()).unwrap();
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        std::os::unix::fs::symlink(root.join("a"), root.join("link")).unwrap();
+        for path in ["a", "a/b/", "a//b", "a/./b", "a/b/..", "link", "link/b", "link/../a", "gone"]
+        {
+            let path = root.join(path);
+            assert_eq!(real(&path), fs::canonicalize(&path).unwrap_or(path.clone()), "{path:?}");
+        }
     }
 
     #[test]
