@@ -150,6 +150,9 @@ pub enum Verb {
         text: Vec<String>,
     },
     /// Enter and leave the phases of the job; leaving one takes a slice of the compaction file
+    #[command(
+        after_help = "Examples:\n  brain-guard phase enter design\n  brain-guard phase list\n  brain-guard phase exit --help"
+    )]
     Phase {
         /// Which session
         #[command(flatten)]

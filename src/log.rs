@@ -3,11 +3,12 @@
 #![allow(clippy::disallowed_methods, reason = "the log owns its files")]
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::clock::Time;
-use crate::store::atomic;
+use crate::store::{atomic, lock};
 
 /// Bytes at which the log is moved aside; one older log is kept.
 const ROTATE_AT: u64 = 1024 * 1024;
@@ -18,8 +19,8 @@ pub fn write(path: &Path, at: Time, kind: &str, details: &Value) {
     if let (Value::Object(line), Value::Object(details)) = (&mut line, details) {
         line.extend(details.clone());
     }
-    if std::fs::metadata(path).is_ok_and(|m| m.len() > ROTATE_AT) {
-        let _ = std::fs::rename(path, path.with_extension("1.jsonl"));
+    if is_long(path) {
+        rotate(path);
     }
     let mut bytes = line.to_string().into_bytes();
     bytes.push(b'\n');
@@ -28,6 +29,19 @@ pub fn write(path: &Path, at: Time, kind: &str, details: &Value) {
         && atomic::create_private_dir(dir).is_ok()
     {
         let _ = atomic::append(path, &bytes);
+    }
+}
+
+fn is_long(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|m| m.len() > ROTATE_AT)
+}
+
+/// Moves the log aside, in one of the processes that find it too long: a second one
+/// would put its few new lines in the place of all the older ones.
+fn rotate(path: &Path) {
+    let Ok(_held) = lock::acquire(&path.with_extension("lock"), Duration::ZERO) else { return };
+    if is_long(path) {
+        let _ = std::fs::rename(path, path.with_extension("1.jsonl"));
     }
 }
 

@@ -36,7 +36,8 @@ impl Machine {
         Self {
             cpu: field("model name").unwrap_or_else(|| std::env::consts::ARCH.into()),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            kernel: kernel.trim().into(),
+            // What stands behind the numbers is the builder's name for it.
+            kernel: kernel.trim().split('-').next().unwrap_or_default().into(),
             virtualised: field("flags").is_some_and(|f| f.split(' ').any(|f| f == "hypervisor")),
             date: chrono::Utc::now().format("%Y-%m-%d").to_string(),
             rustc: said(Command::new("rustc").arg("--version")),

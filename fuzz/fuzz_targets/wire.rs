@@ -23,9 +23,7 @@ struct World {
 }
 
 static WORLD: LazyLock<World> = LazyLock::new(|| {
-    let memory = PathBuf::from("/dev/shm");
-    let base = if memory.is_dir() { memory } else { std::env::temp_dir() };
-    let root = base.join(format!("brain-guard-fuzz-wire-{}", std::process::id()));
+    let root = std::env::temp_dir().join(format!("brain-guard-fuzz-wire-{}", std::process::id()));
     let (home, project) = (root.join("home"), root.join("project"));
     fs::create_dir_all(&home).expect("folder");
     fs::create_dir_all(&project).expect("folder");

@@ -13,6 +13,7 @@ use crate::clock::Time;
 use crate::env::Env;
 use crate::hook::facts::Facts;
 use crate::policy::stance::Cap;
+use crate::report::clean;
 use crate::store::journal::{self, Line, Verdict, What};
 use crate::store::paths::Places;
 use crate::store::state;
@@ -137,7 +138,8 @@ fn standing(facts: &Facts, lines: &[Line], as_json: bool) -> anyhow::Result<Exit
         (Some(line), _) => out(format_args!("last blocked: {}", told::brief(facts, line))),
         (None, Some(denied)) => {
             let at = denied.at.format("%Y-%m-%d %H:%M:%S UTC");
-            out(format_args!("last blocked: {} at {at}\n{}", denied.tool, denied.reason));
+            let text = format!("last blocked: {} at {at}\n{}", denied.tool, denied.reason);
+            out(clean(&text));
         }
         (None, None) => out("nothing was blocked in this session"),
     }

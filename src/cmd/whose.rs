@@ -65,8 +65,9 @@ pub fn find(env: &Env, whose: &Whose) -> anyhow::Result<Found> {
     match live.len() {
         1 => Ok(Found { project, session: live.remove(0) }),
         0 => bail!(
-            "no live session in {}; run this in a project where Claude Code runs with the plugin, or name one with --session",
-            project.display()
+            "no live session in {}; run this in a project where Claude Code runs with the plugin, or name one with --session{}",
+            project.display(),
+            last(&places).map(|id| format!(" (the last one here was {id})")).unwrap_or_default()
         ),
         _ => bail!(
             "several live sessions in {}; name one with --session:\n  {}",
@@ -111,6 +112,13 @@ fn live(places: &Places) -> anyhow::Result<Vec<String>> {
         }
     }
     Ok(live)
+}
+
+/// The session that was begun last, whether it lives or not.
+fn last(places: &Places) -> Option<String> {
+    let all = state::all(places).ok()?.into_iter();
+    let begun = all.filter_map(|id| Some((state::load(places, &id).ok()??.started?, id)));
+    begun.max().map(|(_, id)| id)
 }
 
 /// The facts of the session a command is about.

@@ -19,7 +19,7 @@ pub use event::{Call, Event, What};
 pub use page::page;
 pub use stances::Band;
 pub use tally::{Added, Denied, Totals};
-pub use text::text;
+pub use text::{clean, text};
 
 use crate::clock::Time;
 use crate::policy::ramp::Ramp;

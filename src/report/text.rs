@@ -22,8 +22,9 @@ pub(super) fn steers(c: char) -> bool {
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
 }
 
-/// Text without such characters, line breaks and tabs aside.
-pub(super) fn clean(text: &str) -> String {
+/// Text without characters that steer a terminal or turn the direction of writing, line
+/// breaks and tabs aside: names of tools and words of commands come from the agent.
+pub fn clean(text: &str) -> String {
     text.chars()
         .map(|c| if !matches!(c, '\n' | '\t') && steers(c) { '\u{fffd}' } else { c })
         .collect()

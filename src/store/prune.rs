@@ -11,8 +11,9 @@ use super::paths::Places;
 use super::{atomic, boundary, lock, state};
 use crate::clock::Time;
 
-/// After this a session's state goes: the client forgets its own sessions after 30 days
-/// as well (`cleanupPeriodDays`), so nothing can be resumed that needs it.
+/// After this a session's state goes, once its transcript is gone too: the client forgets
+/// its own sessions after 30 days, or after what its setting `cleanupPeriodDays` says, and
+/// until then they can be resumed.
 const AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// A snapshot or a temporary file that nobody took for so long has no taker.
@@ -75,6 +76,10 @@ pub fn remove(places: &Places, old: &Old) -> io::Result<()> {
     let mut result = Ok(());
     for id in &old.sessions {
         let Ok(held) = lock::acquire(&places.session(id, "lock"), Duration::ZERO) else { continue };
+        // It may have been resumed since it was looked at.
+        if !over(places, id) {
+            continue;
+        }
         result = result.and(all_of(&sessions, id));
         let outputs = places.state.join("outputs").join(id);
         if outputs.is_dir() {
@@ -125,11 +130,14 @@ fn all_of(folder: &Path, id: &str) -> io::Result<()> {
     all.map(|path| atomic::remove(&path)).fold(Ok(()), io::Result::and)
 }
 
-/// Whether a session, old by its file, is over: nobody has it open.
+/// Whether a session, old by its file, is over: nobody has it open, and the client has no
+/// transcript left to resume it from.
 fn over(places: &Places, id: &str) -> bool {
     match state::load(places, id) {
         Ok(Some(session)) => {
-            session.ended.is_some() || !session.client.is_some_and(|c| state::lives(places, c))
+            let closed =
+                session.ended.is_some() || !session.client.is_some_and(|c| state::lives(places, c));
+            closed && !session.transcript.is_some_and(|path| Path::new(&path).exists())
         }
         Ok(None) => false,
         Err(_) => true,
@@ -193,6 +201,28 @@ mod tests {
             !places.state.join("outputs/old").exists() && !places.session("old", "calls").exists()
         );
         assert!(look(&places, now, 10).is_empty());
+    }
+
+    #[test]
+    fn what_can_be_resumed_stays() {
+        let (dir, places) = places();
+        let transcript = dir.path().join("t.jsonl");
+        fs::write(&transcript, "{}").unwrap();
+        for id in ["kept", "resumed"] {
+            session(&places, id, 31, None);
+        }
+        state::update(&places, "kept", |s| s.transcript = transcript.to_str().map(Into::into))
+            .unwrap();
+        age(&places.session("kept", "json"), 31);
+        let now = crate::clock::now();
+        let old = look(&places, now, 10);
+        assert_eq!(old.sessions, ["resumed"]);
+        let me = state::client(std::process::id());
+        state::update(&places, "resumed", |s| s.client = me).unwrap();
+        remove(&places, &old).unwrap();
+        assert_eq!(state::all(&places).unwrap(), ["kept", "resumed"]);
+        fs::remove_file(transcript).unwrap();
+        assert_eq!(look(&places, now, 10).sessions, ["kept"]);
     }
 
     #[test]

@@ -44,6 +44,18 @@ fn one_call_is_explained_by_its_id() {
 }
 
 #[test]
+fn an_account_can_not_draw_on_the_terminal() {
+    let hook = Hook::climbed(31.0);
+    call(&hook, "toolu_esc", "Ba\u{1b}]0;x\u{7}sh", &json!({"command": "\u{1b}[2J"}));
+    for args in [&["explain"][..], &["explain", "--call", "toolu_esc"], &["explain", "--last", "9"]]
+    {
+        let told = hook.raw(args, b"").stdout;
+        assert!(told.contains("sh (toolu_esc), blocked, at "), "{told}");
+        assert!(!told.contains('\u{1b}') && !told.contains('\u{7}'), "{told:?}");
+    }
+}
+
+#[test]
 fn a_call_below_every_tier_is_looked_up_in_the_transcript() {
     let hook = Hook::begun();
     let row = json!({

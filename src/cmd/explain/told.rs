@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::clock::Time;
 use crate::hook::facts::Facts;
 use crate::policy::coach::{figure, grouped};
+use crate::report::clean;
 use crate::store::journal::{Called, Crossed, Line, Verdict, What};
 
 /// The operator's way through, which always is one.
@@ -62,7 +63,7 @@ fn in_words(facts: &Facts, line: &Line, said: &str) -> String {
     if !line.told.is_empty() {
         add("told user", &line.told);
     }
-    out
+    clean(&out)
 }
 
 /// The line as JSON, with the ages of its readings and the ways through.
@@ -150,7 +151,7 @@ fn let_through(facts: &Facts, line: &Line) -> Vec<String> {
             let live = facts.places.compaction(&facts.session.job);
             ways.push(format!("Read, Edit or Write of {}", live.display()));
             ways.push(
-                "nothing but `brain-guard append|close|seal|status|explain|phase|job …`, joined by && or ;".into(),
+                "a command of nothing but `brain-guard append|close|seal|status|explain|phase|job …`, joined by && or ;".into(),
             );
             ways.push(OVERRIDE.into());
         }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Time;
 use crate::hook::facts::Facts;
 use crate::policy::coach::grouped;
+use crate::report::clean;
 use crate::store::tail;
 
 /// What the transcript tells of a call.
@@ -116,7 +117,7 @@ impl fmt::Display for Seen {
         let at = self
             .at
             .map_or_else(String::new, |at| format!(" at {}", at.format("%Y-%m-%d %H:%M:%S UTC")));
-        writeln!(f, "{}{by} ({}), not in the journal,{at}", self.tool, self.id)?;
+        writeln!(f, "{}{by} ({}), not in the journal,{at}", clean(&self.tool), clean(&self.id))?;
         let percent = self.used as f64 * 100.0 / self.limit.max(1) as f64;
         let (used, limit) = (grouped(self.used), grouped(self.limit));
         if self.limit > 0 && !self.subagent {
