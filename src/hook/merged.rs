@@ -7,7 +7,7 @@ use crate::compaction::Shape;
 use crate::env::Env;
 use crate::settings::Settings;
 use crate::settings::layers::{self, Diagnostic};
-use crate::store::atomic;
+use crate::store::atomic::{self, Mark};
 use crate::store::paths::{Places, short_digest};
 
 /// What the layers came to, and what they were then.
@@ -22,9 +22,9 @@ struct Kept {
 /// The layers as they can be told apart without being read.
 #[derive(PartialEq, Serialize, Deserialize)]
 struct Layers {
-    /// Modification time and size, where there is a file.
-    user: Option<(i64, u64)>,
-    project: Option<(i64, u64)>,
+    /// Where there is a file.
+    user: Option<Mark>,
+    project: Option<Mark>,
     variables: Vec<(String, String)>,
 }
 
@@ -33,15 +33,15 @@ struct Layers {
 pub fn settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) {
     // Looked at before they are read: one that changes in between is read once more.
     let layers = Layers {
-        user: atomic::stat(&places.user_settings),
-        project: atomic::stat(&places.project_settings()),
+        user: atomic::mark(&places.user_settings),
+        project: atomic::mark(&places.project_settings()),
         variables: layers::variables(env),
     };
     if layers.user.is_none() && layers.project.is_none() && layers.variables.is_empty() {
         return (Settings::default(), Vec::new());
     }
     let path = places.merged_settings(&name(&layers.variables));
-    let kept = atomic::read(&path).ok().flatten();
+    let kept = atomic::read_record(&path).ok().flatten();
     let kept: Option<Kept> = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     if let Some(kept) = kept
         && kept.version == env!("CARGO_PKG_VERSION")
@@ -49,8 +49,12 @@ pub fn settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) {
     {
         return (kept.settings, kept.diagnostics);
     }
-    let (settings, diagnostics) = super::facts::read_settings(places, env);
-    if places.state.join("merged").is_dir() {
+    let (user, project) = super::facts::settings_files(places);
+    // One that is there and could not be read now may be the next time.
+    let whole =
+        user.is_some() == layers.user.is_some() && project.is_some() == layers.project.is_some();
+    let (settings, diagnostics) = layers::merge(user.as_ref(), project.as_ref(), env);
+    if whole && places.state.join("merged").is_dir() {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let kept = Kept { version, layers, settings, diagnostics };
         // Where it can't be kept, the next call merges again.
@@ -146,6 +150,37 @@ mod tests {
         }
         fs::remove_file(&places.user_settings).unwrap();
         assert_eq!(words(), 2000);
+    }
+
+    /// As stores of packages do, where every file has the time 1.
+    #[test]
+    fn another_file_of_the_same_time_and_size_is_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        let (env, places) = places(dir.path());
+        places.ensure_state().unwrap();
+        let words = || settings(&places, &env).0.file.words;
+        let put = |words: u32| {
+            let new = dir.path().join("new");
+            fs::write(&new, format!("{{\"file\":{{\"words\":{words}}}}}")).unwrap();
+            let second = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1);
+            fs::File::options().write(true).open(&new).unwrap().set_modified(second).unwrap();
+            fs::rename(&new, &places.user_settings).unwrap();
+        };
+        put(900);
+        assert_eq!((words(), words()), (900, 900));
+        put(800);
+        assert_eq!(words(), 800);
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_not_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let (env, places) = places(dir.path());
+        places.ensure_state().unwrap();
+        let file = fs::File::create(&places.user_settings).unwrap();
+        file.set_len(atomic::MAX_READ + 1).unwrap();
+        assert_eq!(settings(&places, &env).0, Settings::default());
+        assert!(!places.merged_settings("settings").exists());
     }
 
     #[test]

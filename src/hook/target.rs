@@ -87,7 +87,9 @@ impl Look<'_> {
         {
             return Target::Own(own);
         }
-        if self.shell_touches(command) { Target::Operator } else { Target::Other }
+        // A server's tool may take a verb of its own as `command`, and a path beside it.
+        let operators = self.shell_touches(command) || (!shell && self.other(call));
+        if operators { Target::Operator } else { Target::Other }
     }
 
     fn shell_touches(&self, command: &str) -> bool {
@@ -214,18 +216,22 @@ impl Look<'_> {
     fn runs(&self, input: &serde_json::Map<String, Value>) -> bool {
         let args = input.get("args").and_then(Value::as_array).into_iter().flatten();
         let args = args.filter_map(Value::as_str).collect::<Vec<_>>().join(" ");
-        let text = |key: &str| input.get(key).and_then(Value::as_str);
-        let command = ["cmd", "script", "code", "shell", "program"].into_iter().find_map(text);
-        // Whether it is the shell's language or another one is not said.
-        command.is_some_and(|command| {
+        let text = |key: &'static str| Some((key, input.get(key)?.as_str()?));
+        COMMANDS.into_iter().find_map(text).is_some_and(|(key, command)| {
+            // Whether it is the shell's language or another one is not said of these.
+            let code = || matches!(key, "script" | "code" | "program");
             self.shell_touches(&format!("{command} {args}"))
-                || self.shell_touches(&format!("python -c {}", quote(command)))
+                || (code() && self.shell_touches(&format!("python -c {}", quote(command))))
         })
     }
 
     fn names(&self, call: &ToolCall, input: &serde_json::Map<String, Value>) -> bool {
         let mut texts = Vec::new();
-        input.values().for_each(|value| strings(value, 0, &mut texts));
+        // What is run is looked at as such: a command that reads our settings names them, too.
+        let runs = COMMANDS.iter().any(|key| input.contains_key(*key));
+        let run = |key: &str| COMMANDS.contains(&key) || (runs && key == "args");
+        let named = input.iter().filter(|(key, _)| !run(key));
+        named.for_each(|(_, value)| strings(value, 0, &mut texts));
         let path = |text: &&str| text.contains('/') && text.len() < 4096 && !text.contains('\n');
         texts
             .into_iter()
@@ -234,6 +240,9 @@ impl Look<'_> {
             .any(|text| self.file(call, text.strip_prefix("file://").unwrap_or(text)))
     }
 }
+
+/// Under these names a tool takes what it runs.
+const COMMANDS: [&str; 6] = ["command", "cmd", "script", "code", "shell", "program"];
 
 fn parsed(call: &ToolCall) -> Option<Value> {
     serde_json::from_str(call.input?.get()).ok()

@@ -86,6 +86,21 @@ pub fn stat(path: &Path) -> Option<(i64, u64)> {
     Some((meta.mtime().wrapping_mul(1_000_000_000).wrapping_add(meta.mtime_nsec()), meta.len()))
 }
 
+/// What tells a file's content from another one's that may have its time and size: the
+/// times of its modification and of its last change at all, in nanoseconds, its size and
+/// its number. Package managers and copies give files the time of others.
+pub type Mark = (i64, i64, u64, u64);
+
+/// A file's [`Mark`]; `None` where there is no file.
+pub fn mark(path: &Path) -> Option<Mark> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let nanos = |s: i64, ns: i64| s.wrapping_mul(1_000_000_000).wrapping_add(ns);
+    let (modified, changed) =
+        (nanos(meta.mtime(), meta.mtime_nsec()), nanos(meta.ctime(), meta.ctime_nsec()));
+    Some((modified, changed, meta.len(), meta.ino()))
+}
+
 /// Creates a folder and its parents, private to the user.
 ///
 /// # Errors

@@ -18,9 +18,13 @@ pub fn shared(path: &Path) -> Option<(u64, u64)> {
 /// compaction file. The folders above may be links.
 pub fn is_compaction_file(live: &Path) -> bool {
     let real = resolve(live);
-    let name = |path: Option<&Path>| path.and_then(Path::file_name).map(ToOwned::to_owned);
-    name(Some(&real)) == name(Some(live))
-        && name(real.ancestors().nth(2)).is_some_and(|folder| folder == "jobs")
+    let jobs = |path: &Path| path.ancestors().nth(2).map(Path::to_path_buf);
+    // The folder of all jobs may be kept elsewhere, under another name.
+    let in_jobs = |folder: &Path| {
+        folder.file_name().is_some_and(|name| name == "jobs")
+            || jobs(live).is_some_and(|own| resolve(&own) == folder)
+    };
+    real.file_name() == live.file_name() && jobs(&real).is_some_and(|folder| in_jobs(&folder))
 }
 
 #[cfg(test)]
@@ -47,6 +51,10 @@ mod tests {
         fs::write(&live, "").unwrap();
         std::os::unix::fs::symlink(&job, dir.path().join("jobs/old")).unwrap();
         assert!(is_compaction_file(&dir.path().join("jobs/old/compaction.md")));
+        let elsewhere = tempfile::tempdir().unwrap();
+        fs::create_dir(elsewhere.path().join("j")).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), dir.path().join("kept")).unwrap();
+        assert!(is_compaction_file(&dir.path().join("kept/j/compaction.md")), "jobs elsewhere");
         fs::rename(&live, dir.path().join("compaction.md")).unwrap();
         std::os::unix::fs::symlink(dir.path().join("compaction.md"), &live).unwrap();
         assert!(!is_compaction_file(&live), "a link to another folder");

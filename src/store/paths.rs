@@ -249,8 +249,15 @@ pub fn same_file(a: &Path, b: &Path) -> bool {
     a == b || resolve(a) == resolve(b)
 }
 
-/// The path without symlinks and dots; what is not there yet is put behind what is.
+/// The longest path that the system takes, with its end.
+const PATH_MAX: usize = 4096;
+
+/// The path without symlinks and dots; what is not there yet is put behind what is. One
+/// that no file can have is left as it is.
 pub fn resolve(path: &Path) -> PathBuf {
+    if path.as_os_str().len() >= PATH_MAX {
+        return path.to_path_buf();
+    }
     if let Ok(real) = fs::canonicalize(path) {
         return real;
     }

@@ -24,6 +24,8 @@ pub struct Fill {
     pub model: Option<String>,
     /// Bytes one token took in this session, for other estimates.
     pub bytes_per_token: f64,
+    /// A later response is there that was left by a rewind.
+    pub rewound: bool,
 }
 
 impl Default for Fill {
@@ -36,6 +38,7 @@ impl Default for Fill {
             at: None,
             model: None,
             bytes_per_token: BYTES_PER_TOKEN,
+            rewound: false,
         }
     }
 }
@@ -43,10 +46,14 @@ impl Default for Fill {
 impl Fill {
     /// Takes over a later reading by the mod: the client writes its rows
     /// asynchronously, so a response's own may be missing after its tools have run
-    /// (seen with client 2.1.329). `true` if the rows were behind it.
+    /// (seen with client 2.1.329). `true` if the rows were behind it. After a rewind the
+    /// reading may be of what was left: a figure that is too high would block wrongly.
     pub fn lags(&mut self, reading: Option<&Reading>) -> bool {
         let later = |r: &&Reading| {
-            r.source == Source::Mod && r.used > self.measured && self.at.is_none_or(|at| at < r.at)
+            r.source == Source::Mod
+                && !self.rewound
+                && r.used > self.measured
+                && self.at.is_none_or(|at| at < r.at)
         };
         let Some(reading) = reading.filter(later) else { return false };
         (self.measured, self.estimated, self.at) = (reading.used, 0, Some(reading.at));
@@ -96,6 +103,10 @@ pub struct Gatherer {
     last: Option<Last>,
     /// A response on a branch that seems to have been left.
     left: Option<Last>,
+    /// Of rows behind it, beside the branch.
+    left_since: Since,
+    /// Of rows before it, up to the next response.
+    left_before: Since,
     /// The response before the last and the bytes between them: the session's own rate.
     between: u64,
     rate: Option<f64>,
@@ -166,10 +177,7 @@ impl Gatherer {
             self.branch.place(uuid, parent, response.is_some(), line.len() as u64)?
         };
         if place == Place::Left {
-            if self.left.is_none() {
-                self.left = response.map(Last::of);
-            }
-            self.beside = Since::default();
+            self.leave(&row, response);
             return ControlFlow::Continue(());
         }
         match row.kind.as_ref() {
@@ -186,7 +194,39 @@ impl Gatherer {
         }
     }
 
+    /// A row that is not on the branch. Of several calls in one response, the last one's
+    /// row is not, where the first one's result came last: what the others brought counts.
+    fn leave(&mut self, row: &Row, response: Option<Response>) {
+        let beside = std::mem::take(&mut self.beside);
+        match response {
+            Some(response) if self.left.is_none() => {
+                self.left = Some(Last::of(response));
+                self.left_since = beside;
+            }
+            Some(response) if self.is_left(&response) => {
+                self.left_since.add(std::mem::take(&mut self.left_before));
+            }
+            Some(_) => self.left_before = Since::default(),
+            None if row.kind == "user" => {
+                if let Some(raw) = field::<Content>(row.message).and_then(|c| c.content) {
+                    self.left_before.add(measure(raw.get()));
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// Whether a row is of the same response as the one that was left.
+    fn is_left(&self, response: &Response) -> bool {
+        self.left.as_ref().is_some_and(|l| l.message.is_some() && l.message == response.message)
+    }
+
     fn response(&mut self, response: Response) -> ControlFlow<()> {
+        if self.last.is_none() && self.is_left(&response) {
+            self.since.add(self.left_since);
+            self.since.add(self.left_before);
+            self.left = None;
+        }
         match &mut self.last {
             None => {
                 self.last = Some(Last::of(response));
@@ -238,10 +278,15 @@ impl Gatherer {
 
     /// The result; `None` if no row told anything.
     pub fn finish(self) -> Option<Fill> {
+        let rewound = self.last.is_some() && self.left.is_some();
         let lost = self.left.filter(|_| self.branch.lost());
-        let mut fill = self.last.or(lost)?.fill;
         let mut since = self.since;
         since.add(self.beside);
+        if self.last.is_none() {
+            since.add(self.left_since);
+        }
+        let mut fill = self.last.or(lost)?.fill;
+        fill.rewound = rewound;
         fill.bytes_per_token = self.rate.unwrap_or(BYTES_PER_TOKEN);
         fill.estimated =
             (since.bytes as f64 / fill.bytes_per_token) as u64 + since.images * IMAGE_TOKENS;

@@ -11,9 +11,11 @@ use crate::clock::Time;
 /// Rows from this length on are looked at before they are parsed: most hold whole requests.
 const LONG: usize = 64 * 1024;
 
-/// Whether a row may be of a kind that tells something.
+/// Whether a row may be of a kind that tells something: if only what it hangs on, as the
+/// client's attachments do.
 pub fn may_tell(line: &[u8]) -> bool {
-    let kinds = [r#""type":"assistant""#, r#""type":"user""#, "compact_boundary"];
+    let kinds =
+        [r#""type":"assistant""#, r#""type":"user""#, "compact_boundary", r#""parentUuid":""#];
     line.len() < LONG || kinds.iter().any(|kind| memmem::find(line, kind.as_bytes()).is_some())
 }
 

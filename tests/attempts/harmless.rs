@@ -122,6 +122,8 @@ pub fn all() -> Vec<(String, &'static str, Value)> {
         ),
         ("Skill", json!({"skill": "brain-guard:brain-guard"})),
         ("mcp__filesystem__read_file", json!({"path": "{settings}"})),
+        ("mcp__shell__execute", json!({"command": "cat {settings}"})),
+        ("mcp__shell__run", json!({"cmd": "cat", "args": ["{settings}"]})),
         (
             "mcp__filesystem__write_file",
             json!({"path": "docs/brain-guard.md", "content": "brain-guard override"}),

@@ -40,6 +40,16 @@ pub fn all() -> Vec<Attempt> {
         ),
         unrun("MCP, a shell", "mcp__shell__execute", json!({"command": PLAIN})),
         unrun(
+            "MCP, a command with arguments",
+            "mcp__shell__run",
+            json!({"command": "brain-guard", "args": ["override", "--off"]}),
+        ),
+        unrun(
+            "MCP, an editor with verbs",
+            "mcp__editor__edit",
+            json!({"command": "create", "path": "{settings}", "text": "{}"}),
+        ),
+        unrun(
             "MCP, a shell with arguments",
             "mcp__shell__run",
             json!({"cmd": "brain-guard", "args": ["override", "--off"]}),

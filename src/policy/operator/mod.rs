@@ -58,15 +58,22 @@ pub fn shell_touches_guarded(command: &str, cwd: &str, guarded: &Guarded) -> boo
 }
 
 fn touches_files(script: &str, all: &[Simple], cwd: &str, guarded: &Guarded) -> bool {
-    // Comments and odd quotes may hide a command from us: then nothing counts as a mere look.
-    let clear = !script.contains('#') && !script.contains("$'");
+    // Comments in a substitution and odd quotes may hide a command from us: then nothing
+    // counts as a mere look.
+    let substitutes = || ["$(", "`", "<(", ">("].iter().any(|sign| script.contains(sign));
+    let clear = !script.contains("$'") && !(script.contains('#') && substitutes());
     let looks = |c: &&Simple| !(clear && programs::only_looks(c));
     let raw = words::simple_commands(script);
     let acting: Vec<&Simple> = raw.iter().filter(looks).collect();
-    if acting.is_empty() {
+    // A name that is given to nothing but looks is looked at.
+    if acting.iter().all(|c| clear && programs::only_names(c)) {
         return false;
     }
-    let text = |c: &Simple| [c.words.as_slice(), &c.writes].concat();
+    let text = |c: &&Simple| -> Vec<String> {
+        let all = || c.words.iter().chain(&c.writes).collect();
+        let words = if clear { programs::at_stake(c) } else { all() };
+        words.into_iter().cloned().collect()
+    };
     // Where a command stands inside of ours, what it names is relative.
     let stands = |c: &Simple| matches!(c.words.first().map(String::as_str), Some("cd" | "pushd"));
     let inside = |of: &dyn Fn(&str) -> bool| {
@@ -103,8 +110,9 @@ fn changes_program(
         return false;
     }
     // `rm $(which brain-guard)` names it nowhere in its own words.
-    let substituted = || rest.iter().any(|w| w.contains(words::SUBSTITUTED));
-    rest.iter().any(whole) || (substituted() && **looked_up)
+    let substituted = |w: &String| w.contains(words::SUBSTITUTED);
+    let changed = programs::changed(name, rest);
+    changed.iter().any(whole) || (changed.iter().any(substituted) && **looked_up)
 }
 
 fn looks_up_program(command: &Simple) -> bool {
@@ -155,6 +163,7 @@ mod tests {
             "echo '{}' | brain-guard hook",
             "pkill -9 brain-guard",
             "kill $(pgrep -f brain-guard)",
+            "kill $(ps aux | grep brain-guard | awk '{print $2}')",
             "claude plugin disable brain-guard",
         ] {
             assert!(touches(command), "{command}");
@@ -171,6 +180,7 @@ mod tests {
             "kill 1234; ls brain-guard",
             "ps aux | grep brain-guard",
             "claude plugin list",
+            "kill $(lsof -ti:3000); grep -rn port /home/u/brain-guard/src",
             "ls",
         ] {
             assert!(!touches(command), "{command}");
@@ -207,6 +217,19 @@ mod tests {
             "cd ~/.local/state/brain-guard/p-1 && rm -r sessions",
             "cp x $HOME/.claude/brain-guard/settings.json",
             "mv ~/.local/bin/brain-guard /tmp",
+            "cp /tmp/x ~/.local/bin/brain-guard -f",
+            "sed -ni d ~/.local/share/brain-guard/current/hooks/hooks.json",
+            "for f in .brain-guard/settings.json; do rm $f; done",
+            "X=.brain-guard/settings.json; rm $X",
+            "PATH=. X=.brain-guard/settings.json; cat $X",
+            "awk '{print > f}' f=.brain-guard/settings.json",
+            "brain-guard append --file .brain-guard/settings.json x && ls",
+            "find .brain-guard/settings.json -delete",
+            "echo $(true # '\n); rm .brain-guard/settings.json",
+            "cat x 2>&1#; rm .brain-guard/settings.json",
+            "cat x | tee .brain-guard/settings.json",
+            "cat x >> .brain-guard/settings.json",
+            "cp -t .brain-guard settings.json && cp x .brain-guard/settings.json",
             "chmod -x $(which brain-guard)",
             "echo '{\"disableAllHooks\":true}' > .claude/settings.json",
         ] {
@@ -214,6 +237,19 @@ mod tests {
         }
         for command in [
             "cat .brain-guard/settings.json",
+            "cat .brain-guard/settings.json  # don't forget the project's",
+            "git commit -am 'Fix #12: read .brain-guard/settings.json early'",
+            "[[ -f .brain-guard/settings.json ]] && cat .brain-guard/settings.json",
+            "if [ -f .brain-guard/settings.json ]; then cat .brain-guard/settings.json; fi",
+            "for f in .brain-guard/settings.json a.json; do cat \"$f\"; done",
+            "git --no-pager diff .brain-guard/settings.json",
+            "python3 -m json.tool .brain-guard/settings.json",
+            "brain-guard append --kind risk 'it names .brain-guard/settings.json' && git status",
+            "gh pr create --title x --body 'Touches .brain-guard/settings.json'",
+            "sed -n 1,50p ~/.local/share/brain-guard/current/hooks/hooks.json",
+            "cp -r ~/.local/share/brain-guard/current/templates /tmp/x",
+            "cp .brain-guard/settings.json /tmp/copy.json",
+            "mkdir -p docs && cat .brain-guard/settings.json > docs/copy.json",
             "jq '.tiers | keys' ~/.claude/brain-guard/settings.json",
             "git add .brain-guard/settings.json && git commit -m 'add .brain-guard/settings.json'",
             "tail -n 3 ~/.local/state/brain-guard/*/log.jsonl | jq .kind",
@@ -225,5 +261,22 @@ mod tests {
             assert!(!touches(command), "{command}");
         }
         assert!(shell_touches_guarded("rm -r sessions", state, &guarded));
+    }
+
+    /// A call waits for the look; where it takes too long, the client lets the call through.
+    #[test]
+    fn no_spelling_makes_the_look_long() {
+        let long = |unit: &str| unit.repeat(400_000 / unit.len());
+        let begun = std::time::Instant::now();
+        for command in [
+            format!("brain-guard; find {}", long("-exec ")),
+            format!("brain-guard; find {}", "-exec find ".repeat(60)),
+            format!("brain-guard; rm '{}'", long("/home/u/.local/state/brain-guard")),
+            format!("brain-guard {}", long("$(")),
+        ] {
+            let _ = touches(&command);
+        }
+        // Milliseconds in a release build; minutes where one of them is looked at again and again.
+        assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
     }
 }

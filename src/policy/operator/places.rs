@@ -30,6 +30,9 @@ impl Guarded {
 
     /// Whether a path is the program, or of the folder that the client runs it from.
     pub fn is_program(&self, word: &str) -> bool {
+        if !may_be_ours(word) {
+            return false;
+        }
         let path = self.expanded(word);
         self.program.iter().any(|p| below(&path, p).is_some())
     }
@@ -42,6 +45,9 @@ impl Guarded {
 
     /// Whether a word names settings or state.
     pub fn mentioned(&self, word: &str) -> bool {
+        if !may_be_ours(word) {
+            return false;
+        }
         let word = self.expanded(word);
         let glob = |c: char| matches!(c, '*' | '?' | '[');
         // `.brain-guard/sett*`
@@ -58,14 +64,19 @@ impl Guarded {
             || word.contains(PROJECT_SETTINGS)
             || self.kept.iter().any(|k| word.contains(k.as_str()))
             || word.match_indices(self.states.as_str()).any(|(at, _)| {
-                let path = word[at..].split(char::is_whitespace).next().unwrap_or_default();
+                // A part has 255 bytes at most, and two of them tell.
+                let behind = &word[at + self.states.len()..];
+                let end = behind.char_indices().take(600).find(|(_, c)| c.is_whitespace());
+                let path =
+                    end.map_or(&word[at..], |(end, _)| &word[at..][..self.states.len() + end]);
                 !self.states.is_empty() && self.state_part(path) == Some(Part::Operators)
             })
     }
 
     /// Whether a word is a folder that holds ours and would take it along.
     pub fn encloses(&self, word: &str) -> bool {
-        self.is_state(word) || self.kept.iter().any(|k| self.holds_file(word, k))
+        may_be_ours(word)
+            && (self.is_state(word) || self.kept.iter().any(|k| self.holds_file(word, k)))
     }
 
     /// Whether a word is the state's folder, or one in it that is not the agent's.
@@ -112,6 +123,11 @@ impl Guarded {
         }
         word
     }
+}
+
+/// A quick look, since a command may have hundreds of thousands of words.
+fn may_be_ours(word: &str) -> bool {
+    word.contains('/')
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

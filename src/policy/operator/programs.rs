@@ -1,7 +1,9 @@
 //! What programs do with their arguments, as far as an off switch may hide in them:
 //! which run another command, which run a script, which only look.
 
+use super::PROGRAM;
 use super::words::{SUBSTITUTED, Simple, simple_commands};
+use crate::policy::carve_outs::AGENT_VERBS;
 
 /// How deep commands inside commands are followed.
 const DEPTH: usize = 6;
@@ -56,10 +58,13 @@ fn inner(command: &Simple, depth: usize, all: &mut Vec<Simple>) {
         "eval" => more(&rest.join(" "), depth, all),
         "xargs" | "parallel" => of(&rest[flags(rest, "IndPLsE")..], all),
         "find" | "fd" => {
-            for at in rest.iter().enumerate().filter(|(_, w)| runs_in_find(w)).map(|(at, _)| at) {
-                let words = &rest[at + 1..];
+            // Each word is looked at once: nothing nested makes this take longer.
+            let mut words = rest;
+            while let Some(at) = words.iter().position(|w| runs_in_find(w)) {
+                words = &words[at + 1..];
                 let end = words.iter().position(|w| w == ";" || w == "+").unwrap_or(words.len());
                 of(&words[..end], all);
+                words = &words[end..];
             }
         }
         // They take a command as words or as one word, wherever it begins.
@@ -69,7 +74,7 @@ fn inner(command: &Simple, depth: usize, all: &mut Vec<Simple>) {
             for (at, word) in rest.iter().enumerate() {
                 if word.contains(char::is_whitespace) {
                     more(word, depth, all);
-                } else if name(word) == super::PROGRAM || is_shell(name(word)) {
+                } else if name(word) == PROGRAM || is_shell(name(word)) {
                     of(&rest[at..], all);
                     break;
                 }
@@ -120,16 +125,47 @@ pub fn runs_input(command: &Simple) -> bool {
 /// there is no telling. Takes the words as they stand: what comes in front of a program
 /// may make another of it.
 pub fn only_looks(command: &Simple) -> bool {
-    if command.writes.iter().any(|file| file != "/dev/null") {
-        return false;
-    }
-    let Some((program, rest)) = command.words.split_first() else { return true };
+    looks(command) && command.writes.iter().all(|file| file == "/dev/null")
+}
+
+/// The words of a command that may name what it changes.
+pub fn at_stake(command: &Simple) -> Vec<&String> {
+    let words = match command.words.split_first() {
+        _ if looks(command) => &[],
+        Some((cp, rest)) if cp == "cp" => changed(cp, rest),
+        _ => command.words.as_slice(),
+    };
+    words.iter().chain(&command.writes).collect()
+}
+
+/// Whether a command changes none of the files that it takes as arguments.
+fn looks(command: &Simple) -> bool {
+    let syntax = command.words.iter().take_while(|w| SYNTAX.contains(&w.as_str())).count();
+    let Some((program, rest)) = command.words[syntax..].split_first() else { return true };
     let has = |flags: &[&str]| rest.iter().any(|w| flags.iter().any(|f| w.starts_with(f)));
     match program.as_str() {
         "cat" | "head" | "tail" | "ls" | "stat" | "wc" | "grep" | "egrep" | "fgrep" | "jq"
         | "du" | "readlink" | "realpath" | "test" | "[" | "echo" | "printf" | "true" | "cmp"
         | "md5sum" | "sha256sum" | "cut" | "tr" | "pwd" | "cd" | "which" | "dirname"
-        | "basename" | "nl" | "fold" | "rev" | "tac" | "column" => true,
+        | "basename" | "nl" | "fold" | "rev" | "tac" | "column" | "[[" | "file" | "od" | "comm"
+        | "sleep" | "date" | "exit" => true,
+        "uniq" => rest.iter().filter(|w| !w.starts_with('-')).count() < 2,
+        "find" => !has(&["-exec", "-ok", "-delete", "-fprint", "-fls"]),
+        "awk" => !rest.iter().any(|w| {
+            w.contains(['>', '|']) || w.contains("system") || w.starts_with("-i") || w == "-f"
+        }),
+        "python3" | "python" => {
+            matches!(rest, [m, tool] | [m, tool, _] if m == "-m" && tool == "json.tool")
+        }
+        // Notes and titles that name a file.
+        PROGRAM => {
+            rest.first().is_some_and(|verb| AGENT_VERBS.contains(&verb.as_str()))
+                && !has(&["--file"])
+        }
+        "gh" => {
+            rest.first().is_some_and(|w| matches!(w.as_str(), "pr" | "issue"))
+                && rest.get(1).is_some_and(|w| w != "checkout")
+        }
         "sed" => {
             let in_place = |w: &String| w.starts_with('-') && w.contains('i');
             !rest.iter().any(in_place)
@@ -138,11 +174,62 @@ pub fn only_looks(command: &Simple) -> bool {
         "diff" => !has(&["--output"]),
         "rg" => !has(&["--pre"]),
         "git" => {
-            let looks = ["add", "commit", "diff", "log", "show", "status", "blame", "ls-files"];
-            rest.first().is_some_and(|verb| looks.contains(&verb.as_str()))
-                && !has(&["--output", "--ext-diff"])
+            let looks = [
+                "add",
+                "commit",
+                "diff",
+                "log",
+                "show",
+                "status",
+                "blame",
+                "ls-files",
+                "grep",
+                "check-ignore",
+                "ls-tree",
+                "rev-parse",
+                "tag",
+            ];
+            let verb = match rest {
+                [pager, rest @ ..] if pager == "--no-pager" => rest.first(),
+                [flag, _, rest @ ..] if flag == "-C" => rest.first(),
+                rest => rest.first(),
+            };
+            verb.is_some_and(|verb| looks.contains(&verb.as_str()))
+                && !has(&["--output", "--ext-diff", "-O", "--open-files-in-pager"])
         }
         _ => false,
+    }
+}
+
+/// Words of the shell's own that a command stands behind.
+const SYNTAX: [&str; 13] =
+    ["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "!", "{", "}", "time"];
+
+/// Whether a command does nothing but give a name to what others may then look at.
+pub fn only_names(command: &Simple) -> bool {
+    let name = |w: &String| {
+        // What makes other programs of the ones that only look.
+        let harmless = |name: &str| !name.contains("PATH") && !name.contains("ENV");
+        assigns(w) && w.split_once('=').is_some_and(|(n, _)| harmless(n) && !n.starts_with("LD_"))
+    };
+    command.writes.is_empty()
+        && match command.words.as_slice() {
+            [first, ..] if first == "for" => true,
+            words => words.iter().all(name),
+        }
+}
+
+/// The arguments that are changed by a program that [`changes_files`].
+pub fn changed<'a>(name: &str, rest: &'a [String]) -> &'a [String] {
+    let flagged = |flags: &[&str]| rest.iter().any(|w| flags.iter().any(|f| w.starts_with(f)));
+    match name {
+        "sed" if !rest.iter().any(|w| w.starts_with('-') && w.contains('i')) => &[],
+        // What is copied stays as it is.
+        "cp" | "rsync" if !flagged(&["-t", "--target", "--remove"]) => {
+            let last = rest.iter().rposition(|w| !w.starts_with('-'));
+            last.map_or(&[], |at| &rest[at..=at])
+        }
+        _ => rest,
     }
 }
 

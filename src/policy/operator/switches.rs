@@ -82,7 +82,12 @@ fn ends_us(command: &Simple, found: &impl Deref<Target = bool>) -> bool {
 }
 
 fn finds_us(command: &Simple) -> bool {
-    let finds = |w: &String| matches!(name(w), "pgrep" | "pidof" | "grep" | "ps" | "awk");
+    // What no pipe leads to searches files, not processes.
+    let finds = |w: &String| match name(w) {
+        "pgrep" | "pidof" | "ps" => true,
+        "grep" | "awk" => command.piped,
+        _ => false,
+    };
     command.words.first().is_some_and(finds) && command.words.iter().any(|w| w.contains(PROGRAM))
 }
 

@@ -192,6 +192,10 @@ impl<'a> Reader<'a> {
         if self.eat("&") && self.rest.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
             self.to_file = false;
             self.rest = self.rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-');
+            if self.rest.starts_with('#') {
+                // Still the descriptor's word, and no comment.
+                self.push("");
+            }
         }
     }
 

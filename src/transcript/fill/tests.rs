@@ -145,3 +145,63 @@ fn a_brief_look_ends_at_the_last_response_unless_something_came_since() {
     let (count, fill) = fed(&[user(1_998)]);
     assert_eq!((count, fill.measured, fill.estimated), (3, 11_500, 1_000));
 }
+
+/// A row in its place: its id and what it hangs on.
+fn placed(uuid: &str, parent: &str, row: &str) -> String {
+    row.replacen('{', &format!(r#"{{"uuid":"{uuid}","parentUuid":"{parent}","#), 1)
+}
+
+#[test]
+fn what_all_results_of_one_response_bring_counts_in_any_order() {
+    let part = |uuid, parent| placed(uuid, parent, &assistant("m", 1_000, 50));
+    let result = |uuid, parent| placed(uuid, parent, &user(698));
+    let (a1, a2, a3) = (part("a1", "u0"), part("a2", "a1"), part("a3", "a2"));
+    let (r1, r2, r3) = (result("r1", "a1"), result("r2", "a2"), result("r3", "a3"));
+    let u0 = placed("u0", "a0", &user(70_000));
+    let a0 = placed("a0", "p0", &assistant("m0", 900, 5));
+    for order in [
+        [&a1, &a2, &a3, &r1, &r2, &r3],
+        [&a1, &a2, &a3, &r3, &r2, &r1],
+        [&a1, &a2, &r2, &a3, &r3, &r1],
+    ] {
+        let rows: Vec<&str> = [&a0, &u0].into_iter().chain(order).map(String::as_str).collect();
+        let fill = gather(&rows).unwrap();
+        assert_eq!((fill.measured, fill.estimated, fill.rewound), (1_050, 600, false));
+    }
+    // The chain is broken: what came since is still known.
+    let rows = [u0.as_str(), &a1, &r1, &placed("u9", "nowhere", &user(348))];
+    let fill = gather(&rows).unwrap();
+    assert_eq!((fill.measured, fill.estimated), (1_050, 300));
+}
+
+#[test]
+fn after_a_rewind_the_mods_reading_may_be_of_what_was_left() {
+    let rows = [
+        placed("a1", "u1", &assistant("m1", 48_000, 50)),
+        placed("u2", "a1", &user(9)),
+        placed("a2", "u2", &assistant("m2", 300_000, 50)),
+        placed("u3", "a1", &user(5)),
+    ];
+    let mut fill = gather(&rows.each_ref().map(String::as_str)).unwrap();
+    assert_eq!((fill.measured, fill.rewound), (48_050, true));
+    let at = "2026-11-21T02:16:27Z".parse().unwrap();
+    let reading = Reading { used: 300_100, limit: 967_000, source: Source::Mod, at };
+    assert!(!fill.lags(Some(&reading)));
+}
+
+#[test]
+fn a_large_attachment_is_a_link_of_the_chain() {
+    let attachment = format!(r#"{{"type":"attachment","attachment":"{}"}}"#, "x".repeat(90_000));
+    let rows = [
+        placed("a1", "u1", &assistant("m1", 48_000, 50)),
+        placed("u2", "a1", &user(698)),
+        placed("t2", "u2", &attachment),
+        placed("s2", "t2", r#"{"type":"system"}"#),
+    ];
+    let mut gatherer = Gatherer::default();
+    for row in rows.iter().rev() {
+        assert!(gatherer.feed(row.as_bytes()).is_continue());
+    }
+    assert!(gatherer.last.is_some(), "found on the branch");
+    assert_eq!(gatherer.finish().unwrap().estimated, 200);
+}
