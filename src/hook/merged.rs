@@ -10,10 +10,38 @@ use crate::settings::layers::{self, Diagnostic};
 use crate::store::atomic::{self, Mark};
 use crate::store::paths::{Places, short_digest};
 
+/// The code that merges and the defaults, told apart by its text: another build of one
+/// version may have others.
+const CODE: u64 = {
+    let texts: &[&[u8]] = &[
+        include_bytes!("../settings.rs"),
+        include_bytes!("../settings/boundary.rs"),
+        include_bytes!("../settings/phases.rs"),
+        include_bytes!("../settings/rules.rs"),
+        include_bytes!("../settings/tiers.rs"),
+        include_bytes!("../settings/layers.rs"),
+        include_bytes!("../settings/layers/merger.rs"),
+        include_bytes!("../settings/layers/project.rs"),
+        include_bytes!("../compaction/defaults.rs"),
+        include_bytes!("../compaction/shape.rs"),
+    ];
+    // FNV-1a, which the compiler can reckon.
+    let (mut hash, mut text) = (0xcbf2_9ce4_8422_2325_u64, 0);
+    while text < texts.len() {
+        let mut at = 0;
+        while at < texts[text].len() {
+            hash = (hash ^ texts[text][at] as u64).wrapping_mul(0x0100_0000_01b3);
+            at += 1;
+        }
+        text += 1;
+    }
+    hash
+};
+
 /// What the layers came to, and what they were then.
 #[derive(Serialize, Deserialize)]
 struct Kept {
-    version: String,
+    code: u64,
     layers: Layers,
     settings: Settings,
     diagnostics: Vec<Diagnostic>,
@@ -44,7 +72,7 @@ pub fn settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) {
     let kept = atomic::read_record(&path).ok().flatten();
     let kept: Option<Kept> = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     if let Some(kept) = kept
-        && kept.version == env!("CARGO_PKG_VERSION")
+        && kept.code == CODE
         && kept.layers == layers
     {
         return (kept.settings, kept.diagnostics);
@@ -55,8 +83,7 @@ pub fn settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) {
         user.is_some() == layers.user.is_some() && project.is_some() == layers.project.is_some();
     let (settings, diagnostics) = layers::merge(user.as_ref(), project.as_ref(), env);
     if whole && places.state.join("merged").is_dir() {
-        let version = env!("CARGO_PKG_VERSION").to_owned();
-        let kept = Kept { version, layers, settings, diagnostics };
+        let kept = Kept { code: CODE, layers, settings, diagnostics };
         // Where it can't be kept, the next call merges again.
         let _ = atomic::write_unsynced(&path, written(&kept).as_bytes());
         return (kept.settings, kept.diagnostics);
@@ -144,7 +171,7 @@ mod tests {
         assert_eq!(words(), 800);
         fs::remove_file(places.project_settings()).unwrap();
         assert_eq!(words(), 900);
-        for damage in ["", "{", "{\"version\":\"0\"}"] {
+        for damage in ["", "{", "{\"code\":0}"] {
             fs::write(places.merged_settings("settings"), damage).unwrap();
             assert_eq!(words(), 900);
         }
