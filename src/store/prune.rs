@@ -28,7 +28,7 @@ const AT_ONCE: usize = 50;
 /// What is over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Old {
-    /// Sessions that ended, or whose client is gone, longer ago than [`AGE`].
+    /// Sessions that ended, or whose client is gone, longer ago than 30 days.
     pub sessions: Vec<String>,
     /// Boundaries that ended as long ago.
     pub boundaries: Vec<String>,
