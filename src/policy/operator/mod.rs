@@ -4,7 +4,7 @@
 //!
 //! On shell this is friction, not a wall: plain spellings are recognised, and a command
 //! that hides what it does is not. The verbs themselves refuse in the agent's shell, however
-//! they were spelt (`store::state::below_a_client`). `docs/security.md` says what is left.
+//! they were spelt (`store::ancestry::below_a_client`). `docs/security.md` says what is left.
 
 mod client_settings;
 mod places;
