@@ -105,7 +105,7 @@ impl Tree {
             let folder = path.parent().and_then(Path::file_name);
             if let Some(id) = path.file_stem().and_then(|stem| stem.to_str())
                 && folder.is_some_and(|name| name == "boundary")
-                && id.len() == 10
+                && id.len() == 16
                 && id.bytes().all(|b| b.is_ascii_hexdigit())
             {
                 text = text.replace(id, "<token>");
@@ -133,6 +133,12 @@ pub fn is_temporary(path: &Path) -> bool {
         Some(rest) => rest.rsplitn(3, '.').take(2).all(number),
         None => rest.rsplit_once('.').is_some_and(|(_, pid)| number(pid)),
     }
+}
+
+/// The settings as they were merged: with the times of files that are laid anew for each
+/// kill, so that only their being whole can be compared.
+pub fn is_merged(path: &str) -> bool {
+    path.contains("/merged/")
 }
 
 /// A text whose lines are added one by one.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use brain_guard::compaction::{Shape, parse};
 
-use crate::disk::{Node, Plain, Tree, is_journal, is_lock, is_temporary};
+use crate::disk::{Node, Plain, Tree, is_journal, is_lock, is_merged, is_temporary};
 use crate::trace::Swaps;
 
 /// The states around an operation.
@@ -54,7 +54,7 @@ impl Around {
         let (path, name, text) = item;
         let [old, new, _] = &self.plain;
         let of = |plain: &Plain| plain.get(name).is_some_and(|texts| texts.contains(text));
-        if is_temporary(path) || is_lock(name) || of(old) || of(new) {
+        if is_temporary(path) || is_lock(name) || is_merged(name) || of(old) || of(new) {
             return None;
         }
         if is_journal(name) {
@@ -93,7 +93,8 @@ impl Around {
             !(known(name, text) || replaced || handed && known(name, &delivered))
         };
         let other = found.iter().find_map(|(name, texts)| {
-            if is_lock(name) || is_journal(name) || is_temporary(Path::new(name)) {
+            let apart = is_lock(name) || is_journal(name) || is_merged(name);
+            if apart || is_temporary(Path::new(name)) {
                 return None;
             }
             let text = texts.iter().find(|text| strange(name, text))?;

@@ -178,8 +178,10 @@ fn at_a_tier() -> Operation {
 
 fn operator(args: &[&str]) -> Operation {
     let mut hook = worked();
-    // From a terminal of the operator's own.
+    // From a terminal of the operator's own: no process above it is a client with a session.
     hook.set("CLAUDECODE", "");
+    let seat = hook.places().session(&format!("client-{}", std::process::id()), "seat");
+    fs::remove_file(seat).expect("a seat");
     verb(hook, args)
 }
 
