@@ -85,8 +85,7 @@ struct Snapshot {
 }
 
 impl<'a> Facts<'a> {
-    /// The facts of a hook event; `None` without a place to keep state, or where
-    /// the guard is switched off.
+    /// The facts of a hook event; `None` without a place to keep state.
     pub fn of(env: &'a Env, now: Time, event: &Event<'a>) -> Option<Self> {
         let root = env
             .path(env::PROJECT_DIR)

@@ -24,8 +24,7 @@ pub fn used(
     call: &ToolCall,
     output: Option<&serde_json::value::RawValue>,
 ) -> Reply {
-    let input: ToolInput =
-        call.input.and_then(|i| serde_json::from_str(i.get()).ok()).unwrap_or_default();
+    let input = ToolInput::of(call.input);
     if matches!(call.tool, "Read" | "Edit" | "Write")
         && output.is_some()
         && !event.subagent

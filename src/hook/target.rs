@@ -232,7 +232,14 @@ impl Look<'_> {
         let run = |key: &str| COMMANDS.contains(&key) || (runs && key == "args");
         let named = input.iter().filter(|(key, _)| !run(key));
         named.for_each(|(_, value)| strings(value, 0, &mut texts));
-        let path = |text: &&str| text.contains('/') && text.len() < 4096 && !text.contains('\n');
+        // A sentence may end in a path; a path's own first folder is there.
+        let begins = |text: &str| {
+            let first = text.split('/').next().unwrap_or_default();
+            !first.contains(char::is_whitespace) || absolute(self.event, first).exists()
+        };
+        let path = |text: &&str| {
+            text.contains('/') && text.len() < 4096 && !text.contains('\n') && begins(text)
+        };
         texts
             .into_iter()
             .filter(path)

@@ -121,7 +121,7 @@ impl Seen<'_> {
     fn own_verbs(&self) -> Result<String, String> {
         let command = self.input.command.as_deref().unwrap_or_default();
         if let Target::Own(own) = &self.call.target {
-            let main_loop = "seal, phase and job are the main loop's";
+            let main_loop = "close, seal, phase and job are the main loop's";
             let verbs = own.verbs.join(", ");
             let held = !self.call.subagent || own.verbs.iter().all(|v| carve_outs::subagents(v));
             return if held { Ok(verbs) } else { Err(main_loop.to_owned()) };

@@ -42,7 +42,7 @@ pub enum Denial {
     Sealed,
     /// It is the operator's.
     Operator,
-    /// Seal, phase and job are the main loop's.
+    /// Close, seal, phase and job are the main loop's.
     MainLoopOnly,
 }
 

@@ -57,13 +57,18 @@ pub fn look(places: &Places, now: Time, at_most: usize) -> Old {
     let boundaries =
         files(&places.state.join("boundary"), "json").filter(old).filter_map(|p| name(&p));
     let seats = files(&places.state.join("sessions"), "seat").filter(|path| gone(places, path));
-    let torn = ["sessions", "boundary"].into_iter();
+    let torn = ["sessions", "boundary", "merged"].into_iter();
     let torn = torn.flat_map(|folder| files(&places.state.join(folder), "tmp"));
     let snapshots = files(&places.snapshots(), "json");
+    // Made anew where they are asked for.
+    let merged = files(&places.state.join("merged"), "json").filter(old);
     Old {
         sessions: sessions.filter(|id| over(places, id)).take(at_most).collect(),
         boundaries: boundaries.filter(|id| ended(places, id)).take(at_most).collect(),
-        left: seats.chain(torn.chain(snapshots).filter(|path| older(path, LEFT))).collect(),
+        left: seats
+            .chain(merged)
+            .chain(torn.chain(snapshots).filter(|path| older(path, LEFT)))
+            .collect(),
     }
 }
 

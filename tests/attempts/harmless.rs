@@ -31,6 +31,8 @@ const COMMANDS: &[&str] = &[
     "find . -name '*.md' -exec grep -l 'brain-guard override' {} +",
     "grep -rl 'brain-guard override' docs | xargs sed -n 1,3p",
     "brain-guard status --json | jq .stance",
+    "cat notes.md | brain-guard --project . append --kind why",
+    "echo x | brain-guard --version",
     "brain-guard explain | tail -n 5",
     "brain-guard override --help",
     "brain-guard doctor; brain-guard settings check",
@@ -122,6 +124,7 @@ pub fn all() -> Vec<(String, &'static str, Value)> {
         ),
         ("Skill", json!({"skill": "brain-guard:brain-guard"})),
         ("mcp__filesystem__read_file", json!({"path": "{settings}"})),
+        ("mcp__slack__post", json!({"text": "I changed docs/.brain-guard/settings.json"})),
         ("mcp__shell__execute", json!({"command": "cat {settings}"})),
         ("mcp__shell__run", json!({"cmd": "cat", "args": ["{settings}"]})),
         (

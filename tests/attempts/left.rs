@@ -1,4 +1,4 @@
-//! What is known to work: `docs/security.md` names each of these, and each is shown to work.
+//! What is known to work: `docs/security.md` names each of these, each is shown to pass, and to work where it can be run.
 
 use std::fs;
 

@@ -131,7 +131,9 @@ fn because(call: &Called, line: &Line) -> String {
         Some("tier") => format!("the tier {} blocks the band {}", line.tier, call.band),
         Some("sealed") => "the file is sealed and the boundary waits for the turn's end".into(),
         Some("operator") => "it is the operator's: the override, the settings, the state".into(),
-        Some("main-loop-only") => "a subagent may not seal, nor move phases and jobs".into(),
+        Some("main-loop-only") => {
+            "a subagent may not close or seal, nor move phases and jobs".into()
+        }
         Some(other) => other.to_owned(),
         None => match (call.verdict, &line.cap) {
             (Verdict::Allow | Verdict::Partial, _) => "a carve-out held".into(),
@@ -151,7 +153,7 @@ fn let_through(facts: &Facts, line: &Line) -> Vec<String> {
             let live = facts.places.compaction(&facts.session.job);
             ways.push(format!("Read, Edit or Write of {}", live.display()));
             ways.push(
-                "a command of nothing but `brain-guard append|close|seal|status|explain|phase|job …`, joined by && or ;".into(),
+                "a command of nothing but `brain-guard append|close|seal|status|explain|steering|phase|job`, joined by && or ;".into(),
             );
             ways.push(OVERRIDE.into());
         }

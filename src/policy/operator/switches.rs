@@ -45,10 +45,19 @@ pub fn typed(text: &str) -> bool {
 fn own_verb(command: &Simple, guarded: &Guarded) -> bool {
     // Behind xargs the verb may come in later.
     let Some((program, rest)) = command.words.split_first() else { return false };
-    if name(program) != PROGRAM || rest.iter().any(|w| w == "--help" || w == "-h") {
+    let tells = |w: &String| matches!(w.as_str(), "--help" | "-h" | "--version" | "-V");
+    if name(program) != PROGRAM || rest.iter().any(tells) {
         return false;
     }
-    let verb = rest.iter().find(|w| !w.starts_with('-')).map_or("", String::as_str);
+    let mut words = rest.iter().map(String::as_str);
+    let verb = loop {
+        match words.next() {
+            // What follows is theirs.
+            Some("--session" | "--call" | "--project") => drop(words.next()),
+            Some(word) if word.starts_with('-') => {}
+            other => break other.unwrap_or_default(),
+        }
+    };
     match verb {
         "override" | "uninstall" => true,
         // Another program of this name, built or tried out, is its author's.
