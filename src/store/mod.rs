@@ -6,6 +6,7 @@ pub mod ancestry;
 pub mod archives;
 pub mod aside;
 pub mod atomic;
+pub mod blocks;
 pub mod boundary;
 pub mod commits;
 pub mod git;

@@ -1,7 +1,13 @@
-//! The client's transcript, pure over bytes: rows by type, and how full the
-//! context is by them. Reading the file is `store::tail`.
+//! Session files, pure over bytes: their lines as they are, what the rows mean in each
+//! client's dialect, rounds; and for the hook, how full the context is, read from the end.
+//! Reading the file's end is `store::tail`.
 
 mod branch;
 pub mod course;
+pub mod dialect;
 pub mod fill;
+pub mod line;
+pub mod round;
 mod row;
+pub mod span;
+pub mod usage;

@@ -1,0 +1,108 @@
+//! Rounds: a user's message and all until the next one (seed 000, "The Round as Surgery
+//! Unit"). Rounds count from 1; round 0 is what stands before the first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::dialect::Kind;
+use crate::clock::Time;
+
+/// Tells which round each row belongs to, fed in the file's order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Rounds {
+    /// The round of the last row.
+    pub seq: u32,
+    /// A compaction began this round, and its summary is still to come.
+    pub summary_due: bool,
+}
+
+impl Rounds {
+    /// The round that a row of this kind belongs to.
+    pub fn place(&mut self, kind: Kind) -> u32 {
+        match kind {
+            Kind::Boundary => {
+                self.seq += 1;
+                self.summary_due = true;
+            }
+            Kind::Summary if self.summary_due => self.summary_due = false,
+            Kind::Prompt | Kind::Summary => {
+                self.seq += 1;
+                self.summary_due = false;
+            }
+            _ => {}
+        }
+        self.seq
+    }
+}
+
+/// What is known of a round without its rows: what the index holds, and what surgery is
+/// planned by.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Round {
+    /// Its number in the session, from 1.
+    pub seq: u32,
+    /// Time of its first and its last row that has one.
+    pub started: Option<Time>,
+    /// Time of its last row that has one.
+    pub ended: Option<Time>,
+    /// Who speaks in it.
+    pub user: bool,
+    /// Whether the agent answered.
+    pub assistant: bool,
+    /// The beginning of the user's words, on one line, at most [`PREVIEW`] characters.
+    pub user_preview: String,
+    /// The beginning of the agent's words, on one line, at most [`PREVIEW`] characters.
+    pub agent_preview: String,
+    /// The tool call that says most of the round: `Agent·Read console`.
+    pub key_tool: Option<String>,
+    /// Tool calls by name.
+    pub tools: BTreeMap<String, u32>,
+    /// Files that tool calls named.
+    pub files: BTreeSet<String>,
+    /// Tokens it brought into the context: measured by the session's usage rows where
+    /// [`Round::measured`], else estimated from its bytes.
+    pub tokens: u64,
+    /// Whether `tokens` is measured.
+    pub measured: bool,
+    /// Rows of its own.
+    pub rows: u32,
+    /// Bytes of its rows.
+    pub bytes: u64,
+    /// The round that its first row hangs on: the one before, unless the session was rewound.
+    pub follows: Option<u32>,
+    /// A compaction begins it: what lies before is no longer in the context.
+    pub boundary: bool,
+    /// Id of its first row in the chain.
+    pub first_id: Option<String>,
+    /// The engagement it is tagged with.
+    pub engagement: Option<String>,
+    /// Where its first record lies in the store.
+    pub position: u64,
+}
+
+/// Characters of a preview in the index (seed 000: "first 80 characters").
+pub const PREVIEW: usize = 80;
+
+/// A session as surgery sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Session {
+    /// Its id.
+    pub id: String,
+    /// Who ran it: `claude`, or a subagent's type.
+    pub agent: String,
+    /// Its dialect's name.
+    pub dialect: String,
+    /// The folder it ran in, as its rows say.
+    pub cwd: Option<String>,
+    /// The file it was read from.
+    pub source: Option<String>,
+    /// Time of its first row that has one.
+    pub started: Option<Time>,
+    /// Time of its last row that has one.
+    pub ended: Option<Time>,
+    /// The session it was made from.
+    pub parent: Option<String>,
+    /// Its rounds, in order, from round 1.
+    pub rounds: Vec<Round>,
+}

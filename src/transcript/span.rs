@@ -1,0 +1,218 @@
+//! Where values lie in a row's JSON, without parsing them: a row is kept as its bytes, and
+//! only what is asked for is read. Malformed JSON inside a value is not noticed here.
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr3};
+
+/// A range of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    /// The first byte.
+    pub start: usize,
+    /// Behind the last.
+    pub end: usize,
+}
+
+impl Span {
+    /// The bytes themselves.
+    pub fn of(self, bytes: &[u8]) -> &[u8] {
+        bytes.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// The same range, counted from `base` further ahead.
+    pub fn shifted(self, base: usize) -> Self {
+        Self { start: self.start + base, end: self.end + base }
+    }
+}
+
+/// One field of an object: its name (between the quotes, as written) and its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field {
+    /// The name, without its quotes.
+    pub name: Span,
+    /// The value, a string with its quotes.
+    pub value: Span,
+}
+
+/// The fields of the object that begins `bytes` (blanks ahead are allowed), into `found`.
+/// `None` where it is none or doesn't end; else where it ends.
+pub fn fields(bytes: &[u8], found: &mut Vec<Field>) -> Option<usize> {
+    found.clear();
+    let mut at = blanks(bytes, 0);
+    if bytes.get(at) != Some(&b'{') {
+        return None;
+    }
+    at = blanks(bytes, at + 1);
+    if bytes.get(at) == Some(&b'}') {
+        return Some(at + 1);
+    }
+    loop {
+        let end = string(bytes, at)?;
+        let name = Span { start: at + 1, end: end - 1 };
+        at = blanks(bytes, end);
+        if bytes.get(at) != Some(&b':') {
+            return None;
+        }
+        at = blanks(bytes, at + 1);
+        let end = value(bytes, at)?;
+        found.push(Field { name, value: Span { start: at, end } });
+        at = blanks(bytes, end);
+        match bytes.get(at)? {
+            b',' => at = blanks(bytes, at + 1),
+            b'}' => return Some(at + 1),
+            _ => return None,
+        }
+    }
+}
+
+/// The items of the array that begins `bytes`, into `found`; `None` where it is none or
+/// doesn't end.
+pub fn items(bytes: &[u8], found: &mut Vec<Span>) -> Option<usize> {
+    found.clear();
+    let mut at = blanks(bytes, 0);
+    if bytes.get(at) != Some(&b'[') {
+        return None;
+    }
+    at = blanks(bytes, at + 1);
+    if bytes.get(at) == Some(&b']') {
+        return Some(at + 1);
+    }
+    loop {
+        let end = value(bytes, at)?;
+        found.push(Span { start: at, end });
+        at = blanks(bytes, end);
+        match bytes.get(at)? {
+            b',' => at = blanks(bytes, at + 1),
+            b']' => return Some(at + 1),
+            _ => return None,
+        }
+    }
+}
+
+/// The value of the field `name`, where the object has it.
+pub fn get<'a>(bytes: &'a [u8], fields: &[Field], name: &str) -> Option<&'a [u8]> {
+    let field = fields.iter().find(|f| f.name.of(bytes) == name.as_bytes())?;
+    Some(field.value.of(bytes))
+}
+
+/// A string's text, from its JSON with the quotes; `None` where it is no string.
+pub fn text(json: &[u8]) -> Option<Cow<'_, str>> {
+    let inner = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    if memchr(b'\\', inner).is_none() {
+        return std::str::from_utf8(inner).ok().map(Cow::Borrowed);
+    }
+    serde_json::from_slice(json).ok().map(Cow::Owned)
+}
+
+/// A string that needs no decoding, such as an id.
+pub fn plain(json: &[u8]) -> Option<&str> {
+    let inner = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    std::str::from_utf8(inner).ok().filter(|s| !s.contains('\\'))
+}
+
+fn blanks(bytes: &[u8], mut at: usize) -> usize {
+    while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+        at += 1;
+    }
+    at
+}
+
+/// Where the string that begins at `at` ends.
+fn string(bytes: &[u8], at: usize) -> Option<usize> {
+    if bytes.get(at) != Some(&b'"') {
+        return None;
+    }
+    let mut from = at + 1;
+    loop {
+        let quote = from + memchr(b'"', bytes.get(from..)?)?;
+        let slashes = bytes[at + 1..quote].iter().rev().take_while(|b| **b == b'\\').count();
+        if slashes % 2 == 0 {
+            return Some(quote + 1);
+        }
+        from = quote + 1;
+    }
+}
+
+/// Where the value that begins at `at` ends.
+fn value(bytes: &[u8], at: usize) -> Option<usize> {
+    match bytes.get(at)? {
+        b'"' => string(bytes, at),
+        b'{' => nested(bytes, at, b'{', b'}'),
+        b'[' => nested(bytes, at, b'[', b']'),
+        b',' | b'}' | b']' | b':' => None,
+        _ => {
+            let rest = &bytes[at..];
+            let end = rest.iter().position(|b| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n'));
+            end.map(|n| at + n)
+        }
+    }
+}
+
+/// Where the object or array that begins at `at` ends: its own brackets are counted, those
+/// of the other kind lie between them.
+fn nested(bytes: &[u8], at: usize, open: u8, close: u8) -> Option<usize> {
+    let (mut at, mut depth) = (at + 1, 1usize);
+    loop {
+        at += memchr3(b'"', open, close, bytes.get(at..)?)?;
+        match bytes[at] {
+            b'"' => at = string(bytes, at)?,
+            found => {
+                if found == open {
+                    depth += 1;
+                } else {
+                    depth -= 1;
+                }
+                at += 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_a_row_with_everything_in_it() {
+        let row = br#" { "a" : "x\\\"}" , "b":{"c":["}",{"d":1}]},"e":[1,[2,"]"]], "f":-1.5e3,"g":null}rest"#;
+        let mut found = Vec::new();
+        assert_eq!(fields(row, &mut found), Some(row.len() - 4));
+        let pairs: Vec<_> = found
+            .iter()
+            .map(|f| {
+                let text = |span: Span| String::from_utf8(span.of(row).to_vec()).unwrap();
+                (text(f.name), text(f.value))
+            })
+            .collect();
+        let expected = [
+            ("a", r#""x\\\"}""#),
+            ("b", r#"{"c":["}",{"d":1}]}"#),
+            ("e", r#"[1,[2,"]"]]"#),
+            ("f", "-1.5e3"),
+            ("g", "null"),
+        ];
+        assert_eq!(pairs, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
+        assert_eq!(get(row, &found, "f"), Some(&b"-1.5e3"[..]));
+        assert_eq!(text(get(row, &found, "a").unwrap()).unwrap(), "x\\\"}");
+    }
+
+    #[test]
+    fn what_does_not_end_is_no_object() {
+        let row = br#"{"a":"x\"y","b":{"c":[1,2,{"d":"e"}]},"f":1}"#;
+        let (mut found, mut spans) = (Vec::new(), Vec::new());
+        assert!(fields(row, &mut found).is_some());
+        for end in 0..row.len() {
+            assert_eq!(fields(&row[..end], &mut found), None, "{end}");
+        }
+        for broken in [&b"[1,2"[..], b"[1 2]", b"{}", b"", b"[,]"] {
+            assert_eq!(items(broken, &mut spans), None);
+        }
+        assert_eq!(items(b"[ ]", &mut spans), Some(3));
+        assert_eq!(items(b"[1, \"a]\" ,[2]]", &mut spans), Some(14));
+        assert_eq!(spans.len(), 3);
+    }
+}
