@@ -1,10 +1,20 @@
 //! The command line: types and help only; what a verb does is in `cmd`.
 
+mod carrier;
 mod job;
+mod log;
+mod over;
+mod phase;
+mod settings;
 
 use std::path::PathBuf;
 
+pub use carrier::{CarrierVerb, ClipboardVerb};
 pub use job::JobVerb;
+pub use log::LogArgs;
+pub use over::OverrideArgs;
+pub use phase::PhaseVerb;
+pub use settings::SettingsVerb;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -271,155 +281,5 @@ pub enum Verb {
         /// Root of the project
         #[arg(long)]
         project: PathBuf,
-    },
-}
-
-/// For how long the guard is off.
-#[derive(Debug, Clone, Default, Args)]
-#[group(required = true, multiple = false)]
-pub struct OverrideArgs {
-    /// A time: 90s, 30m, 2h; a bare number is minutes
-    #[arg(long = "for", value_name = "TIME")]
-    pub time: Option<String>,
-    /// A number of tool calls
-    #[arg(long, value_name = "N")]
-    pub calls: Option<u64>,
-    /// Until the session is cleared
-    #[arg(long)]
-    pub until_clear: bool,
-    /// End it now
-    #[arg(long)]
-    pub off: bool,
-}
-
-/// Which lines of the log.
-#[derive(Debug, Clone, Args)]
-pub struct LogArgs {
-    /// The last N lines [default: 20, or all since --since]
-    #[arg(long, value_name = "N")]
-    pub last: Option<usize>,
-    /// Lines of this kind (deny, boundary, fault, …); may be given more than once
-    #[arg(long, value_name = "KIND", value_delimiter = ',')]
-    pub kind: Vec<String>,
-    /// Lines no older than this: 90s, 30m, 2h; a bare number is minutes
-    #[arg(long, value_name = "TIME")]
-    pub since: Option<String>,
-    /// Of all projects
-    #[arg(long, conflicts_with = "session")]
-    pub all: bool,
-    /// Go on with what is appended, until interrupted
-    #[arg(long, short)]
-    pub follow: bool,
-    /// The lines as they are, JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// What can be done with the phases of a job.
-#[derive(Debug, Subcommand)]
-pub enum PhaseVerb {
-    /// Enter a phase; its coaching, if it has one, is printed and told again after each clear
-    #[command(
-        after_help = "Examples:\n  brain-guard phase enter design\n  brain-guard phase enter 'code review' --coach 'read the tests first'\n\nExit codes: 0 entered, 1 refused (a phase is open), 2 wrong usage."
-    )]
-    Enter {
-        /// Its name: one line, 1 to 60 letters
-        name: String,
-        /// What to keep in mind in it, instead of what the job or the settings say; `-` reads it from stdin
-        #[arg(long, value_name = "TEXT")]
-        coach: Option<String>,
-    },
-    /// Leave the phase: what it wrote and the slice given here must fill every section
-    #[command(
-        after_help = "Examples:\n  brain-guard phase exit <<'EOF'\n  ## Forward State\n  - write the migration\n  ## Open Threads\n  - none: nothing was left open\n  ## Assumptions & Risks\n  - the feed is sorted\n  ## Process Insight\n  - the first plan was too big; the tests showed it\n  EOF\n  brain-guard phase exit --kind risk 'the feed is sorted' --kind lesson 'plan smaller'\n\nExit codes: 0 left, 1 refused (what is missing is printed, nothing was written), 2 wrong usage."
-    )]
-    Exit {
-        /// A note by its kind, beside or instead of Markdown on stdin; may be given more than once
-        #[arg(long = "kind", value_names = ["KIND", "TEXT"], num_args = 2, allow_hyphen_values = true, action = clap::ArgAction::Append)]
-        notes: Vec<String>,
-    },
-    /// Show the job's phases, and what an exit would lack now
-    #[command(after_help = "Example:\n  brain-guard phase list")]
-    List {
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-    },
-}
-
-/// What can be asked of the carriers.
-#[derive(Debug, Subcommand)]
-pub enum CarrierVerb {
-    /// Say which carrier would be used here, and why not the others
-    #[command(after_help = "Example:\n  brain-guard carrier probe")]
-    Probe {
-        /// Which session
-        #[command(flatten)]
-        whose: Whose,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Try the keys in a scratch pane or window of tmux or X11; no session sees them
-    #[command(
-        after_help = "Example:\n  brain-guard carrier test\n\nExit codes: 0 what is in reach here works (`ok`; `no`: not in reach), 1 it does not (`fail`)."
-    )]
-    Test {
-        /// Which session's surroundings
-        #[command(flatten)]
-        whose: Whose,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-    },
-}
-
-/// What is done with the X11 selection.
-#[derive(Debug, Subcommand)]
-pub enum ClipboardVerb {
-    /// Serves the text on stdin until the deadline or the next selection
-    Hold {
-        /// `primary` or `clipboard`
-        which: String,
-        /// Until the deadline
-        #[arg(long, value_name = "N")]
-        seconds: u64,
-    },
-    /// Prints the selected text
-    Take {
-        /// `primary` or `clipboard`
-        which: String,
-    },
-}
-
-/// What can be asked of the settings.
-#[derive(Debug, Subcommand)]
-pub enum SettingsVerb {
-    /// Print what holds here as JSON, all layers merged
-    #[command(after_help = "Example:\n  brain-guard settings show")]
-    Show {
-        /// Which project
-        #[command(flatten)]
-        whose: Whose,
-    },
-    /// Say what is wrong in the settings, what is in force, and where it was set
-    #[command(
-        after_help = "Examples:\n  brain-guard settings check\n  brain-guard settings check --window 200000 --model claude-haiku-4-5\n  brain-guard settings check new.json --json\n\nExit codes: 0 nothing is wrong, 1 something is, 2 wrong usage."
-    )]
-    Check {
-        /// Whose settings, and whose model
-        #[command(flatten)]
-        whose: Whose,
-        /// Resolve the tiers for a window of N tokens
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(10_000..))]
-        window: Option<u64>,
-        /// Resolve the tiers for a model's id
-        #[arg(long, value_name = "ID")]
-        model: Option<String>,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-        /// This file alone, as if it were your settings
-        file: Option<PathBuf>,
     },
 }

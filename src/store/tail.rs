@@ -11,7 +11,7 @@ use std::path::Path;
 use super::atomic;
 
 /// How far back a reading may look before it gives up.
-pub const MAX_BACK: u64 = 64 * 1024 * 1024;
+const MAX_BACK: u64 = 64 * 1024 * 1024;
 
 /// Holds the last response of most sessions; each page more is a page fault.
 const FIRST_BLOCK: u64 = 8 * 1024;

@@ -1,0 +1,26 @@
+//! Which lines of the log.
+
+use clap::Args;
+
+/// Which lines of the log.
+#[derive(Debug, Clone, Args)]
+pub struct LogArgs {
+    /// The last N lines [default: 20, or all since --since]
+    #[arg(long, value_name = "N")]
+    pub last: Option<usize>,
+    /// Lines of this kind (deny, boundary, fault, …); may be given more than once
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    pub kind: Vec<String>,
+    /// Lines no older than this: 90s, 30m, 2h; a bare number is minutes
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Of all projects
+    #[arg(long, conflicts_with = "session")]
+    pub all: bool,
+    /// Go on with what is appended, until interrupted
+    #[arg(long, short)]
+    pub follow: bool,
+    /// The lines as they are, JSON
+    #[arg(long)]
+    pub json: bool,
+}
