@@ -1,16 +1,39 @@
 //! The index over the store: rounds, tags, search (SQLite with FTS5, write-ahead log). What is
 //! in the blocks can be indexed again at any time; tags are only here, in each session's
-//! `session.db`; `sessions.db` and `search.db` repeat them across sessions.
+//! `session.db`; `sessions.db` repeats rounds and tags across sessions, and is alone in knowing
+//! phases and exports; `search.db` holds what was said.
+#![allow(clippy::disallowed_methods, reason = "the index is an edge: it opens databases")]
 
-use std::path::PathBuf;
+mod exports;
+mod mend;
+mod mirror;
+mod open;
+mod query;
+mod record;
+mod rows;
+mod schema;
+mod search;
+mod tags;
 
+use std::cell::RefCell;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use rusqlite::ErrorCode;
 use thiserror::Error;
 
+use self::open::Db;
 use crate::store::blocks::{Folder, Root};
-use crate::transcript::round::{Round, Session};
+
+pub use self::exports::{Detail, Export};
+pub use self::mend::Fault;
+pub use self::search::{Filter, Hit, Snippet};
+pub use self::tags::{ID, is_id};
 
 /// What can go wrong with a database.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum Error {
     /// What SQLite says of which file.
     #[error("{}: {source}", path.display())]
@@ -20,22 +43,67 @@ pub enum Error {
         /// What it says.
         source: rusqlite::Error,
     },
+    /// Others wrote for longer than is waited for.
+    #[error("{} is kept busy by another process; try again when that is done", path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file that is no database, or whose pages don't fit together.
+    #[error(
+        "{} is damaged ({why}); `brain-guard store check --repair` makes it anew from the blocks",
+        path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        why: String,
+    },
+    /// A schema of a later version of this program.
+    #[error(
+        "{} is of a newer brain-guard (schema {found}, this one knows {known}); update brain-guard",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// Ours.
+        known: i64,
+    },
     /// A folder that can't be made, a file that can't be read.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// A name or number that isn't there.
     #[error("{0}")]
     Unknown(String),
 }
 
-/// The words of a round, for the search.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Words {
-    /// What the user said.
-    pub user: String,
-    /// What the agent said.
-    pub agent: String,
+impl Error {
+    fn sqlite(path: &Path, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Self::Damaged { path, why: source.to_string() }
+            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
+            _ => Self::Sqlite { path, source },
+        }
+    }
+
+    fn io(path: &Path, source: io::Error) -> Self {
+        Self::Io { path: path.to_owned(), source }
+    }
 }
+
+pub use crate::transcript::round::Words;
 
 /// How far a session is inscribed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -50,95 +118,67 @@ pub struct Progress {
     pub state: String,
 }
 
-/// All databases of a store.
+/// All databases of a store. Those that were opened stay open, of the sessions' the last one.
 #[derive(Debug)]
 pub struct Index {
     root: Root,
+    all: RefCell<Option<Rc<Db>>>,
+    search: RefCell<Option<Rc<Db>>>,
+    own: RefCell<Option<Rc<Db>>>,
 }
 
 impl Index {
     /// The index of this store; databases are made as they are needed.
     pub fn new(root: Root) -> Self {
-        Self { root }
+        Self { root, all: RefCell::default(), search: RefCell::default(), own: RefCell::default() }
     }
 
-    /// How far a session is inscribed; `None` where it is not.
-    ///
-    /// # Errors
-    /// [`Error`].
-    pub fn progress(&self, folder: &Folder) -> Result<Option<Progress>, Error> {
-        let _ = (&self.root, folder);
-        todo!()
+    /// `sessions.db`, to read; `None` where there is none.
+    fn all(&self) -> Result<Option<Rc<Db>>, Error> {
+        if let Some(db) = &*self.all.borrow() {
+            return Ok(Some(Rc::clone(db)));
+        }
+        let path = self.root.sessions().join("sessions.db");
+        let Some(db) = Db::read(&path, schema::SESSIONS)? else { return Ok(None) };
+        self.opened(db).map(Some)
     }
 
-    /// Records rounds, new ones and such as have grown, of `session` (its own `rounds` are not
-    /// looked at), in all three databases; tags of known rounds stay. New rounds are tagged
-    /// `engagement`, where there is one.
-    ///
-    /// # Errors
-    /// [`Error`].
-    pub fn record(
-        &self,
-        folder: &Folder,
-        session: &Session,
-        rounds: &[(Round, Words)],
-        progress: &Progress,
-        engagement: Option<&str>,
-    ) -> Result<(), Error> {
-        let _ = (folder, session, rounds, progress, engagement);
-        todo!()
+    /// `sessions.db`, to write; made where there is none.
+    fn all_made(&self) -> Result<Rc<Db>, Error> {
+        if let Some(db) = &*self.all.borrow() {
+            return Ok(Rc::clone(db));
+        }
+        let path = self.root.sessions().join("sessions.db");
+        self.opened(Db::make(&path, schema::SESSIONS)?)
     }
 
-    /// A session with all its rounds and their tags.
-    ///
-    /// # Errors
-    /// [`Error::Unknown`] where it is not inscribed.
-    pub fn session(&self, folder: &Folder) -> Result<Session, Error> {
-        let _ = folder;
-        todo!()
+    fn opened(&self, db: Db) -> Result<Rc<Db>, Error> {
+        match self.heal(&db) {
+            // It is told of where something is to be written.
+            Err(Error::Sqlite { source, .. }) if open::unwritable(&source) => {}
+            other => other?,
+        }
+        let db = Rc::new(db);
+        *self.all.borrow_mut() = Some(Rc::clone(&db));
+        Ok(db)
     }
 
-    /// Tags rounds, or takes their tag away. Returns how many changed.
-    ///
-    /// # Errors
-    /// [`Error::Unknown`] names the rounds that are not there; then nothing was changed.
-    pub fn tag(&self, folder: &Folder, rounds: &[u32], engagement: Option<&str>) -> Result<usize, Error> {
-        let _ = (folder, rounds, engagement);
-        todo!()
+    /// `search.db`, to write; made where there is none.
+    fn search_made(&self) -> Result<Rc<Db>, Error> {
+        made(&self.search, &self.root.sessions().join("search.db"), schema::SEARCH)
     }
 
-    /// Rounds whose words hold what `query` asks for, best first.
-    ///
-    /// # Errors
-    /// [`Error`].
-    pub fn search(&self, query: &str, limit: usize) -> Result<Vec<Hit>, Error> {
-        let _ = (query, limit);
-        todo!()
-    }
-
-    /// All rounds of an engagement across sessions, by time.
-    ///
-    /// # Errors
-    /// [`Error`].
-    pub fn engagement(&self, id: &str) -> Result<Vec<(Session, Round)>, Error> {
-        let _ = id;
-        todo!()
+    /// A session's database, to write; made where there is none.
+    fn own(&self, folder: &Folder) -> Result<Rc<Db>, Error> {
+        made(&self.own, &folder.database(), schema::SESSION)
     }
 }
 
-/// A round that was found.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct Hit {
-    /// Its session.
-    pub session: String,
-    /// Who ran it.
-    pub agent: String,
-    /// Its number.
-    pub seq: u32,
-    /// Its time.
-    pub started: Option<crate::clock::Time>,
-    /// Its engagement.
-    pub engagement: Option<String>,
-    /// What was found, with its surroundings; the words between `[` and `]`.
-    pub snippet: String,
+fn made(kept: &RefCell<Option<Rc<Db>>>, path: &Path, steps: open::Steps) -> Result<Rc<Db>, Error> {
+    if let Some(db) = kept.borrow().as_ref().filter(|db| db.path() == path) {
+        return Ok(Rc::clone(db));
+    }
+    let db = Rc::new(Db::make(path, steps)?);
+    *kept.borrow_mut() = Some(Rc::clone(&db));
+    Ok(db)
 }

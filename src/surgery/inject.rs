@@ -5,7 +5,13 @@ use crate::transcript::dialect::Dialect;
 use crate::transcript::round::{Round, Session};
 
 /// The round as Markdown. `rows` are its rows as they are in the store.
-pub fn text(session: &Session, round: &Round, rows: &[&[u8]], dialect: &dyn Dialect, fidelity: Fidelity) -> String {
+pub fn text(
+    session: &Session,
+    round: &Round,
+    rows: &[&[u8]],
+    dialect: &dyn Dialect,
+    fidelity: Fidelity,
+) -> String {
     let _ = (session, round, rows, dialect, fidelity);
     todo!()
 }

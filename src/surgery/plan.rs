@@ -99,7 +99,9 @@ pub enum Refused {
     #[error("{0}")]
     Nothing(String),
     /// No round has that engagement.
-    #[error("no round of {session} is tagged {engagement}; there is: {there} (tag some with: brain-guard tag {session} 1-3 {engagement})")]
+    #[error(
+        "no round of {session} is tagged {engagement}; there is: {there} (tag some with: brain-guard tag {session} 1-3 {engagement})"
+    )]
     Engagement {
         /// The session.
         session: String,
@@ -142,7 +144,11 @@ pub fn in_context(session: &Session) -> Vec<u32> {
 ///
 /// # Errors
 /// [`Refused::Nothing`] where no round lies before, or none after.
-pub fn compress_before(session: Session, before: Time, fidelity: Fidelity) -> Result<Plan, Refused> {
+pub fn compress_before(
+    session: Session,
+    before: Time,
+    fidelity: Fidelity,
+) -> Result<Plan, Refused> {
     let _ = (session, before, fidelity);
     todo!()
 }
@@ -151,7 +157,11 @@ pub fn compress_before(session: Session, before: Time, fidelity: Fidelity) -> Re
 ///
 /// # Errors
 /// [`Refused::Engagement`].
-pub fn compress_engagement(session: Session, engagement: &str, fidelity: Fidelity) -> Result<Plan, Refused> {
+pub fn compress_engagement(
+    session: Session,
+    engagement: &str,
+    fidelity: Fidelity,
+) -> Result<Plan, Refused> {
     let _ = (session, engagement, fidelity);
     todo!()
 }
@@ -160,7 +170,11 @@ pub fn compress_engagement(session: Session, engagement: &str, fidelity: Fidelit
 ///
 /// # Errors
 /// [`Refused::Engagement`].
-pub fn extract_engagement(session: Session, engagement: &str, fidelity: Fidelity) -> Result<Plan, Refused> {
+pub fn extract_engagement(
+    session: Session,
+    engagement: &str,
+    fidelity: Fidelity,
+) -> Result<Plan, Refused> {
     let _ = (session, engagement, fidelity);
     todo!()
 }

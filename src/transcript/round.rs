@@ -106,3 +106,12 @@ pub struct Session {
     /// Its rounds, in order, from round 1.
     pub rounds: Vec<Round>,
 }
+
+/// The words of a round, for the search.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Words {
+    /// What the user said.
+    pub user: String,
+    /// What the agent said.
+    pub agent: String,
+}

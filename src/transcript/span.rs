@@ -143,7 +143,9 @@ fn value(bytes: &[u8], at: usize) -> Option<usize> {
         b',' | b'}' | b']' | b':' => None,
         _ => {
             let rest = &bytes[at..];
-            let end = rest.iter().position(|b| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n'));
+            let end = rest
+                .iter()
+                .position(|b| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n'));
             end.map(|n| at + n)
         }
     }

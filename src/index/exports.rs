@@ -1,0 +1,105 @@
+//! What surgery wrote: the log that `undo` and `inject` read.
+
+use rusqlite::params;
+use serde::{Deserialize, Serialize};
+
+use super::{Error, Index, rows};
+use crate::clock::Time;
+
+/// A file that an operation wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Export {
+    /// The new session's id.
+    pub id: String,
+    /// When it was made.
+    pub made: Time,
+    /// The operation's name.
+    pub operation: String,
+    /// The file.
+    pub path: String,
+    /// Its size as it was written.
+    pub bytes: u64,
+    /// Its SHA-256 as it was written, in hex.
+    pub sha256: String,
+    /// When it was taken back.
+    pub undone: Option<Time>,
+    /// What else is to be known of it.
+    #[serde(flatten)]
+    pub detail: Detail,
+}
+
+/// What an export was made of.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Detail {
+    /// The sessions it was made from: agent and id.
+    pub sources: Vec<(String, String)>,
+    /// What else was written: folders and files beside it.
+    pub companions: Vec<String>,
+    /// The rounds its index tables name: source, by its place in `sources`, and number.
+    pub index: Vec<(usize, u32)>,
+}
+
+impl Index {
+    /// Notes an export.
+    ///
+    /// # Errors
+    /// [`Error`]; one of that id is there.
+    pub fn add_export(&self, export: &Export) -> Result<(), Error> {
+        self.all_made()?.run(|c| {
+            c.execute(
+                "INSERT INTO exports(id, made, operation, path, bytes, sha256, undone, detail) \
+                 VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                params![
+                    export.id,
+                    rows::time(export.made),
+                    export.operation,
+                    export.path,
+                    export.bytes as i64,
+                    export.sha256,
+                    export.undone.map(rows::time),
+                    rows::json(&export.detail)?,
+                ],
+            )
+        })?;
+        Ok(())
+    }
+
+    /// All exports, the oldest first.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn exports(&self) -> Result<Vec<Export>, Error> {
+        let Some(all) = self.all()? else { return Ok(Vec::new()) };
+        all.run(|c| {
+            let mut query = c.prepare(
+                "SELECT id, made, operation, path, bytes, sha256, undone, detail FROM exports \
+                 ORDER BY made, id",
+            )?;
+            let export = |row: &rusqlite::Row| {
+                Ok(Export {
+                    id: row.get(0)?,
+                    made: rows::at(row, 1)?.unwrap_or_default(),
+                    operation: row.get(2)?,
+                    path: row.get(3)?,
+                    bytes: row.get::<_, i64>(4)? as u64,
+                    sha256: row.get(5)?,
+                    undone: rows::at(row, 6)?,
+                    detail: rows::of_json(row, 7)?,
+                })
+            };
+            query.query_map([], export)?.collect()
+        })
+    }
+
+    /// Notes that an export was taken back.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn undo_export(&self, id: &str, now: Time) -> Result<(), Error> {
+        self.all_made()?.run(|c| {
+            c.execute("UPDATE exports SET undone = ?2 WHERE id = ?1", [id, &rows::time(now)])
+        })?;
+        Ok(())
+    }
+}

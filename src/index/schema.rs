@@ -1,0 +1,109 @@
+//! The tables. `rounds` is the same in `session.db` and `sessions.db`, so that the query
+//! `SELECT * FROM rounds WHERE engagement_id = 'console-work' ORDER BY started` (seed 000)
+//! works in both. Times are `2026-03-19T10:23:45.678Z`, which sort as they follow each other.
+
+use super::open::Steps;
+
+macro_rules! rounds {
+    () => {
+        "CREATE TABLE rounds(
+            session_id TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            engagement_id TEXT,
+            started TEXT,
+            ended TEXT,
+            agent TEXT NOT NULL,
+            roles TEXT NOT NULL,
+            user_preview TEXT NOT NULL,
+            agent_preview TEXT NOT NULL,
+            key_tool TEXT,
+            tokens INTEGER NOT NULL,
+            measured INTEGER NOT NULL,
+            tools TEXT NOT NULL,
+            files TEXT NOT NULL,
+            rows INTEGER NOT NULL,
+            bytes INTEGER NOT NULL,
+            follows INTEGER,
+            boundary INTEGER NOT NULL,
+            first_id TEXT,
+            position INTEGER NOT NULL,
+            PRIMARY KEY(session_id, agent, seq));
+        CREATE INDEX engagements ON rounds(engagement_id, started)
+            WHERE engagement_id IS NOT NULL;"
+    };
+}
+
+/// `session.db`: one session. `revision` counts its changes; `recorded` is the revision of the
+/// last one that came from the transcript. `kept` holds the tags of rounds that are indexed
+/// anew, by the id of their first row.
+pub(super) const SESSION: Steps = &[concat!(
+    rounds!(),
+    "CREATE TABLE session(
+        one INTEGER PRIMARY KEY CHECK(one = 1),
+        session_id TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        dialect TEXT NOT NULL,
+        cwd TEXT,
+        source TEXT,
+        started TEXT,
+        ended TEXT,
+        parent TEXT,
+        revision INTEGER NOT NULL,
+        recorded INTEGER NOT NULL);
+    CREATE TABLE progress(
+        one INTEGER PRIMARY KEY CHECK(one = 1),
+        source TEXT NOT NULL,
+        bytes INTEGER NOT NULL,
+        rows INTEGER NOT NULL,
+        state TEXT NOT NULL);
+    CREATE TABLE kept(first_id TEXT PRIMARY KEY, engagement_id TEXT) WITHOUT ROWID;"
+)];
+
+/// `sessions.db`: all sessions. `revision` is that of the `session.db` that is repeated here;
+/// one that is `due` is being written, or was when its writer ended.
+pub(super) const SESSIONS: Steps = &[concat!(
+    rounds!(),
+    "CREATE TABLE sessions(
+        session_id TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        dialect TEXT NOT NULL DEFAULT '',
+        cwd TEXT,
+        source TEXT,
+        started TEXT,
+        ended TEXT,
+        parent TEXT,
+        revision INTEGER NOT NULL DEFAULT 0,
+        recorded INTEGER NOT NULL DEFAULT 0,
+        due INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY(session_id, agent)) WITHOUT ROWID;
+    CREATE INDEX unfinished ON sessions(session_id) WHERE due > revision;
+    CREATE TABLE phases(
+        engagement_id TEXT NOT NULL,
+        position INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        started TEXT NOT NULL,
+        ended TEXT,
+        PRIMARY KEY(engagement_id, position)) WITHOUT ROWID;
+    CREATE TABLE exports(
+        id TEXT PRIMARY KEY,
+        made TEXT NOT NULL,
+        operation TEXT NOT NULL,
+        path TEXT NOT NULL,
+        bytes INTEGER NOT NULL,
+        sha256 TEXT NOT NULL,
+        undone TEXT,
+        detail TEXT NOT NULL) WITHOUT ROWID;"
+)];
+
+/// `search.db`: what was said. A round's `rowid` is its session's number in the upper half and
+/// its own in the lower. What the user said weighs twice what the agent did: it names the
+/// matter, and is shorter.
+pub(super) const SEARCH: Steps = &["CREATE TABLE sessions(
+        number INTEGER PRIMARY KEY,
+        session_id TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        recorded INTEGER NOT NULL,
+        UNIQUE(session_id, agent));
+    CREATE VIRTUAL TABLE words USING fts5(
+        user, agent, tokenize = 'unicode61 remove_diacritics 2');
+    INSERT INTO words(words, rank) VALUES('rank', 'bm25(2.0, 1.0)');"];

@@ -1,0 +1,132 @@
+//! Search over what users and agents said.
+
+use rusqlite::{OptionalExtension as _, params};
+use serde::{Serialize, Serializer};
+
+use super::open::Db;
+use super::{Error, Index, query, record, rows, schema};
+use crate::clock::Time;
+use crate::store::blocks::Folder;
+
+/// Which rounds are looked through; all where nothing is said.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Of this session.
+    pub session: Option<Folder>,
+    /// Tagged so.
+    pub engagement: Option<String>,
+    /// Of this agent.
+    pub agent: Option<String>,
+    /// Not begun before.
+    pub since: Option<Time>,
+}
+
+/// A round that was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Hit {
+    /// Its session.
+    pub session: String,
+    /// Who ran it.
+    pub agent: String,
+    /// Its number.
+    pub seq: u32,
+    /// Its time.
+    pub started: Option<Time>,
+    /// Its engagement.
+    pub engagement: Option<String>,
+    /// What was found, with its surroundings.
+    pub snippet: Snippet,
+}
+
+/// A piece of a text, on one line, in which words are marked. As JSON, they stand in brackets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snippet(String);
+
+/// Marks of SQLite's around what was found; [`query::indexed`] lets none of them into a text.
+const MARKS: [char; 2] = ['\u{2}', '\u{3}'];
+
+impl Snippet {
+    fn of(marked: &str) -> Self {
+        let line = marked.split_whitespace().collect::<Vec<_>>().join(" ");
+        let whole: String = line.chars().filter(|c| *c != query::BREAK).collect();
+        // Signs found beside each other are one find.
+        Self(whole.replace("\u{3}\u{2}", ""))
+    }
+
+    /// The text with these signs around what was found.
+    pub fn marked(&self, begin: &str, end: &str) -> String {
+        self.0.replace(MARKS[0], begin).replace(MARKS[1], end)
+    }
+}
+
+impl Serialize for Snippet {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.marked("[", "]"))
+    }
+}
+
+impl Index {
+    /// Rounds whose words hold what `query` asks for, best first.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] where the query holds no word; [`Error`].
+    pub fn search(&self, query: &str, filter: &Filter, limit: usize) -> Result<Vec<Hit>, Error> {
+        let Some(expression) = query::expression(query) else {
+            return Err(Error::Unknown(format!("the query {query:?} holds no word to look for")));
+        };
+        let Some(search) = self.finder()? else { return Ok(Vec::new()) };
+        let (mut first, mut last) = (0, i64::MAX);
+        if let Some(folder) = &filter.session {
+            let number = search.run(|c| {
+                c.query_row(
+                    "SELECT number FROM main.sessions WHERE session_id = ?1 AND agent = ?2",
+                    [&folder.session, &folder.agent],
+                    |row| row.get(0),
+                )
+                .optional()
+            })?;
+            let Some(number) = number else { return Ok(Vec::new()) };
+            (first, last) = (record::rowid(number, 0), record::rowid(number, u32::MAX));
+        }
+        search.run(|c| {
+            // The words come first: their table ranks, and the others are asked for what it
+            // found until there is enough.
+            let mut find = c.prepare_cached(
+                "SELECT s.session_id, s.agent, r.seq, r.started, r.engagement_id, \
+                 snippet(words, -1, char(2), char(3), '…', 24) \
+                 FROM words \
+                 CROSS JOIN main.sessions s ON s.number = words.rowid >> 32 \
+                 CROSS JOIN everywhere.rounds r ON r.session_id = s.session_id \
+                     AND r.agent = s.agent AND r.seq = words.rowid & 4294967295 \
+                 WHERE words MATCH ?1 AND words.rowid BETWEEN ?2 AND ?3 \
+                 AND (?4 IS NULL OR r.engagement_id = ?4) AND (?5 IS NULL OR r.agent = ?5) \
+                 AND (?6 IS NULL OR r.started >= ?6) \
+                 ORDER BY rank LIMIT ?7",
+            )?;
+            let hit = |row: &rusqlite::Row| {
+                Ok(Hit {
+                    session: row.get(0)?,
+                    agent: row.get(1)?,
+                    seq: row.get(2)?,
+                    started: rows::at(row, 3)?,
+                    engagement: row.get(4)?,
+                    snippet: Snippet::of(row.get_ref(5)?.as_str()?),
+                })
+            };
+            let since = filter.since.map(rows::time);
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let asked =
+                params![expression, first, last, filter.engagement, filter.agent, since, limit];
+            find.query_map(asked, hit)?.collect()
+        })
+    }
+
+    /// `search.db`, with `sessions.db` as `everywhere`; `None` where nothing is inscribed.
+    fn finder(&self) -> Result<Option<Db>, Error> {
+        let Some(all) = self.all()? else { return Ok(None) };
+        let path = self.root.sessions().join("search.db");
+        let Some(search) = Db::read(&path, schema::SEARCH)? else { return Ok(None) };
+        search.attach(&all, "everywhere")?;
+        Ok(Some(search))
+    }
+}

@@ -1,0 +1,209 @@
+//! Sessions and their rounds as they are asked for, tags, and the phases of engagements.
+
+use std::collections::BTreeSet;
+
+use rusqlite::params;
+
+use super::open::Db;
+use super::{Error, Index, mirror, rows, schema};
+use crate::store::blocks::Folder;
+use crate::surgery::engagement::Phase;
+use crate::transcript::round::{Round, Session};
+
+/// What an engagement's id is, for messages.
+pub const ID: &str = "1 to 60 letters, digits, `-`, `_` and `.`";
+
+/// Whether a text may be an engagement's id.
+pub fn is_id(text: &str) -> bool {
+    let fits = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    (1..=60).contains(&text.chars().count()) && text.chars().all(fits)
+}
+
+impl Index {
+    /// A session with all its rounds and their tags.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] where it is not inscribed.
+    pub fn session(&self, folder: &Folder) -> Result<Session, Error> {
+        let Some(own) = Db::read(&folder.database(), schema::SESSION)? else {
+            return Err(uninscribed(folder));
+        };
+        own.run(|c| {
+            let view = c.unchecked_transaction()?;
+            let session = rows::own(&view)?;
+            let rounds = rows::rounds(&view, &folder.session, &folder.agent, mirror::ALL)?;
+            Ok(session.map(|session| Session { rounds, ..session }))
+        })?
+        .ok_or_else(|| uninscribed(folder))
+    }
+
+    /// All sessions, without their rounds, by when they began.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn sessions(&self) -> Result<Vec<Session>, Error> {
+        let Some(all) = self.all()? else { return Ok(Vec::new()) };
+        all.run(|c| {
+            let query = format!(
+                "SELECT {} FROM sessions WHERE revision > 0 ORDER BY started, session_id",
+                rows::SESSION
+            );
+            c.prepare(&query)?.query_map([], rows::session)?.collect()
+        })
+    }
+
+    /// Tags rounds, or takes their tag away. Returns how many changed.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] names the rounds that are not there; then nothing was changed.
+    pub fn tag(
+        &self,
+        folder: &Folder,
+        rounds: &[u32],
+        engagement: Option<&str>,
+    ) -> Result<usize, Error> {
+        if !folder.database().exists() {
+            return Err(uninscribed(folder));
+        }
+        let rounds: BTreeSet<u32> = rounds.iter().copied().collect();
+        // Tags are nowhere else.
+        self.own(folder)?.run(|c| c.pragma_update(None, "synchronous", "FULL"))?;
+        self.change(folder, |own, _| {
+            let last: Option<u32> =
+                own.run(|c| c.query_row("SELECT max(seq) FROM rounds", [], |row| row.get(0)))?;
+            let mut changed = 0;
+            let mut missing = Vec::new();
+            own.run(|c| {
+                let mut known = c.prepare_cached("SELECT 1 FROM rounds WHERE seq = ?1")?;
+                let mut write = c.prepare_cached(
+                    "UPDATE rounds SET engagement_id = ?2 \
+                     WHERE seq = ?1 AND engagement_id IS NOT ?2",
+                )?;
+                for seq in &rounds {
+                    if known.exists([seq])? {
+                        changed += write.execute(params![seq, engagement])?;
+                    } else {
+                        missing.push(seq.to_string());
+                    }
+                }
+                Ok(())
+            })?;
+            if !missing.is_empty() {
+                let there = last.map_or("no rounds".to_owned(), |last| format!("rounds 1-{last}"));
+                let some = missing.get(..8).map_or(missing.join(", "), |m| m.join(", ") + ", …");
+                return Err(Error::Unknown(format!(
+                    "session {} has {there}; there is no {some}",
+                    folder.session
+                )));
+            }
+            Ok((changed, rounds.first().copied().zip(rounds.last().copied())))
+        })
+    }
+
+    /// All rounds of an engagement across sessions, by time.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] names the engagements that there are.
+    pub fn engagement(&self, id: &str) -> Result<Vec<(Session, Round)>, Error> {
+        let found = self.tagged(Some(id))?;
+        if found.is_empty() {
+            let there: Vec<String> = self.engagements()?.into_iter().map(|(id, _)| id).collect();
+            let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
+            return Err(Error::Unknown(format!(
+                "no round is tagged {id}; engagements there are: {there}"
+            )));
+        }
+        Ok(found)
+    }
+
+    /// Tagged rounds across sessions, by time: of an engagement, or of all.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn tagged(&self, engagement: Option<&str>) -> Result<Vec<(Session, Round)>, Error> {
+        let Some(all) = self.all()? else { return Ok(Vec::new()) };
+        let sessions = self.sessions()?;
+        all.run(|c| {
+            let query = format!(
+                "SELECT {}, session_id, agent FROM rounds \
+                 WHERE engagement_id IS NOT NULL AND (?1 IS NULL OR engagement_id = ?1) \
+                 ORDER BY started, session_id, agent, seq",
+                rows::ROUND
+            );
+            let mut query = c.prepare(&query)?;
+            let mut found = query.query([engagement])?;
+            let mut rounds = Vec::new();
+            while let Some(row) = found.next()? {
+                let (id, agent): (String, String) = (row.get(18)?, row.get(19)?);
+                let session = sessions.iter().find(|s| s.id == id && s.agent == agent);
+                if let Some(session) = session {
+                    rounds.push((session.clone(), rows::round(row)?));
+                }
+            }
+            Ok(rounds)
+        })
+    }
+
+    /// The engagements that rounds are tagged with, and of how many rounds.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn engagements(&self) -> Result<Vec<(String, u64)>, Error> {
+        let Some(all) = self.all()? else { return Ok(Vec::new()) };
+        all.run(|c| {
+            let mut query = c.prepare(
+                "SELECT engagement_id, count(*) FROM rounds WHERE engagement_id IS NOT NULL \
+                 GROUP BY engagement_id ORDER BY engagement_id",
+            )?;
+            query.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?.collect()
+        })
+    }
+
+    /// Keeps the phases of an engagement, in place of those it had.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn set_phases(&self, engagement: &str, phases: &[Phase]) -> Result<(), Error> {
+        let all = self.all_made()?;
+        let transaction = all.begin()?;
+        all.run(|c| {
+            c.execute("DELETE FROM phases WHERE engagement_id = ?1", [engagement])?;
+            let mut add = c.prepare(
+                "INSERT INTO phases(engagement_id, position, name, started, ended) \
+                 VALUES(?1, ?2, ?3, ?4, ?5)",
+            )?;
+            for (position, phase) in phases.iter().enumerate() {
+                let (from, to) = (rows::time(phase.from), phase.to.map(rows::time));
+                add.execute(params![engagement, position as i64, phase.name, from, to])?;
+            }
+            Ok(())
+        })?;
+        all.commit(transaction)
+    }
+
+    /// The phases of an engagement, in order; none where none were kept.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn phases(&self, engagement: &str) -> Result<Vec<Phase>, Error> {
+        let Some(all) = self.all()? else { return Ok(Vec::new()) };
+        all.run(|c| {
+            let mut query = c.prepare(
+                "SELECT name, started, ended FROM phases WHERE engagement_id = ?1 \
+                 ORDER BY position",
+            )?;
+            let phase = |row: &rusqlite::Row| {
+                let from = rows::at(row, 1)?.unwrap_or_default();
+                Ok(Phase { name: row.get(0)?, from, to: rows::at(row, 2)? })
+            };
+            query.query_map([engagement], phase)?.collect()
+        })
+    }
+}
+
+fn uninscribed(folder: &Folder) -> Error {
+    Error::Unknown(format!(
+        "session {} is not inscribed; brain-guard inscribe PATH reads its file",
+        folder.session
+    ))
+}
