@@ -6,6 +6,7 @@ mod log;
 mod over;
 mod phase;
 mod settings;
+mod surgery;
 
 use std::path::PathBuf;
 
@@ -15,6 +16,9 @@ pub use log::LogArgs;
 pub use over::OverrideArgs;
 pub use phase::PhaseVerb;
 pub use settings::SettingsVerb;
+pub use surgery::{
+    ExportArgs, ExportWhat, FidelityArgs, InjectArgs, OutputArgs, ReviveArgs, SurgeryVerb,
+};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -254,6 +258,30 @@ pub enum Verb {
         #[command(subcommand)]
         what: SettingsVerb,
     },
+    /// Restructure a session's history into a new session; the session itself stays as it is
+    #[command(
+        after_help = "Examples:\n  brain-guard surgery compress-before 3f0a9d1e 2026-03-19T10:23Z\n  brain-guard surgery split 3f0a9d1e map.json --dry-run\n  brain-guard surgery log"
+    )]
+    Surgery {
+        /// What to do with it
+        #[command(subcommand)]
+        what: SurgeryVerb,
+    },
+    /// The operations of `surgery` by the names of its specification
+    ExportClaude(ExportArgs),
+    /// Print a round in full, as an index table names it; alters nothing
+    Inject(InjectArgs),
+    /// Say which surgery would be worth it in a session, and the command for each
+    #[command(after_help = "Examples:\n  brain-guard advise 3f0a9d1e\n  brain-guard advise --json")]
+    Advise {
+        /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in]
+        session: Option<String>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a successor that holds the early work as an index table and the rest in full
+    Revive(ReviveArgs),
     /// The plugin's module asks (not for people)
     #[command(hide = true)]
     Mod {

@@ -25,4 +25,5 @@ pub mod settings;
 pub mod store;
 pub mod surgery;
 pub mod texts;
+pub mod tokens;
 pub mod transcript;

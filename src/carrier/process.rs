@@ -56,6 +56,30 @@ pub fn in_front(pid: u32) -> bool {
     stat(pid).is_some_and(|found| found.group == found.foreground)
 }
 
+/// A process that runs the session of this id, or has its file open: a client that was
+/// started on it.
+pub fn of_session(id: &str, path: &Path) -> Option<u32> {
+    let own = std::process::id();
+    let all = std::fs::read_dir("/proc").ok()?.flatten();
+    let mut all = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    all.find(|pid| *pid != own && (resumes(*pid, id, path) || has_open(*pid, path)))
+}
+
+/// Whether a process was told to resume the session.
+fn resumes(pid: u32, id: &str, path: &Path) -> bool {
+    let Ok(line) = std::fs::read(format!("/proc/{pid}/cmdline")) else { return false };
+    let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+    let named = |word: &[u8]| word == id.as_bytes() || word == path.as_os_str().as_encoded_bytes();
+    words.windows(2).any(|pair| {
+        matches!(pair[0], b"--resume" | b"-r" | b"--session" | b"--session-id") && named(pair[1])
+    }) || words.iter().any(|word| word.strip_prefix(b"--resume=").is_some_and(named))
+}
+
+fn has_open(pid: u32, path: &Path) -> bool {
+    let Ok(open) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    open.flatten().any(|entry| std::fs::read_link(entry.path()).is_ok_and(|file| file == path))
+}
+
 /// Whether the client gave its session away: `←` moves it to a process of the
 /// client's daemon, under another id, and what the terminal shows from then on is
 /// that one or any other (seen with 2.1.250 and 2.1.329: the daemon is its child).

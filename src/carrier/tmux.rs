@@ -5,6 +5,7 @@
 //! stuck server takes up too late does nothing.
 
 mod guard;
+mod opener;
 mod server;
 
 use std::path::PathBuf;
@@ -16,6 +17,8 @@ use tmux_interface::{
     CapturePane, DeleteBuffer, DisplayMessage, ListClients, LoadBuffer, PasteBuffer, SendKeys,
     TmuxCommand,
 };
+
+pub use self::opener::Opener;
 
 use self::guard::Facts;
 use self::server::{Fault, Server};
@@ -56,8 +59,7 @@ pub fn find(env: &Env, client: Client) -> Result<Place, String> {
     let (Some(tmux), Some(pane)) = (env.get("TMUX"), env.get("TMUX_PANE")) else {
         return Err("not in a tmux pane (TMUX or TMUX_PANE is not set)".to_owned());
     };
-    // `<socket>,<server's pid>,<session>`; the socket's path may hold a comma.
-    let socket = tmux.rsplitn(3, ',').nth(2).unwrap_or(&tmux).to_owned();
+    let socket = socket(&tmux).to_owned();
     if !pane.starts_with('%') {
         return Err(format!("TMUX_PANE is {pane:?}, no pane's id"));
     }
@@ -67,6 +69,12 @@ pub fn find(env: &Env, client: Client) -> Result<Place, String> {
     let facts = pane.facts().map_err(|refusal| refusal.to_string())?;
     pane.own(&facts).map_err(|refusal| refusal.to_string())?;
     Ok(pane.place)
+}
+
+/// The server's socket in `$TMUX`, `<socket>,<server's pid>,<session>`; its path may hold a
+/// comma.
+fn socket(tmux: &str) -> &str {
+    tmux.rsplitn(3, ',').nth(2).unwrap_or(tmux)
 }
 
 /// A client's pane that keys can be sent to.

@@ -177,6 +177,11 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
                 json,
             )
         }
+        Verb::Surgery { .. }
+        | Verb::ExportClaude(_)
+        | Verb::Inject(_)
+        | Verb::Advise { .. }
+        | Verb::Revive(_) => Err(anyhow::anyhow!("not built yet")),
         Verb::Mod { ask } => module::run(env, now, &ask),
         Verb::Clipboard { what } => clipboard(&what),
         Verb::Waiter { token, project } => waiter(env, &token, &project),

@@ -3,6 +3,7 @@
 //! Nothing here reads or writes a file; the store is never altered by an operation.
 
 pub mod advise;
+pub mod cost;
 pub mod engagement;
 pub mod export;
 pub mod fidelity;

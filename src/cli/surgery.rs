@@ -1,0 +1,246 @@
+//! What can be done with a session's history.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::surgery::fidelity::{Fidelity, Much};
+
+/// How much of each whole round is kept. The user's and the agent's words always are.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct FidelityArgs {
+    /// Thinking blocks: full, ref (a line that says how to get them), omit
+    #[arg(
+        long,
+        value_name = "full|ref|omit",
+        default_value = "full",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub thinking: Much,
+    /// Tool calls: full, summary (name and what for), omit
+    #[arg(
+        long,
+        value_name = "full|summary|omit",
+        default_value = "full",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub tool_use: Much,
+    /// What tools gave: full, summary (size and first line), omit
+    #[arg(
+        long,
+        value_name = "full|summary|omit",
+        default_value = "full",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub tool_result: Much,
+}
+
+impl From<FidelityArgs> for Fidelity {
+    fn from(args: FidelityArgs) -> Self {
+        let FidelityArgs { thinking, tool_use, tool_result } = args;
+        Self { thinking, tool_use, tool_result }
+    }
+}
+
+/// Where the new session goes, and how it is told.
+#[derive(Debug, Clone, Default, Args)]
+pub struct OutputArgs {
+    /// How much of each round
+    #[command(flatten)]
+    pub fidelity: FidelityArgs,
+    /// A file that is not there yet, or a folder [default: the client's folder of the project]
+    #[arg(long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+    /// Show what would be made, write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What can be done with a session's history. The session itself is never touched.
+#[derive(Debug, Subcommand)]
+pub enum SurgeryVerb {
+    /// Make a session in which the rounds before a time are an index table
+    #[command(
+        allow_missing_positional = true,
+        after_help = "Examples:\n  brain-guard surgery compress-before 3f0a9d1e 2026-03-19T10:23Z\n  brain-guard surgery compress-before 3f0a9d1e round:16 --thinking omit\n  brain-guard surgery compress-before 2h --dry-run\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
+    )]
+    CompressBefore {
+        /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in]
+        session: Option<String>,
+        /// A time with its zone (without one: UTC), `round:16`, or an age: 90m, 2h, 3d
+        #[arg(value_name = "TIME")]
+        before: String,
+        /// The output
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Make a session in which the rounds of an engagement are index tables
+    #[command(
+        allow_missing_positional = true,
+        after_help = "Example:\n  brain-guard surgery compress-engagement 3f0a9d1e console-work\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
+    )]
+    CompressEngagement {
+        /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in]
+        session: Option<String>,
+        /// The engagement's id, as rounds are tagged
+        engagement: String,
+        /// The output
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Make a session of nothing but the rounds of an engagement
+    #[command(
+        allow_missing_positional = true,
+        after_help = "Example:\n  brain-guard surgery extract-engagement 3f0a9d1e console-work --out ./console.jsonl\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
+    )]
+    ExtractEngagement {
+        /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in]
+        session: Option<String>,
+        /// The engagement's id, as rounds are tagged
+        engagement: String,
+        /// The output
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Make one session of two, their rounds by time
+    #[command(
+        after_help = "Example:\n  brain-guard surgery merge 3f0a9d1e 7c41b2aa\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
+    )]
+    Merge {
+        /// A session: an id, the beginning of one, a file, or `this`
+        a: String,
+        /// The other one
+        b: String,
+        /// The output
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Make a session for each engagement of a map, with the shared rounds as an index table
+    #[command(
+        allow_missing_positional = true,
+        after_help = "Examples:\n  brain-guard surgery split 3f0a9d1e map.json\n  brain-guard surgery split this map.json --run\n\nThe map says which rounds go where; rounds that it doesn't name are shared:\n  {\"shared\": \"1-15\", \"engagements\": {\"console-work\": \"16-25\", \"inscription\": \"26-30,33\"}}\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
+    )]
+    Split {
+        /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in]
+        session: Option<String>,
+        /// The map; `-` reads it from stdin
+        #[arg(value_name = "MAP.json")]
+        map: PathBuf,
+        /// Open each child in a tmux window of its own
+        #[arg(long, conflicts_with = "dry_run")]
+        run: bool,
+        /// The output
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Print a round in full, as an index table names it; alters nothing
+    Inject(InjectArgs),
+    /// List what surgery has made, the newest first
+    #[command(
+        after_help = "Examples:\n  brain-guard surgery log\n  brain-guard surgery log 3f0a9d1e --json"
+    )]
+    Log {
+        /// Only what was made from this session, or is it: an id, or the beginning of one
+        session: Option<String>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove a session that surgery made, as long as nobody has changed or opened it
+    #[command(
+        after_help = "Examples:\n  brain-guard surgery undo\n  brain-guard surgery undo 9b1c04d2\n\nWithout an id, the last thing that was made.\n\nExit codes: 0 removed, 1 refused (what has changed is printed, nothing was removed), 2 wrong usage."
+    )]
+    Undo {
+        /// The id of what was made, or its beginning
+        id: Option<String>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Which round is printed, and how much of it.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  brain-guard inject 047\n  brain-guard inject 3f0a9d1e:47 --thinking ref\n  brain-guard inject 47 --session 3f0a9d1e\n\nA number alone is one of the index tables that the session this runs in was made with, else a round of that session itself.\n\nExit codes: 0 printed, 1 no such round, 2 wrong usage."
+)]
+pub struct InjectArgs {
+    /// The round: its number, or SESSION:NUMBER
+    #[arg(value_name = "REF")]
+    pub round: String,
+    /// What to read of it alone
+    #[arg(value_name = "PART", value_parser = ["thinking", "tool_use", "tool_result"])]
+    pub part: Option<String>,
+    /// The session whose tables or rounds the number is of [default: the one this runs in]
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// How much of it
+    #[command(flatten)]
+    pub fidelity: FidelityArgs,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The seed's own spelling of the operations.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  brain-guard export-claude 3f0a9d1e --full-after 2026-03-19T10:23Z\n  brain-guard export-claude 3f0a9d1e --engagement console-work\n  brain-guard export-claude --merge 3f0a9d1e 7c41b2aa\n\nEach is an operation of `brain-guard surgery`.\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
+)]
+pub struct ExportArgs {
+    /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in]
+    #[arg(conflicts_with = "merge")]
+    pub session: Option<String>,
+    /// Which operation
+    #[command(flatten)]
+    pub what: ExportWhat,
+    /// The output
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// One of the operations.
+#[derive(Debug, Clone, Default, Args)]
+#[group(required = true, multiple = false)]
+pub struct ExportWhat {
+    /// compress-before: rounds from this time on in full
+    #[arg(long, value_name = "TIME")]
+    pub full_after: Option<String>,
+    /// extract-engagement
+    #[arg(long, value_name = "ID")]
+    pub engagement: Option<String>,
+    /// compress-engagement
+    #[arg(long, value_name = "ID")]
+    pub compress_engagement: Option<String>,
+    /// merge
+    #[arg(long, value_names = ["A", "B"], num_args = 2)]
+    pub merge: Option<Vec<String>>,
+    /// split
+    #[arg(long, value_name = "MAP.json")]
+    pub split: Option<PathBuf>,
+}
+
+/// A successor of a session.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  brain-guard revive 3f0a9d1e\n  brain-guard revive 3f0a9d1e --before round:40 --run\n\nWithout --before: from the last change of phase on in full, else the last third by tokens.\n\nExit codes: 0 made (and with --run, started), 1 refused, 2 wrong usage."
+)]
+pub struct ReviveArgs {
+    /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in]
+    pub session: Option<String>,
+    /// Rounds before this become the index table: a time, `round:16`, or an age
+    #[arg(long, value_name = "TIME")]
+    pub before: Option<String>,
+    /// Start the client on it: in a new tmux window, else here
+    #[arg(long, conflicts_with_all = ["dry_run", "json"])]
+    pub run: bool,
+    /// The output
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
