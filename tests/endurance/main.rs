@@ -24,24 +24,7 @@ mod scenario;
 mod stage;
 mod tally;
 
-/// The parts that the soak shares with the end-to-end tests.
-macro_rules! shared {
-    ($($name:ident at $path:literal)+) => {
-        $(
-            #[path = $path]
-            #[allow(dead_code, unused_imports, reason = "the end-to-end tests use the rest")]
-            mod $name;
-        )+
-    };
-}
-shared! {
-    client at "../e2e/client/mod.rs"
-    desktop at "../e2e/desktop/mod.rs"
-    evidence at "../e2e/evidence.rs"
-    mock at "../e2e/mock/mod.rs"
-    process at "../e2e/process.rs"
-    world at "../e2e/world/mod.rs"
-}
+include!("../e2e/borrowed.rs");
 
 use std::io::{IsTerminal, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};

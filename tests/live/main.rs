@@ -7,24 +7,7 @@
     reason = "a program of its own: it starts processes, waits, and prints"
 )]
 
-/// The parts that it shares with the end-to-end tests.
-macro_rules! shared {
-    ($($name:ident at $path:literal)+) => {
-        $(
-            #[path = $path]
-            #[allow(dead_code, unused_imports, reason = "the end-to-end tests use the rest")]
-            mod $name;
-        )+
-    };
-}
-shared! {
-    client at "../e2e/client/mod.rs"
-    desktop at "../e2e/desktop/mod.rs"
-    evidence at "../e2e/evidence.rs"
-    mock at "../e2e/mock/mod.rs"
-    process at "../e2e/process.rs"
-    world at "../e2e/world/mod.rs"
-}
+include!("../e2e/borrowed.rs");
 #[path = "mod.rs"]
 #[allow(dead_code, unused_imports, reason = "its tests run with the end-to-end tests")]
 mod live;

@@ -7,6 +7,7 @@
 //! they were spelt (`store::ancestry::below_a_client`). `docs/security.md` says what is left.
 
 mod client_settings;
+mod files;
 mod places;
 mod programs;
 mod switches;
@@ -63,16 +64,16 @@ fn touches_files(script: &str, all: &[Simple], cwd: &str, guarded: &Guarded) -> 
     let substitutes = || ["$(", "`", "<(", ">("].iter().any(|sign| script.contains(sign));
     let hides = script.contains("$'") || (script.contains('#') && substitutes());
     let clear = !hides;
-    let looks = |c: &&Simple| !(clear && programs::only_looks(c));
+    let looks = |c: &&Simple| !(clear && files::only_looks(c));
     let raw = words::simple_commands(script);
     let acting: Vec<&Simple> = raw.iter().filter(looks).collect();
     // A name that is given to nothing but looks is looked at.
-    if acting.iter().all(|c| clear && programs::only_names(c)) {
+    if acting.iter().all(|c| clear && files::only_names(c)) {
         return false;
     }
     let text = |c: &&Simple| -> Vec<String> {
         let all = || c.words.iter().chain(&c.writes).collect();
-        let words = if clear { programs::at_stake(c) } else { all() };
+        let words = if clear { files::at_stake(c) } else { all() };
         words.into_iter().cloned().collect()
     };
     // Where a command stands inside of ours, what it names is relative.
@@ -107,12 +108,12 @@ fn changes_program(
         let code = rest.iter().chain(&command.input);
         return code.filter(|c| switches::writes(c)).any(|c| guarded.names_program(c));
     }
-    if !programs::changes_files(name) {
+    if !files::changes_files(name) {
         return false;
     }
     // `rm $(which brain-guard)` names it nowhere in its own words.
     let substituted = |w: &String| w.contains(words::SUBSTITUTED);
-    let changed = programs::changed(name, rest);
+    let changed = files::changed(name, rest);
     changed.iter().any(whole) || (changed.iter().any(substituted) && **looked_up)
 }
 

@@ -1,9 +1,8 @@
 //! What programs do with their arguments, as far as an off switch may hide in them:
-//! which run another command, which run a script, which only look.
+//! which run another command, which run a script. What they do to files is `files`.
 
 use super::PROGRAM;
 use super::words::{SUBSTITUTED, Simple, simple_commands};
-use crate::policy::carve_outs::AGENT_VERBS;
 
 /// How deep commands inside commands are followed.
 const DEPTH: usize = 6;
@@ -121,145 +120,6 @@ pub fn runs_input(command: &Simple) -> bool {
     }
 }
 
-/// Whether a command only looks at the files it names. An allow-list: for all others
-/// there is no telling. Takes the words as they stand: what comes in front of a program
-/// may make another of it.
-pub fn only_looks(command: &Simple) -> bool {
-    looks(command) && command.writes.iter().all(|file| file == "/dev/null")
-}
-
-/// The words of a command that may name what it changes.
-pub fn at_stake(command: &Simple) -> Vec<&String> {
-    let words = match command.words.split_first() {
-        _ if looks(command) => &[],
-        Some((cp, rest)) if cp == "cp" => changed(cp, rest),
-        _ => command.words.as_slice(),
-    };
-    words.iter().chain(&command.writes).collect()
-}
-
-/// Whether a command changes none of the files that it takes as arguments.
-fn looks(command: &Simple) -> bool {
-    let syntax = command.words.iter().take_while(|w| SYNTAX.contains(&w.as_str())).count();
-    let Some((program, rest)) = command.words[syntax..].split_first() else { return true };
-    let has = |flags: &[&str]| rest.iter().any(|w| flags.iter().any(|f| w.starts_with(f)));
-    match program.as_str() {
-        "cat" | "head" | "tail" | "ls" | "stat" | "wc" | "grep" | "egrep" | "fgrep" | "jq"
-        | "du" | "readlink" | "realpath" | "test" | "[" | "echo" | "printf" | "true" | "cmp"
-        | "md5sum" | "sha256sum" | "cut" | "tr" | "pwd" | "cd" | "which" | "dirname"
-        | "basename" | "nl" | "fold" | "rev" | "tac" | "column" | "[[" | "file" | "od" | "comm"
-        | "sleep" | "date" | "exit" => true,
-        "uniq" => rest.iter().filter(|w| !w.starts_with('-')).count() < 2,
-        "find" => !has(&["-exec", "-ok", "-delete", "-fprint", "-fls"]),
-        "awk" => !rest.iter().any(|w| {
-            w.contains(['>', '|']) || w.contains("system") || w.starts_with("-i") || w == "-f"
-        }),
-        "python3" | "python" => {
-            matches!(rest, [m, tool] | [m, tool, _] if m == "-m" && tool == "json.tool")
-        }
-        // Notes and titles that name a file.
-        PROGRAM => {
-            rest.first().is_some_and(|verb| AGENT_VERBS.contains(&verb.as_str()))
-                && !has(&["--file"])
-        }
-        "gh" => {
-            rest.first().is_some_and(|w| matches!(w.as_str(), "pr" | "issue"))
-                && rest.get(1).is_some_and(|w| w != "checkout")
-        }
-        "sed" => {
-            let in_place = |w: &String| w.starts_with('-') && w.contains('i');
-            !rest.iter().any(in_place)
-        }
-        "sort" => !has(&["-o", "--output"]),
-        "diff" => !has(&["--output"]),
-        "rg" => !has(&["--pre"]),
-        "git" => {
-            let looks = [
-                "add",
-                "commit",
-                "diff",
-                "log",
-                "show",
-                "status",
-                "blame",
-                "ls-files",
-                "grep",
-                "check-ignore",
-                "ls-tree",
-                "rev-parse",
-                "tag",
-            ];
-            let verb = match rest {
-                [pager, rest @ ..] if pager == "--no-pager" => rest.first(),
-                [flag, _, rest @ ..] if flag == "-C" => rest.first(),
-                rest => rest.first(),
-            };
-            verb.is_some_and(|verb| looks.contains(&verb.as_str()))
-                && !has(&["--output", "--ext-diff", "-O", "--open-files-in-pager"])
-        }
-        _ => false,
-    }
-}
-
-/// Words of the shell's own that a command stands behind.
-const SYNTAX: [&str; 13] =
-    ["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "!", "{", "}", "time"];
-
-/// Whether a command does nothing but give a name to what others may then look at.
-pub fn only_names(command: &Simple) -> bool {
-    let name = |w: &String| {
-        // What makes other programs of the ones that only look.
-        let harmless = |name: &str| !name.contains("PATH") && !name.contains("ENV");
-        assigns(w) && w.split_once('=').is_some_and(|(n, _)| harmless(n) && !n.starts_with("LD_"))
-    };
-    command.writes.is_empty()
-        && match command.words.as_slice() {
-            [first, ..] if first == "for" => true,
-            words => words.iter().all(name),
-        }
-}
-
-/// The arguments that are changed by a program that [`changes_files`].
-pub fn changed<'a>(name: &str, rest: &'a [String]) -> &'a [String] {
-    let flagged = |flags: &[&str]| rest.iter().any(|w| flags.iter().any(|f| w.starts_with(f)));
-    match name {
-        "sed" if !rest.iter().any(|w| w.starts_with('-') && w.contains('i')) => &[],
-        // What is copied stays as it is.
-        "cp" | "rsync" if !flagged(&["-t", "--target", "--remove"]) => {
-            let last = rest.iter().rposition(|w| !w.starts_with('-'));
-            last.map_or(&[], |at| &rest[at..=at])
-        }
-        _ => rest,
-    }
-}
-
-/// Whether it takes files away, moves them or changes what they are.
-pub fn changes_files(name: &str) -> bool {
-    matches!(
-        name,
-        "rm" | "rmdir"
-            | "mv"
-            | "cp"
-            | "ln"
-            | "install"
-            | "chmod"
-            | "chown"
-            | "chattr"
-            | "setfacl"
-            | "truncate"
-            | "dd"
-            | "tee"
-            | "unlink"
-            | "rename"
-            | "shred"
-            | "rsync"
-            | "touch"
-            | "patch"
-            | "sed"
-            | "mount"
-    )
-}
-
 /// Where a command begins behind assignments and words like `env` and `nohup`.
 fn behind_prefixes(words: &[String]) -> usize {
     let mut at = 0;
@@ -285,7 +145,8 @@ fn behind_prefixes(words: &[String]) -> usize {
     words.len()
 }
 
-fn assigns(word: &str) -> bool {
+/// Whether a word gives a name a value.
+pub(super) fn assigns(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         let name = name.trim_end_matches('+');
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -337,25 +198,6 @@ mod tests {
         for script in ["echo 'x y; x y'", "cat <<'E'\nx y\nE", "command -v x y", "git log -S 'x y'"]
         {
             assert!(!words(script).contains(&"x y".to_owned()), "{script}");
-        }
-    }
-
-    #[test]
-    fn who_only_looks() {
-        for (script, looks) in [
-            ("cat f 2>/dev/null", true),
-            ("jq '.a | .b' f", true),
-            ("git add f", true),
-            ("cat f > g", false),
-            ("sed -i s/a/b/ f", false),
-            ("sed -n 3p f", true),
-            ("sort -o f f", false),
-            ("git checkout f", false),
-            ("./cat f", false),
-            ("PATH=. cat f", false),
-            ("cat \"$(rm f)\"", false),
-        ] {
-            assert_eq!(simple_commands(script).iter().all(only_looks), looks, "{script}");
         }
     }
 }

@@ -1,0 +1,66 @@
+//! The stance that both gauges ask for, and what caps it.
+
+use super::{Context, Facts};
+use crate::policy::gauge::Reading;
+use crate::policy::ramp::Ramp;
+use crate::policy::stance::{self, Cap, Readings, Stance};
+use crate::store::state::{self, First};
+
+impl Facts<'_> {
+    /// Both gauges, for the stance.
+    pub fn readings(&self, context: Option<Context>, file: Option<Reading>) -> Readings {
+        let written = file.map_or(0.0, |f| {
+            f.used.saturating_sub(self.session.born_words) as f64 * 100.0 / f.limit.max(1) as f64
+        });
+        Readings { context: context.map(|c| c.reading), file, written }
+    }
+
+    /// The stance by both gauges and what caps it.
+    pub fn stance(&self, ramp: &Ramp, readings: &Readings) -> Stance {
+        let min_written = self.settings.file.min_written;
+        let stance =
+            stance::stance(ramp, readings, self.session.ranks, min_written, |_| self.cap(readings));
+        self.account.moment(readings, &stance, ramp.name(stance.rank));
+        stance
+    }
+
+    /// Why nothing may be blocked now, if so.
+    pub fn cap(&self, readings: &Readings) -> Option<Cap> {
+        let calls = || state::calls(&self.places, self.id);
+        if self.session.overridden(self.now, calls) {
+            return Some(Cap::Override);
+        }
+        if self.settings.shadow {
+            return Some(Cap::Shadow);
+        }
+        self.cap_behind_shadow(readings)
+    }
+
+    /// Why nothing could be blocked even without the override and shadow mode.
+    pub fn cap_behind_shadow(&self, readings: &Readings) -> Option<Cap> {
+        let calls = || state::calls(&self.places, self.id);
+        if self.headless_only_coached() {
+            return Some(Cap::Headless);
+        }
+        if self.mode.as_deref() == Some("plan") {
+            return Some(Cap::Plan);
+        }
+        if let Some((until, why)) = &self.session.lifted
+            && *until > self.now
+        {
+            return Some(Cap::Lifted(why.clone()));
+        }
+        if self.carrier().chosen.is_none() {
+            return Some(Cap::NoCarrier);
+        }
+        // Our verbs reach the agent as text: what that can't name it can't run.
+        if self.places.project.to_str().is_none() || self.env.program().is_none() {
+            return Some(Cap::Lifted("no command can name this program and project".to_owned()));
+        }
+        if self.session.first == First::Grace {
+            return Some(Cap::Grace);
+        }
+        let percent = readings.context.map_or(0.0, |r| r.percent());
+        self.session.grace.filter(|g| percent < g.percent && calls() < g.calls).map(|_| Cap::Grace)
+    }
+}
