@@ -3,13 +3,29 @@
 //! made again from here.
 //!
 //! `<root>/sessions/<agent>/<session>/blocks/NNNNNN.pack`. A pack is a row of records: a line
-//! of JSON (the [`Header`]), then the block's bytes. Blocks of one row follow each other, and
-//! all blocks of a session, joined, are its transcript byte for byte.
+//! of JSON (the [`Header`]), then the block's bytes. Blocks of one row follow each other, the
+//! last one ends with the row's line break, and all blocks of a session, joined, are its
+//! transcript byte for byte. A session whose file was written anew gets a new edition: the
+//! blocks of the old one are kept as `blocks.<n>/`.
 
-use std::io;
-use std::path::{Path, PathBuf};
+mod cut;
+mod edition;
+mod pack;
+mod reader;
+mod records;
+mod root;
+#[cfg(test)]
+mod tests;
+mod writer;
 
 use serde::{Deserialize, Serialize};
+
+pub use edition::{Edition, editions, set_aside};
+pub use pack::{ROLL, numbers};
+pub use reader::{Reader, Rows};
+pub use records::{Head, Next, Records};
+pub use root::{Folder, Root, folder_name};
+pub use writer::{Author, Writer, whole_rows};
 
 /// What is known of a block without its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,129 +44,10 @@ pub struct Header {
     #[serde(rename = "type")]
     pub kind: String,
     /// When its row was written, as written.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
     /// Its length in bytes.
     pub bytes: u64,
     /// Where in these its content lies: start and length.
     pub content: (u64, u64),
-}
-
-/// Where the sessions are kept: `<data>/brain-guard`, by a setting or the environment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Root(PathBuf);
-
-impl Root {
-    /// The store in this folder; it holds `sessions/`.
-    pub fn new(folder: PathBuf) -> Self {
-        Self(folder)
-    }
-
-    /// `<root>/sessions`.
-    pub fn sessions(&self) -> PathBuf {
-        self.0.join("sessions")
-    }
-
-    /// The folder of a session.
-    pub fn folder(&self, agent: &str, session: &str) -> Folder {
-        let path = self.sessions().join(agent).join(session);
-        Folder { agent: agent.to_owned(), session: session.to_owned(), path }
-    }
-
-    /// All sessions there are, sorted.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn all(&self) -> io::Result<Vec<Folder>> {
-        todo!()
-    }
-
-    /// Sessions whose id begins so, or that are called exactly so.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn find(&self, id: &str) -> io::Result<Vec<Folder>> {
-        let _ = id;
-        todo!()
-    }
-}
-
-/// A session's folder in the store.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Folder {
-    /// Who ran it.
-    pub agent: String,
-    /// Its id.
-    pub session: String,
-    /// `<root>/sessions/<agent>/<session>`.
-    pub path: PathBuf,
-}
-
-impl Folder {
-    /// The database of the session.
-    pub fn database(&self) -> PathBuf {
-        self.path.join("session.db")
-    }
-
-    /// Its blocks.
-    pub fn blocks(&self) -> PathBuf {
-        self.path.join("blocks")
-    }
-}
-
-/// Rows read from the store, one after the other in one piece of memory.
-#[derive(Debug, Default)]
-pub struct Rows {
-    /// All their bytes, each with its line break.
-    pub bytes: Vec<u8>,
-    /// Where each ends.
-    pub ends: Vec<usize>,
-}
-
-impl Rows {
-    /// The rows, each with its line break.
-    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(self.ends.iter().copied()).map(|(start, end)| &self.bytes[start..end])
-    }
-}
-
-/// Reads a session's rows from the store, verified by their ids.
-#[derive(Debug)]
-pub struct Reader {
-    folder: PathBuf,
-}
-
-impl Reader {
-    /// Opens the blocks of a session.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn open(folder: &Folder) -> io::Result<Self> {
-        Ok(Self { folder: folder.blocks() })
-    }
-
-    /// The rows of the round `seq` that begins at `position` ([`crate::transcript::round::Round::position`]),
-    /// into `rows`, which is emptied first.
-    ///
-    /// # Errors
-    /// What the system says; `InvalidData` where a block is not what its id says.
-    pub fn round(&mut self, position: u64, seq: u32, rows: &mut Rows) -> io::Result<()> {
-        let _ = (&self.folder, position, seq, rows);
-        todo!()
-    }
-
-    /// Writes the transcript as it was, all of it.
-    ///
-    /// # Errors
-    /// As [`Reader::round`].
-    pub fn original(&mut self, to: &mut dyn io::Write) -> io::Result<u64> {
-        let _ = to;
-        todo!()
-    }
-}
-
-/// A path of the store that tests and messages name.
-pub fn shown(path: &Path) -> String {
-    path.display().to_string()
 }

@@ -1,0 +1,107 @@
+//! Rounds and whole transcripts out of the store.
+
+use std::io;
+
+use super::records::{Next, Records};
+use super::root::Folder;
+
+/// Rows read from the store, one after the other in one piece of memory.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// All their bytes, each with its line break.
+    pub bytes: Vec<u8>,
+    /// Where each ends.
+    pub ends: Vec<usize>,
+}
+
+impl Rows {
+    /// The rows, each with its line break.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(self.ends.iter().copied()).map(|(start, end)| &self.bytes[start..end])
+    }
+
+    /// Takes all rows out.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+}
+
+/// Reads a session's rows from the store, verified by their ids.
+#[derive(Debug)]
+pub struct Reader {
+    records: Records,
+}
+
+impl Reader {
+    /// Opens the blocks of a session.
+    ///
+    /// # Errors
+    /// `NotFound` where it has none.
+    pub fn open(folder: &Folder) -> io::Result<Self> {
+        let blocks = folder.blocks();
+        if !blocks.is_dir() {
+            let why =
+                format!("{}: no blocks; `brain-guard inscribe` writes them", blocks.display());
+            return Err(io::Error::new(io::ErrorKind::NotFound, why));
+        }
+        Ok(Self { records: Records::at(&blocks, 0) })
+    }
+
+    /// The rows of the round `seq` that begins at `position` ([`crate::transcript::round::Round::position`]),
+    /// into `rows`, which is emptied first. Quick where rounds are read in their order.
+    ///
+    /// # Errors
+    /// What the system says; `InvalidData` where a block is not what its id says, or no block
+    /// of the round stands there.
+    pub fn round(&mut self, position: u64, seq: u32, rows: &mut Rows) -> io::Result<()> {
+        rows.clear();
+        self.records.seek(position)?;
+        while self.row(rows, Some(seq))? {}
+        if rows.ends.is_empty() {
+            let why = format!(
+                "round {seq} is not where the index says; `brain-guard store check --repair` indexes it anew"
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
+        Ok(())
+    }
+
+    /// Writes the transcript as it was, all of it; returns its length.
+    ///
+    /// # Errors
+    /// As [`Reader::round`], and what the writer says.
+    pub fn original(&mut self, to: &mut dyn io::Write) -> io::Result<u64> {
+        self.records.seek(0)?;
+        let (mut rows, mut length) = (Rows::default(), 0);
+        while self.row(&mut rows, None)? {
+            to.write_all(&rows.bytes)?;
+            length += rows.bytes.len() as u64;
+            rows.clear();
+        }
+        Ok(length)
+    }
+
+    /// Puts the next row behind `rows`; `false` where there is none, or none of the round.
+    fn row(&mut self, rows: &mut Rows, seq: Option<u32>) -> io::Result<bool> {
+        let start = rows.bytes.len();
+        loop {
+            match self.records.peek()? {
+                Next::Record(head) if seq.is_none_or(|seq| head.round_seq == seq) => {
+                    self.records.take(&mut rows.bytes)?;
+                    // Only the last block of a row ends with a line break.
+                    if rows.bytes.last() == Some(&b'\n') {
+                        rows.ends.push(rows.bytes.len());
+                        return Ok(true);
+                    }
+                }
+                // A row of which some blocks are missing is being written.
+                _ => {
+                    rows.bytes.truncate(start);
+                    return Ok(false);
+                }
+            }
+        }
+    }
+}
