@@ -282,6 +282,20 @@ pub enum Verb {
     },
     /// Make a successor that holds the early work as an index table and the rest in full
     Revive(ReviveArgs),
+    /// Check a session file: chain, ids, tool calls, thinking, times
+    #[command(
+        after_help = "Ends with 1 where a client may refuse the file or lose a part of it.\n\nExamples:\n  brain-guard validate ~/.claude/projects/-home-me-project/3f0a9d1e-….jsonl\n  brain-guard validate --strict --json new.jsonl"
+    )]
+    Validate {
+        /// The session's file
+        file: PathBuf,
+        /// By what surgery's own outputs must pass: every finding is an error
+        #[arg(long)]
+        strict: bool,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// The plugin's module asks (not for people)
     #[command(hide = true)]
     Mod {

@@ -76,6 +76,7 @@ texts! {
     UserTypeClear => "user-type-clear.md",
     UserNotice => "user-notice.md",
     PasteLine => "paste-line.md",
+    SurgeryIndex => "surgery-index.md",
 }
 
 /// Fills `{{name}}` from `values`; a name nobody gave becomes nothing. Values are

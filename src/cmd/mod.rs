@@ -21,6 +21,7 @@ pub mod setup;
 pub mod status;
 pub mod steering;
 pub mod uninstall;
+pub mod validate;
 pub mod whose;
 
 use std::ffi::OsString;
@@ -182,6 +183,7 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
         | Verb::Inject(_)
         | Verb::Advise { .. }
         | Verb::Revive(_) => Err(anyhow::anyhow!("not built yet")),
+        Verb::Validate { file, strict, json } => validate::run(&file, strict, json),
         Verb::Mod { ask } => module::run(env, now, &ask),
         Verb::Clipboard { what } => clipboard(&what),
         Verb::Waiter { token, project } => waiter(env, &token, &project),

@@ -9,6 +9,7 @@ pub mod atomic;
 pub mod blocks;
 pub mod boundary;
 pub mod commits;
+pub mod fork;
 pub mod git;
 pub mod jobs;
 pub mod journal;

@@ -7,6 +7,7 @@ pub mod cost;
 pub mod engagement;
 pub mod export;
 pub mod fidelity;
+pub mod ids;
 pub mod inject;
 pub mod plan;
 pub mod table;

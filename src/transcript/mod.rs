@@ -9,5 +9,6 @@ pub mod fill;
 pub mod line;
 pub mod round;
 mod row;
+pub mod rows;
 pub mod span;
 pub mod usage;

@@ -66,6 +66,33 @@ pub fn fields(bytes: &[u8], found: &mut Vec<Field>) -> Option<usize> {
     }
 }
 
+/// The value of the field `name` of the object that begins `bytes`, without looking behind it.
+pub fn find<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let mut at = blanks(bytes, 0);
+    if bytes.get(at) != Some(&b'{') {
+        return None;
+    }
+    at = blanks(bytes, at + 1);
+    loop {
+        let end = string(bytes, at)?;
+        let found = &bytes[at + 1..end - 1] == name.as_bytes();
+        at = blanks(bytes, end);
+        if bytes.get(at) != Some(&b':') {
+            return None;
+        }
+        at = blanks(bytes, at + 1);
+        let end = value(bytes, at)?;
+        if found {
+            return Some(&bytes[at..end]);
+        }
+        at = blanks(bytes, end);
+        if bytes.get(at) != Some(&b',') {
+            return None;
+        }
+        at = blanks(bytes, at + 1);
+    }
+}
+
 /// The items of the array that begins `bytes`, into `found`; `None` where it is none or
 /// doesn't end.
 pub fn items(bytes: &[u8], found: &mut Vec<Span>) -> Option<usize> {

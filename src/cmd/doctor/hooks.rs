@@ -9,6 +9,7 @@ use super::{Finding, World};
 use crate::cmd::install::place;
 use crate::env;
 use crate::settings::{CarrierChoice, Headless, Mode};
+use crate::store::fork;
 use crate::store::paths::Places;
 use crate::store::state;
 
@@ -120,9 +121,7 @@ fn folder(world: &World) -> Option<PathBuf> {
         return Some(Path::new(path).parent()?.to_path_buf());
     }
     let project = world.places.project.to_str()?;
-    let name: String =
-        project.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    Some(world.config.join("projects").join(name))
+    Some(world.config.join("projects").join(fork::project_name(project)))
 }
 
 fn module(world: &World) -> Finding {

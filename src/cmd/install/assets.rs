@@ -76,6 +76,7 @@ pub const ASSETS: &[Asset] = assets![
     "templates/reread.md",
     "templates/settings.schema.json",
     "templates/stop-unsealed.md",
+    "templates/surgery-index.md",
     "templates/user-capped.md",
     "templates/user-notice.md",
     "templates/user-offer.md",

@@ -20,9 +20,10 @@ mod writer;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::transcript::rows::Rows;
 pub use edition::{Edition, editions, set_aside};
 pub use pack::{ROLL, numbers};
-pub use reader::{Reader, Rows};
+pub use reader::Reader;
 pub use records::{Head, Next, Records};
 pub use root::{Folder, Root, folder_name};
 pub use writer::{Author, Writer, whole_rows};

@@ -4,29 +4,7 @@ use std::io;
 
 use super::records::{Next, Records};
 use super::root::Folder;
-
-/// Rows read from the store, one after the other in one piece of memory.
-#[derive(Debug, Default)]
-pub struct Rows {
-    /// All their bytes, each with its line break.
-    pub bytes: Vec<u8>,
-    /// Where each ends.
-    pub ends: Vec<usize>,
-}
-
-impl Rows {
-    /// The rows, each with its line break.
-    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(self.ends.iter().copied()).map(|(start, end)| &self.bytes[start..end])
-    }
-
-    /// Takes all rows out.
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
-    }
-}
+use crate::transcript::rows::Rows;
 
 /// Reads a session's rows from the store, verified by their ids.
 #[derive(Debug)]

@@ -117,9 +117,9 @@ impl Row<'_> {
 /// Room to work in, so that nothing is allocated a row.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    pub(super) fields: Vec<Field>,
-    pub(super) message: Vec<Field>,
-    pub(super) spans: Vec<Span>,
+    pub(crate) fields: Vec<Field>,
+    pub(crate) message: Vec<Field>,
+    pub(crate) spans: Vec<Span>,
 }
 
 /// How a client writes its sessions.

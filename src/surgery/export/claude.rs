@@ -1,0 +1,250 @@
+//! Rows of Claude Code's sessions (client 2.1.329). `forkedFrom` is the client's own way to
+//! say where a row comes from; rows without a uuid are its bookkeeping and made by it anew.
+
+use memchr::memmem;
+
+use super::Birth;
+use super::form::{Call, Form, Kept, Link};
+use super::splice::{self, Object};
+use crate::surgery::ids::{Fresh, Source};
+use crate::surgery::plan::Plan;
+use crate::transcript::dialect::{self, Dialect, Kind, Row, Scratch};
+use crate::transcript::round::Session;
+use crate::transcript::rows::Rows;
+use crate::transcript::span::{self, Field, Span};
+
+/// Claude Code's form.
+#[derive(Debug)]
+pub(super) struct Claude;
+
+/// Whether a session is a subagent's: all its rows are marked as such.
+fn of_agent(source: &Session) -> bool {
+    source.parent.is_some() && source.id.starts_with("agent-")
+}
+
+impl Form for Claude {
+    fn dialect(&self) -> &'static dyn Dialect {
+        &dialect::Claude
+    }
+
+    fn header(&self, _: &Plan, _: &Birth, _: &mut Vec<u8>) -> bool {
+        false
+    }
+
+    fn kept(&self, row: &Row, source: &Session) -> bool {
+        row.id.is_some()
+            && !matches!(row.kind, Kind::Boundary | Kind::Broken)
+            && (!row.sidechain || of_agent(source))
+    }
+
+    fn fresh(&self, source: &Source, old: &str) -> Fresh {
+        source.uuid(old)
+    }
+
+    fn calls(&self, line: &[u8], row: &Row, items: &mut Vec<Span>, found: &mut dyn FnMut(Call)) {
+        let (block, name, result) = match row.kind {
+            Kind::Assistant => (&b"\"tool_use\""[..], "id", false),
+            Kind::ToolResult => (&b"\"tool_result\""[..], "tool_use_id", true),
+            _ => return,
+        };
+        let Some(content) = row.content.map(|at| at.of(line)) else { return };
+        if span::items(content, items).is_none() {
+            return;
+        }
+        for (item, at) in items.iter().enumerate() {
+            let json = at.of(content);
+            if span::find(json, "type") == Some(block)
+                && let Some(id) = span::find(json, name).and_then(span::plain)
+            {
+                found(Call { id, item, result });
+            }
+        }
+    }
+
+    fn row(
+        &self,
+        line: &[u8],
+        row: &Row,
+        link: &Link,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Option<Span> {
+        let mut fields = std::mem::take(&mut scratch.fields);
+        span::fields(line, &mut fields);
+        let (mut chained, mut named, mut timed, mut usage) = (false, false, false, None);
+        let agent = of_agent(link.source);
+        let mut object = Object::new(out);
+        for Field { name, value } in &fields {
+            let (name, json) = (name.of(line), value.of(line));
+            match name {
+                b"uuid" => object.plain(name, link.id),
+                b"parentUuid" => {
+                    chained = true;
+                    parent(&mut object, link.parent);
+                }
+                b"sessionId" => {
+                    named = true;
+                    object.plain(name, &link.birth.id);
+                }
+                b"session_id" => object.plain(name, &link.birth.id),
+                b"timestamp" => {
+                    timed = true;
+                    object.plain(name, link.time);
+                }
+                b"sourceToolAssistantUUID" => {
+                    if let Some(fresh) = span::plain(json).and_then(|old| (link.known)(old)) {
+                        object.plain(name, fresh.as_str());
+                    }
+                }
+                b"isSidechain" => {
+                    object.json(name, b"false");
+                }
+                b"agentId" if agent => {}
+                // References to what is not there, and what says a summary is one.
+                b"logicalParentUuid" | b"leafUuid" | b"forkedFrom" | b"brainGuard" => {}
+                b"isCompactSummary" | b"isVisibleInTranscriptOnly" if row.kind == Kind::Summary => {
+                }
+                b"message" if row.kind == Kind::Assistant => {
+                    usage = message(json, link, scratch, object.out(name));
+                }
+                _ => {
+                    object.json(name, json);
+                }
+            }
+        }
+        if !chained {
+            parent(&mut object, link.parent);
+        }
+        if !named {
+            object.plain(b"sessionId", &link.birth.id);
+        }
+        if !timed {
+            object.plain(b"timestamp", link.time);
+        }
+        let mut from = Object::new(object.out(b"forkedFrom"));
+        from.text(b"sessionId", &link.source.id);
+        from.plain(b"messageUuid", link.old);
+        from.end();
+        if let Some(lineage) = link.lineage {
+            object.json(b"brainGuard", lineage.as_bytes());
+        }
+        object.end_line();
+        scratch.fields = fields;
+        usage
+    }
+
+    fn message(&self, text: &str, link: &Link, out: &mut Vec<u8>) {
+        let mut object = Object::new(out);
+        parent(&mut object, link.parent);
+        object.json(b"isSidechain", b"false");
+        object.plain(b"type", "user");
+        let mut message = Object::new(object.out(b"message"));
+        message.plain(b"role", "user");
+        message.text(b"content", text);
+        message.end();
+        object.plain(b"uuid", link.id);
+        object.plain(b"timestamp", link.time);
+        object.plain(b"userType", "external");
+        object.text(b"cwd", &link.birth.cwd);
+        object.text(b"sessionId", &link.birth.id);
+        if let Some(lineage) = link.lineage {
+            object.json(b"brainGuard", lineage.as_bytes());
+        }
+        object.end_line();
+    }
+
+    fn usage(&self, tokens: u64) -> String {
+        format!(
+            r#"{{"input_tokens":{tokens},"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}}"#
+        )
+    }
+
+    fn behind(&self, rows: &Rows) -> Kept {
+        let boundary =
+            rows.iter().find(|line| memmem::find(line, b"\"compact_boundary\"").is_some());
+        let listed = || {
+            let kept = span::find(span::find(boundary?, "compactMetadata")?, "preservedMessages")?;
+            let ids = span::find(kept, "allUuids").or_else(|| span::find(kept, "uuids"))?;
+            let mut items = Vec::new();
+            span::items(ids, &mut items)?;
+            Some(items.iter().filter_map(|at| span::plain(at.of(ids))).map(str::to_owned).collect())
+        };
+        listed().map_or(Kept::Nothing, Kept::Ids)
+    }
+
+    fn without(&self, line: &[u8], row: &Row, gone: &[usize]) -> Option<Vec<u8>> {
+        let content = row.content?;
+        let mut items = Vec::new();
+        span::items(content.of(line), &mut items)?;
+        let left = splice::without(content.of(line), &items, gone)?;
+        let line = splice::replaced(line, content, &left);
+        if row.kind != Kind::ToolResult {
+            return Some(line);
+        }
+        // What the client shows of a result is of the one that went, or of all.
+        let mut fields = Vec::new();
+        span::fields(&line, &mut fields)?;
+        let mut out = Vec::with_capacity(line.len());
+        let mut object = Object::new(&mut out);
+        for Field { name, value } in &fields {
+            if name.of(&line) != b"toolUseResult" {
+                object.json(name.of(&line), value.of(&line));
+            }
+        }
+        object.end_line();
+        Some(out)
+    }
+
+    fn companions(&self, line: &[u8], found: &mut dyn FnMut(String)) {
+        let part = |bytes: &[u8]| -> Option<String> {
+            let end = bytes.iter().position(|b| !(b.is_ascii_alphanumeric() || b"._-".contains(b)));
+            let name = std::str::from_utf8(bytes.get(..end?)?).ok()?;
+            (!name.is_empty() && !name.starts_with('.')).then(|| name.to_owned())
+        };
+        for at in memmem::find_iter(line, b"/tool-results/") {
+            if let Some(name) = line.get(at + 14..).and_then(part) {
+                found(format!("tool-results/{name}"));
+            }
+        }
+        for at in memmem::find_iter(line, b"\"agentId\":\"") {
+            if let Some(name) = line.get(at + 11..).and_then(part) {
+                found(format!("subagents/agent-{name}.jsonl"));
+                found(format!("subagents/agent-{name}.meta.json"));
+            }
+        }
+    }
+}
+
+fn parent(object: &mut Object, parent: Option<&str>) {
+    match parent {
+        Some(id) => object.plain(b"parentUuid", id),
+        None => {
+            object.json(b"parentUuid", b"null");
+        }
+    }
+}
+
+/// Writes an assistant's message, under its own id or a fresh one; gives back where its usage
+/// lies in `out`.
+fn message(json: &[u8], link: &Link, scratch: &mut Scratch, out: &mut Vec<u8>) -> Option<Span> {
+    let mut fields = std::mem::take(&mut scratch.message);
+    let mut usage = None;
+    if span::fields(json, &mut fields).is_none() {
+        out.extend_from_slice(json);
+    } else {
+        let mut object = Object::new(out);
+        for Field { name, value } in &fields {
+            let (name, json) = (name.of(json), value.of(json));
+            match (name, link.message) {
+                (b"id", Some(fresh)) => object.plain(name, fresh),
+                (b"usage", _) => usage = Some(object.json(name, json)),
+                _ => {
+                    object.json(name, json);
+                }
+            }
+        }
+        object.end();
+    }
+    scratch.message = fields;
+    usage
+}

@@ -1,0 +1,223 @@
+//! Writes a plan as the rows of a new session, one piece at a time: what is kept is kept byte
+//! for byte, and only what makes it part of the new session is put in its place.
+
+mod claude;
+mod form;
+mod pi;
+mod round;
+mod splice;
+mod write;
+
+use std::collections::BTreeSet;
+
+pub use write::{Failed, all};
+
+use super::ids::{self, Fresh, Keys};
+use super::plan::{Place, Plan};
+use crate::clock::Time;
+use crate::transcript::dialect::Scratch;
+use crate::transcript::round::Session;
+use crate::transcript::span::Span;
+use form::{Form, Link};
+
+/// What the rows of the new session share.
+#[derive(Debug, Clone)]
+pub struct Birth {
+    /// The new session's id, a UUID.
+    pub id: String,
+    /// The folder it will run in.
+    pub cwd: String,
+    /// When it is made.
+    pub now: Time,
+    /// Tokens it will hold, where somebody counted them; else they are estimated.
+    pub tokens: Option<u64>,
+}
+
+/// Fills the text that an index table stands in (`templates/surgery-index.md`): `{{table}}`,
+/// `{{session}}`, `{{rounds}}`, `{{operation}}`.
+pub type Say<'s> = dyn Fn(&[(&str, &str)]) -> String + 's;
+
+/// A file of a source's companion folder that a kept round refers to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Companion {
+    /// Which of the plan's sessions.
+    pub session: usize,
+    /// Below the session's companion folder: `subagents/agent-1.jsonl`.
+    pub path: String,
+}
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Report {
+    /// Rows of the new session.
+    pub rows: u64,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Tokens it is estimated to hold.
+    pub tokens: u64,
+    /// Rows of kept rounds that were left out because they are the client's own bookkeeping.
+    pub bookkeeping: u64,
+    /// What else was left out, and why.
+    pub notes: Vec<String>,
+    /// Files that belong to kept rounds.
+    pub companions: BTreeSet<Companion>,
+}
+
+/// Turns pieces into rows. Fed in the plan's order; keeps what the chain needs, the ids that
+/// were given (sixteen bytes each), and nothing else.
+pub struct Exporter<'p> {
+    plan: &'p Plan,
+    birth: &'p Birth,
+    say: &'p Say<'p>,
+    form: &'static dyn Form,
+    /// Fresh ids, for each session.
+    sources: Vec<ids::Source>,
+    /// The row that the next one hangs on.
+    last: Option<Fresh>,
+    /// The time of that row, as written.
+    time: String,
+    /// Ids of written rows, of finished messages, of tool calls.
+    written: Keys,
+    messages: Keys,
+    calls: Keys,
+    /// Thinking blocks as they are in the sources.
+    thinking: Vec<ids::Key>,
+    /// Where the last message of this piece tells its usage.
+    usages: Vec<Span>,
+    /// Of index tables.
+    tables: u64,
+    /// Told on the first row.
+    lineage: Option<String>,
+    report: Report,
+    scratch: Scratch,
+}
+
+impl<'p> Exporter<'p> {
+    /// An exporter of this plan.
+    ///
+    /// # Errors
+    /// Sessions of a dialect that is not known, or of two.
+    pub fn new(plan: &'p Plan, birth: &'p Birth, say: &'p Say<'p>) -> Result<Self, Failed> {
+        let name = plan.sessions.first().map_or("claude", |s| s.dialect.as_str());
+        if let Some(other) = plan.sessions.iter().find(|s| s.dialect != name) {
+            let (a, b) = (name.to_owned(), other.dialect.clone());
+            return Err(Failed::Dialects(a, b));
+        }
+        let form = form::named(name).ok_or_else(|| Failed::Dialect(name.to_owned()))?;
+        Ok(Self {
+            plan,
+            birth,
+            say,
+            form,
+            sources: plan.sessions.iter().map(|s| ids::Source::new(&birth.id, &s.id)).collect(),
+            last: None,
+            time: String::new(),
+            written: Keys::default(),
+            messages: Keys::default(),
+            calls: Keys::default(),
+            thinking: Vec::new(),
+            usages: Vec::new(),
+            tables: 0,
+            lineage: Some(form::lineage(plan, birth)),
+            report: Report::default(),
+            scratch: Scratch::default(),
+        })
+    }
+
+    /// Appends what stands before the first piece.
+    pub fn open(&mut self, out: &mut Vec<u8>) {
+        if self.form.header(self.plan, self.birth, out) {
+            self.report.rows += 1;
+        }
+    }
+
+    /// Appends the message that holds an index table.
+    pub fn index(&mut self, places: &[Place], out: &mut Vec<u8>) {
+        self.usages.clear();
+        let Some((first, session)) = places.first().and_then(|p| Some((p, self.session(*p)?)))
+        else {
+            return;
+        };
+        let text = self.table(places, session);
+        let round = session.rounds.iter().find(|r| r.seq == first.seq);
+        let at = round.and_then(|r| r.started).unwrap_or(self.birth.now);
+        self.advance(Some(&form::stamp(at)));
+        self.tables += 1;
+        let name = format!("index {}", self.tables);
+        let id = self.form.fresh(&self.sources[first.session], &name);
+        self.written.insert(ids::key(id.as_str()));
+        let lineage = self.lineage.take();
+        let link = Link {
+            id: id.as_str(),
+            parent: self.last.as_ref().map(Fresh::as_str),
+            time: &self.time,
+            lineage: lineage.as_deref(),
+            ..Link::of(self.birth, session)
+        };
+        self.form.message(&text, &link, out);
+        self.report.tokens += text.len() as u64 / 4;
+        self.report.rows += 1;
+        self.last = Some(id);
+    }
+
+    fn session(&self, place: Place) -> Option<&'p Session> {
+        self.plan.sessions.get(place.session)
+    }
+
+    /// The text of an index message.
+    fn table(&self, places: &[Place], session: &Session) -> String {
+        let mut table = String::new();
+        for place in places {
+            let found =
+                self.session(*place).and_then(|s| s.rounds.iter().find(|r| r.seq == place.seq));
+            if let Some(round) = found {
+                table.push_str(&super::table::line(round));
+                table.push('\n');
+            }
+        }
+        (self.say)(&[
+            ("table", table.trim_end()),
+            ("session", &session.id),
+            ("rounds", &places.len().to_string()),
+            ("operation", form::operation(&self.plan.operation)),
+        ])
+    }
+
+    /// Sets the time of the next row: its own, or that of the row before where that is later.
+    fn advance(&mut self, own: Option<&str>) {
+        match own {
+            Some(own) if form::later(own, &self.time) => {
+                self.time.clear();
+                self.time.push_str(own);
+            }
+            _ if self.time.is_empty() => self.time = form::stamp(self.birth.now),
+            _ => {}
+        }
+    }
+
+    /// Whether the last piece holds an answer whose usage the client's gauge would read.
+    pub fn answered(&self) -> bool {
+        !self.usages.is_empty()
+    }
+
+    /// Takes the places of that usage, for [`Exporter::close`].
+    pub fn usages(&mut self) -> Vec<Span> {
+        std::mem::take(&mut self.usages)
+    }
+
+    /// Thinking blocks of the sources that were seen since the last call, by their digest.
+    pub fn thinking(&mut self) -> impl Iterator<Item = ids::Key> + '_ {
+        self.thinking.drain(..)
+    }
+
+    /// Ends the export: the last answer, which lies in `out` at the places that
+    /// [`Exporter::usages`] gave, says how many tokens the new session holds.
+    pub fn close(mut self, usages: &[Span], out: &mut Vec<u8>) -> Report {
+        self.report.tokens = self.birth.tokens.unwrap_or(self.report.tokens);
+        let usage = self.form.usage(self.report.tokens);
+        for at in usages.iter().rev() {
+            out.splice(at.start..at.end, usage.bytes());
+        }
+        self.report
+    }
+}

@@ -1,0 +1,282 @@
+//! A round into the new session: which of its rows, in which order, and without what nothing
+//! answers.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use super::form::{Call, Link};
+use super::{Companion, Exporter};
+use crate::surgery::ids::{self, Fresh, Key, Keys};
+use crate::surgery::plan::Place;
+use crate::transcript::dialect::{BlockKind, Kind, Row};
+use crate::transcript::rows::Rows;
+
+/// A row on its way.
+struct Entry<'a> {
+    /// The row as it will be written, but for what a link changes.
+    line: Cow<'a, [u8]>,
+    /// Its head, as it was; `content` lies in `line`.
+    row: Row<'a>,
+    fresh: Fresh,
+    /// Its API message.
+    message: Option<Key>,
+    /// It may hold thinking.
+    thinks: bool,
+    gone: bool,
+}
+
+impl Exporter<'_> {
+    /// Appends a round, whose rows are given as they are in the store.
+    pub fn round(&mut self, place: Place, rows: &Rows, out: &mut Vec<u8>) {
+        self.usages.clear();
+        let mut entries = self.entries(place, rows);
+        self.pair(place, &mut entries);
+        let order = order(&entries);
+        self.end_thinking(place, &mut entries, &order);
+        let (before, taken) = (out.len(), entries.iter().map(|e| e.line.len()).sum::<usize>());
+        self.emit(place, &entries, &order, out);
+        let written = out.len() - before;
+        let session = &self.plan.sessions[place.session];
+        let tokens = session.rounds.iter().find(|r| r.seq == place.seq).map_or(0, |r| r.tokens);
+        let given = rows.bytes.len().max(1);
+        // What fidelity took away is no longer in the context; what links add never was.
+        let left = taken.min(written).min(given) as u64;
+        self.report.tokens += if self.plan.fidelity == crate::surgery::fidelity::Fidelity::default()
+        {
+            tokens
+        } else {
+            tokens * left / given as u64
+        };
+    }
+
+    /// The rows that go into the new session, at the plan's fidelity.
+    fn entries<'a>(&mut self, place: Place, rows: &'a Rows) -> Vec<Entry<'a>> {
+        let session = &self.plan.sessions[place.session];
+        let dialect = self.form.dialect();
+        let mut entries = Vec::with_capacity(rows.ends.len());
+        let mut blocks = Vec::new();
+        for line in rows.iter() {
+            let mut row = dialect.row(line, &mut self.scratch);
+            let Some(id) = row.id.filter(|_| self.form.kept(&row, session)) else {
+                self.report.bookkeeping += 1;
+                continue;
+            };
+            let fresh = self.form.fresh(&self.sources[place.session], id);
+            if !self.written.insert(ids::key(fresh.as_str())) {
+                self.note(place, format_args!("a second row with the id {id} left out"));
+                continue;
+            }
+            let thinks = row.kind == Kind::Assistant && memmem::find(line, b"hinking\"").is_some();
+            if thinks {
+                dialect.blocks(line, &row, &mut self.scratch, &mut blocks);
+                let thinking = blocks.iter().filter(|b| b.kind == BlockKind::Thinking);
+                self.thinking.extend(thinking.map(|b| ids::digest(b.span.of(line))));
+            }
+            let found = &mut self.report.companions;
+            self.form.companions(line, &mut |path| {
+                found.insert(Companion { session: place.session, path });
+            });
+            let line = Cow::Borrowed(line);
+            if let Cow::Owned(line) = &line {
+                row.content = dialect.row(line, &mut self.scratch).content;
+            }
+            let message = row.message.map(ids::key);
+            entries.push(Entry { line, row, fresh, message, thinks, gone: false });
+        }
+        entries
+    }
+
+    /// Takes out calls that nothing answers and results that nobody asked for, and gives calls
+    /// whose id the new session has already a fresh one.
+    fn pair(&mut self, place: Place, entries: &mut [Entry]) {
+        let (mut called, mut answered) = (Keys::default(), Keys::default());
+        let mut seen: Vec<(Key, usize, usize, bool)> = Vec::new();
+        let mut gone: Vec<(usize, usize)> = Vec::new();
+        let mut again: Vec<String> = Vec::new();
+        let mut items = Vec::new();
+        for (at, entry) in entries.iter().enumerate() {
+            self.form.calls(
+                &entry.line,
+                &entry.row,
+                &mut items,
+                &mut |Call { id, item, result }| {
+                    let key = ids::key(id);
+                    let whole = if result {
+                        called.contains(&key) && answered.insert(key)
+                    } else {
+                        called.insert(key)
+                    };
+                    if !whole {
+                        gone.push((at, item));
+                        return;
+                    }
+                    seen.push((key, at, item, result));
+                    if !result && !self.calls.insert(key) {
+                        again.push(id.to_owned());
+                    }
+                },
+            );
+        }
+        let orphans = gone.len();
+        gone.extend(seen.iter().filter(|s| !s.3 && !answered.contains(&s.0)).map(|s| (s.1, s.2)));
+        if orphans > 0 {
+            self.note(place, format_args!("{orphans} tool results without their call left out"));
+        }
+        if gone.len() > orphans {
+            let open = gone.len() - orphans;
+            self.note(place, format_args!("{open} tool calls without a result left out"));
+        }
+        gone.sort_unstable();
+        for group in gone.chunk_by(|a, b| a.0 == b.0) {
+            let items: Vec<usize> = group.iter().map(|g| g.1).collect();
+            self.take(&mut entries[group[0].0], &items);
+        }
+        for old in again {
+            self.rename(place, entries, &old);
+        }
+    }
+
+    /// Takes items out of a row's message.
+    fn take(&mut self, entry: &mut Entry, items: &[usize]) {
+        match self.form.without(&entry.line, &entry.row, items) {
+            Some(line) => {
+                entry.row.content = self.form.dialect().row(&line, &mut self.scratch).content;
+                entry.line = Cow::Owned(line);
+            }
+            None => entry.gone = true,
+        }
+    }
+
+    /// Gives a tool call of this round another id, wherever its rows name it.
+    fn rename(&mut self, place: Place, entries: &mut [Entry], old: &str) {
+        let fresh = self.sources[place.session].hex(&format!("{old} {}", place.seq), 24);
+        let (from, to) = (format!("\"{old}\""), format!("\"toolu_{}\"", fresh.as_str()));
+        self.calls.insert(ids::key(&to[1..to.len() - 1]));
+        for entry in entries {
+            let Some(first) = memmem::find(&entry.line, from.as_bytes()) else { continue };
+            let mut line = entry.line[..first].to_vec();
+            let mut rest = &entry.line[first..];
+            while let Some(at) = memmem::find(rest, from.as_bytes()) {
+                line.extend_from_slice(&rest[..at]);
+                // Within a text a quote has a backslash: that is no id.
+                let escaped = line.last() == Some(&b'\\');
+                line.extend_from_slice(if escaped { &from } else { &to }.as_bytes());
+                rest = &rest[at + from.len()..];
+            }
+            line.extend_from_slice(rest);
+            entry.row.content = self.form.dialect().row(&line, &mut self.scratch).content;
+            entry.line = Cow::Owned(line);
+        }
+    }
+
+    /// Takes out thinking at the end of a message: the API refuses it there.
+    fn end_thinking(&mut self, place: Place, entries: &mut [Entry], order: &[usize]) {
+        let (mut taken, mut blocks) = (0, Vec::new());
+        let same = |a: &usize, b: &usize| {
+            entries[*a].message.is_some() && entries[*a].message == entries[*b].message
+        };
+        let groups: Vec<&[usize]> = order.chunk_by(same).collect();
+        for group in groups {
+            for at in group.iter().rev() {
+                let entry = &entries[*at];
+                if entry.gone {
+                    continue;
+                }
+                if !entry.thinks {
+                    break;
+                }
+                let dialect = self.form.dialect();
+                dialect.blocks(&entry.line, &entry.row, &mut self.scratch, &mut blocks);
+                let thinking =
+                    |b: &&crate::transcript::dialect::Block| b.kind == BlockKind::Thinking;
+                let trailing = blocks.iter().rev().take_while(thinking).count();
+                taken += trailing;
+                let keeps = trailing < blocks.len();
+                if trailing > 0 {
+                    let items: Vec<usize> = (blocks.len() - trailing..blocks.len()).collect();
+                    self.take(&mut entries[*at], &items);
+                }
+                if keeps {
+                    break;
+                }
+            }
+        }
+        if taken > 0 {
+            self.note(place, format_args!("{taken} thinking blocks that nothing follows left out"));
+        }
+    }
+
+    fn emit(&mut self, place: Place, entries: &[Entry], order: &[usize], out: &mut Vec<u8>) {
+        let session = &self.plan.sessions[place.session];
+        // The message that is being written, and its id where that is a fresh one.
+        let (mut current, mut renamed, mut used) = (None, None, None);
+        for at in order.iter().filter(|at| !entries[**at].gone) {
+            let entry = &entries[*at];
+            let old = entry.row.id.unwrap_or_default();
+            if entry.row.kind == Kind::Assistant
+                && (entry.message.is_none() || entry.message != current)
+            {
+                current = entry.message;
+                let taken = entry.message.is_some_and(|key| !self.messages.insert(key));
+                renamed = taken.then(|| {
+                    let fresh = self.sources[place.session].hex(&format!("message {old}"), 24);
+                    format!("msg_{}", fresh.as_str())
+                });
+            }
+            self.advance(entry.row.at);
+            let lineage = self.lineage.take();
+            let known = |id: &str| {
+                let fresh = self.form.fresh(&self.sources[place.session], id);
+                self.written.contains(&ids::key(fresh.as_str())).then_some(fresh)
+            };
+            let link = Link {
+                id: entry.fresh.as_str(),
+                parent: self.last.as_ref().map(Fresh::as_str),
+                time: &self.time,
+                old,
+                lineage: lineage.as_deref(),
+                message: renamed.as_deref().filter(|_| entry.row.kind == Kind::Assistant),
+                known: &known,
+                ..Link::of(self.birth, session)
+            };
+            let usage = self.form.row(&entry.line, &entry.row, &link, &mut self.scratch, out);
+            if let Some(usage) = usage.filter(|_| entry.row.used.is_some()) {
+                if used != Some(entry.message) {
+                    self.usages.clear();
+                    used = Some(entry.message);
+                }
+                self.usages.push(usage);
+            }
+            self.last = Some(entry.fresh);
+            self.report.rows += 1;
+        }
+    }
+
+    fn note(&mut self, place: Place, what: std::fmt::Arguments) {
+        let session = &self.plan.sessions[place.session].id;
+        let short: String = session.chars().take(8).collect();
+        self.report.notes.push(format!("{short}:{:03}: {what}", place.seq));
+    }
+}
+
+/// The order in which rows are written: their own, but that the rows of one message stand
+/// together, as the results of its first call may come before its last one is written.
+fn order(entries: &[Entry]) -> Vec<usize> {
+    let mut order = Vec::with_capacity(entries.len());
+    let mut last: Option<(Key, usize)> = None;
+    for (at, entry) in entries.iter().enumerate().filter(|(_, e)| !e.gone) {
+        match (entry.row.kind, entry.message, &mut last) {
+            (Kind::Assistant, Some(key), Some((open, end))) if key == *open => {
+                *end += 1;
+                order.insert(*end, at);
+            }
+            (Kind::Assistant, Some(key), _) => {
+                last = Some((key, order.len()));
+                order.push(at);
+            }
+            _ => order.push(at),
+        }
+    }
+    order
+}

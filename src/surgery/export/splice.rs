@@ -1,0 +1,92 @@
+//! Writing an object's fields: most as they are, some in another's place.
+
+use crate::transcript::span::Span;
+
+/// An object that is being written.
+pub(super) struct Object<'o> {
+    out: &'o mut Vec<u8>,
+    empty: bool,
+}
+
+impl<'o> Object<'o> {
+    /// Begins one.
+    pub fn new(out: &'o mut Vec<u8>) -> Self {
+        out.push(b'{');
+        Self { out, empty: true }
+    }
+
+    /// A field with its value's JSON; gives back where that lies.
+    pub fn json(&mut self, name: &[u8], value: &[u8]) -> Span {
+        self.name(name);
+        let start = self.out.len();
+        self.out.extend_from_slice(value);
+        Span { start, end: self.out.len() }
+    }
+
+    /// A field with a text that needs no escapes.
+    pub fn plain(&mut self, name: &[u8], text: &str) {
+        self.name(name);
+        self.out.push(b'"');
+        self.out.extend_from_slice(text.as_bytes());
+        self.out.push(b'"');
+    }
+
+    /// A field with any text.
+    pub fn text(&mut self, name: &[u8], text: &str) {
+        self.name(name);
+        quote(text, self.out);
+    }
+
+    /// Ends it, as a line.
+    pub fn end_line(self) {
+        self.out.extend_from_slice(b"}\n");
+    }
+
+    /// Ends it.
+    pub fn end(self) {
+        self.out.push(b'}');
+    }
+
+    /// What is written goes there.
+    pub fn out(&mut self, name: &[u8]) -> &mut Vec<u8> {
+        self.name(name);
+        self.out
+    }
+
+    fn name(&mut self, name: &[u8]) {
+        if !self.empty {
+            self.out.push(b',');
+        }
+        self.empty = false;
+        self.out.push(b'"');
+        self.out.extend_from_slice(name);
+        self.out.extend_from_slice(b"\":");
+    }
+}
+
+/// A text as JSON.
+pub(super) fn quote(text: &str, out: &mut Vec<u8>) {
+    // Writing into memory can't fail.
+    let _ = serde_json::to_writer(out, text);
+}
+
+/// The array without some of its items, which lie at `items`; `None` where none is left.
+pub(super) fn without(array: &[u8], items: &[Span], gone: &[usize]) -> Option<Vec<u8>> {
+    let mut out = vec![b'['];
+    for (at, item) in items.iter().enumerate() {
+        if gone.contains(&at) {
+            continue;
+        }
+        if out.len() > 1 {
+            out.push(b',');
+        }
+        out.extend_from_slice(item.of(array));
+    }
+    out.push(b']');
+    (out.len() > 2).then_some(out)
+}
+
+/// A row with `new` in the place of what lies at `at`.
+pub(super) fn replaced(line: &[u8], at: Span, new: &[u8]) -> Vec<u8> {
+    [&line[..at.start], new, &line[at.end..]].concat()
+}

@@ -1,0 +1,175 @@
+//! Ids of rows, messages and tool calls: as keys of sixteen bytes, so that a session of any
+//! size is known in little memory, and the fresh ones of a new session, derived so that the
+//! same input gives the same output.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use sha2::{Digest, Sha256};
+
+/// An id, in sixteen bytes.
+pub type Key = u128;
+
+/// A set of ids.
+pub type Keys = HashSet<Key, BuildHasherDefault<Folded>>;
+
+/// Keys are random already: they need no hashing.
+#[derive(Debug, Default)]
+pub struct Folded(u64);
+
+impl Hasher for Folded {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 = self.0.rotate_left(5) ^ u64::from_le_bytes(word);
+        }
+    }
+
+    fn write_u128(&mut self, key: u128) {
+        // A UUID's fixed bits stand still in both halves.
+        self.0 = (key as u64 ^ (key >> 64) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+/// The key of an id: a UUID is its own.
+pub fn key(id: &str) -> Key {
+    uuid(id).unwrap_or_else(|| digest(id.as_bytes()))
+}
+
+/// The key of any bytes.
+pub fn digest(bytes: &[u8]) -> Key {
+    first(&Sha256::digest(bytes).into())
+}
+
+/// A UUID as it is written: 36 characters.
+pub fn uuid(id: &str) -> Option<Key> {
+    let bytes = id.as_bytes();
+    if bytes.len() != 36 {
+        return None;
+    }
+    let mut key = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        if matches!(at, 8 | 13 | 18 | 23) {
+            if byte != b'-' {
+                return None;
+            }
+            continue;
+        }
+        key = key << 4 | Key::from((byte as char).to_digit(16)?);
+    }
+    Some(key)
+}
+
+/// Fresh ids for what comes from one session into a new one.
+#[derive(Debug, Clone)]
+pub struct Source(Sha256);
+
+impl Source {
+    /// What the new session `new` takes from the session `source`.
+    pub fn new(new: &str, source: &str) -> Self {
+        let mut seed = Sha256::new();
+        for part in [new, source] {
+            seed.update((part.len() as u64).to_le_bytes());
+            seed.update(part);
+        }
+        Self(seed)
+    }
+
+    /// The fresh id, a UUID, of what had the id `old`.
+    pub fn uuid(&self, old: &str) -> Fresh {
+        let mut bytes = self.bytes(old);
+        // Marked as random (RFC 9562, version 4): what checks UUIDs knows that one everywhere.
+        bytes[6] = bytes[6] & 0x0f | 0x40;
+        bytes[8] = bytes[8] & 0x3f | 0x80;
+        let mut text = [b'-'; 36];
+        let places = (0..36).filter(|at| !matches!(at, 8 | 13 | 18 | 23));
+        for (nibble, at) in places.enumerate() {
+            let byte = bytes[nibble / 2];
+            let digit = if nibble % 2 == 0 { byte >> 4 } else { byte & 0x0f };
+            text[at] = HEX[usize::from(digit)];
+        }
+        Fresh { text, length: 36 }
+    }
+
+    /// The fresh id of what had the id `old`: `digits` (at most 32) hex digits.
+    pub fn hex(&self, old: &str, digits: u8) -> Fresh {
+        let mut text = [b'0'; 36];
+        for (at, byte) in self.bytes(old).into_iter().enumerate() {
+            text[2 * at] = HEX[usize::from(byte >> 4)];
+            text[2 * at + 1] = HEX[usize::from(byte & 0x0f)];
+        }
+        Fresh { text, length: digits.min(32) }
+    }
+
+    fn bytes(&self, old: &str) -> [u8; 16] {
+        let mut seed = self.0.clone();
+        seed.update(old);
+        first(&seed.finalize().into()).to_be_bytes()
+    }
+}
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
+/// An id that was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fresh {
+    text: [u8; 36],
+    length: u8,
+}
+
+impl Fresh {
+    /// Its text.
+    pub fn as_str(&self) -> &str {
+        // All of it is ASCII.
+        std::str::from_utf8(&self.text[..usize::from(self.length)]).unwrap_or_default()
+    }
+}
+
+fn first(digest: &[u8; 32]) -> Key {
+    let mut key = [0; 16];
+    key.copy_from_slice(&digest[..16]);
+    Key::from_be_bytes(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uuid_is_its_own_key_in_either_case() {
+        let id = "3f0a9d1e-0000-4000-8000-0000000000ff";
+        assert_eq!(uuid(id), Some(0x3f0a_9d1e_0000_4000_8000_0000_0000_00ff));
+        assert_eq!(key(&id.to_uppercase()), key(id));
+        for wrong in [
+            "",
+            "3f0a9d1e",
+            "3f0a9d1e-0000-4000-8000-0000000000fg",
+            "3f0a9d1e00000-4000-8000-0000000000ff",
+        ] {
+            assert_eq!(uuid(wrong), None, "{wrong}");
+        }
+        assert_ne!(key("msg_1"), key("msg_2"));
+    }
+
+    #[test]
+    fn fresh_ids_are_the_same_for_the_same_input_and_others_for_others() {
+        let fresh = Source::new("new", "old").uuid("row");
+        assert_eq!(fresh, Source::new("new", "old").uuid("row"));
+        for other in [
+            ("new", "old", "rox"),
+            ("nev", "old", "row"),
+            ("new", "olf", "row"),
+            ("newo", "ld", "row"),
+        ] {
+            assert_ne!(fresh, Source::new(other.0, other.1).uuid(other.2), "{other:?}");
+        }
+        assert!(uuid(fresh.as_str()).is_some(), "{}", fresh.as_str());
+        assert_eq!((&fresh.as_str()[14..15], fresh.as_str().len()), ("4", 36));
+        assert_eq!(Source::new("new", "old").hex("row", 8).as_str().len(), 8);
+    }
+}

@@ -1,0 +1,72 @@
+//! The rules, each with its own reason.
+
+use super::Level::{self, Error, Warning};
+
+/// A rule: its short name, how much it counts in a session that a client wrote (in one that
+/// surgery made it is always an error), and what it asks for.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its short name.
+    pub name: &'static str,
+    /// How much it counts.
+    pub level: Level,
+    /// What it asks for.
+    pub asks: &'static str,
+}
+
+macro_rules! rules {
+    ($($constant:ident $name:literal $level:ident $asks:literal;)+) => {
+        $(#[doc = $asks] pub(super) const $constant: Rule = Rule { name: $name, level: $level, asks: $asks };)+
+
+        /// All rules.
+        pub const RULES: &[Rule] = &[$($constant),+];
+    };
+}
+
+rules! {
+    EMPTY_FILE "nothing" Error "the file holds a message";
+    JSON "json" Error "each line is one JSON object in UTF-8";
+    LINE "line" Warning "the last line ends with a line break";
+    HEADER "header" Error "a file of pi begins with a header of version 3 that has an id";
+    MESSAGE "message" Error "a row of a message has one, with content";
+    ROLE "role" Error "a message's role is that of its row";
+    UUID "uuid" Error "each row of the chain has an id";
+    UNIQUE "uuid-twice" Error "ids are unique";
+    CHAIN "chain" Error "what a row hangs on stands before it in the file";
+    ROOT "root" Warning "one row hangs on nothing: the first";
+    BRANCH "branch" Warning "each row hangs on the one before it";
+    LEAF "leaf" Error "the row that a bookmark names is in the file";
+    BOUNDARY "boundary" Warning "what a compaction refers to is in the file";
+    REFERENCE "reference" Warning "other rows that a row names are in the file";
+    FORK "fork" Error "where a row was copied from is told by session and id";
+    CALL_OPEN "call-open" Warning "each tool call has a result";
+    CALL_TWICE "call-twice" Error "ids of tool calls are unique";
+    RESULT_ALONE "result-alone" Error "each tool result has its call ahead of it";
+    RESULT_TWICE "result-twice" Error "each tool call has one result";
+    RESULT_LATE "result-late" Warning "a result comes before the next message of the agent and of the user";
+    RESULT_TYPE "result-type" Error "what the client shows of a result is an object, a list, or a text that is no markup";
+    THINKING "thinking" Error "thinking has its text and its signature";
+    CHANGED "thinking-changed" Error "thinking is byte for byte that of its source";
+    THINKING_LAST "thinking-last" Warning "thinking is not the last of a message";
+    SESSION "session" Warning "all rows name one session";
+    NAME "session-name" Warning "the session is called as its file";
+    TIME "timestamp" Error "each row of the chain says when it was written";
+    ORDER "time-order" Warning "no row is written before the one ahead of it";
+    SPLIT "message-split" Warning "the rows of one message stand together";
+    EMPTY "empty" Warning "a message holds something";
+    FIRST "first" Warning "the first message is the user's";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_reasons_are_sentences() {
+        let mut names: Vec<_> = RULES.iter().map(|rule| rule.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), RULES.len());
+        assert!(RULES.iter().all(|rule| rule.asks.contains(' ')));
+    }
+}
