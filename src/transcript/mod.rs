@@ -5,6 +5,7 @@
 mod branch;
 pub mod course;
 pub mod dialect;
+pub mod digest;
 pub mod fill;
 pub mod line;
 pub mod round;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::dialect::Kind;
+use super::dialect::{Kind, Row};
 use crate::clock::Time;
 
 /// Tells which round each row belongs to, fed in the file's order.
@@ -15,12 +15,18 @@ pub struct Rounds {
     pub seq: u32,
     /// A compaction began this round, and its summary is still to come.
     pub summary_due: bool,
+    /// Whether the file is a subagent's own, as its first row in the chain tells.
+    subagent: Option<bool>,
 }
 
 impl Rounds {
-    /// The round that a row of this kind belongs to.
-    pub fn place(&mut self, kind: Kind) -> u32 {
-        match kind {
+    /// The round that this row belongs to.
+    pub fn place(&mut self, row: &Row) -> u32 {
+        if self.subagent.is_none() && row.id.is_some() {
+            self.subagent = Some(row.sidechain);
+        }
+        match row.kind {
+            _ if self.beside(row) => {}
             Kind::Boundary => {
                 self.seq += 1;
                 self.summary_due = true;
@@ -33,6 +39,12 @@ impl Rounds {
             _ => {}
         }
         self.seq
+    }
+
+    /// Whether a row is a subagent's in a file of the main loop, as older clients wrote them:
+    /// it belongs to the round, and is no part of its conversation.
+    pub fn beside(&self, row: &Row) -> bool {
+        row.sidechain && self.subagent == Some(false)
     }
 }
 
@@ -50,9 +62,10 @@ pub struct Round {
     pub user: bool,
     /// Whether the agent answered.
     pub assistant: bool,
-    /// The beginning of the user's words, on one line, at most [`PREVIEW`] characters.
+    /// The beginning of the user's words on one line: [`PREVIEW`] characters, and `...` where
+    /// there is more. Of a compaction, of its summary.
     pub user_preview: String,
-    /// The beginning of the agent's words, on one line, at most [`PREVIEW`] characters.
+    /// The beginning of the agent's last text, likewise.
     pub agent_preview: String,
     /// The tool call that says most of the round: `Agent·Read console`.
     pub key_tool: Option<String>,
@@ -84,6 +97,15 @@ pub struct Round {
 /// Characters of a preview in the index (seed 000: "first 80 characters").
 pub const PREVIEW: usize = 80;
 
+/// The words of a round, for the search.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Words {
+    /// What the user said.
+    pub user: String,
+    /// What the agent said.
+    pub agent: String,
+}
+
 /// A session as surgery sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Session {
@@ -107,11 +129,3 @@ pub struct Session {
     pub rounds: Vec<Round>,
 }
 
-/// The words of a round, for the search.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Words {
-    /// What the user said.
-    pub user: String,
-    /// What the agent said.
-    pub agent: String,
-}

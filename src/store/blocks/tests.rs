@@ -39,7 +39,7 @@ fn write(folder: &Folder, text: &[u8], roll: u64) -> Vec<(u32, u64)> {
     while let Some(line) = lines.next().unwrap() {
         let row = dialect.row(line.bytes, &mut scratch);
         dialect.blocks(line.bytes, &row, &mut scratch, &mut parts);
-        let round = rounds.place(row.kind);
+        let round = rounds.place(&row);
         let whose = Author { session: "s", row: line.number - 1, round };
         let position = writer.place().unwrap();
         writer.row(whose, &row, line.bytes, &parts).unwrap();

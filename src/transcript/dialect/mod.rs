@@ -7,7 +7,10 @@ mod pi;
 pub use claude::Claude;
 pub use pi::Pi;
 
-use super::span::{Field, Span};
+use std::borrow::Cow;
+
+use super::digest::Facts;
+use super::span::{self, Field, Span};
 
 /// What a row is to the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -77,6 +80,15 @@ pub struct Block {
     pub span: Span,
 }
 
+/// A tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call<'a> {
+    /// The tool.
+    pub name: Cow<'a, str>,
+    /// What it was given, as JSON.
+    pub input: &'a [u8],
+}
+
 /// A row's head. Texts are borrowed from the row and hold no escapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row<'a> {
@@ -133,6 +145,18 @@ pub trait Dialect: Sync {
 
     /// The parts of the row's message, in order, into `found`; none for rows without a message.
     fn blocks(&self, line: &[u8], row: &Row, scratch: &mut Scratch, found: &mut Vec<Block>);
+
+    /// The call that a block of the kind [`BlockKind::ToolUse`] makes.
+    fn call<'a>(&self, block: &'a [u8]) -> Option<Call<'a>>;
+
+    /// What a person said in a text of the user's role; `None` where the client says it.
+    fn said<'a>(&self, text: &'a str) -> Option<Cow<'a, str>>;
+
+    /// What a person said while the agent was at work, where an attachment holds that.
+    fn queued(&self, line: &[u8]) -> Option<String>;
+
+    /// Puts what a row says of its session into `facts`, where that is not known yet.
+    fn facts(&self, line: &[u8], facts: &mut Facts);
 }
 
 /// The dialect of that name.
@@ -148,4 +172,12 @@ pub fn named(name: &str) -> Option<&'static dyn Dialect> {
 /// type `session`, everything else is the client's.
 pub fn of_first_line(line: &[u8]) -> &'static dyn Dialect {
     if pi::is_header(line) { &Pi } else { &Claude }
+}
+
+/// A call by the names that its fields have.
+fn call<'a>(block: &'a [u8], input: &str) -> Option<Call<'a>> {
+    let mut fields = Vec::new();
+    span::fields(block, &mut fields)?;
+    let name = span::text(span::get(block, &fields, "name")?)?;
+    Some(Call { name, input: span::get(block, &fields, input).unwrap_or_default() })
 }

@@ -1,7 +1,10 @@
 //! Sessions of pi and of `OpenClaw` up to 2026.7.1 (entries of version 3, as pi 0.53 and
 //! 0.73 write them).
 
-use super::{Block, BlockKind, Dialect, Kind, Row, Scratch};
+use std::borrow::Cow;
+
+use super::{Block, BlockKind, Call, Dialect, Kind, Row, Scratch};
+use crate::transcript::digest::Facts;
 use crate::transcript::span::{self, Field, Span};
 
 /// pi and `OpenClaw`.
@@ -25,7 +28,7 @@ impl Dialect for Pi {
             return Row::of(Kind::Broken);
         }
         let mut row = Row::of(Kind::Other);
-        let (mut kind, mut message) = (&b""[..], None);
+        let (mut kind, mut message, mut summary) = (&b""[..], None, None);
         for Field { name, value } in &scratch.fields {
             let json = value.of(line);
             match name.of(line) {
@@ -34,6 +37,7 @@ impl Dialect for Pi {
                 b"parentId" => row.parent = span::plain(json),
                 b"timestamp" => row.at = span::plain(json),
                 b"message" => message = Some(*value),
+                b"summary" | b"content" => summary = Some(*value),
                 _ => {}
             }
         }
@@ -43,7 +47,10 @@ impl Dialect for Pi {
                 row.id = None;
                 Kind::Other
             }
-            b"\"compaction\"" => Kind::Boundary,
+            b"\"compaction\"" => {
+                row.content = summary;
+                Kind::Boundary
+            }
             b"\"branch_summary\"" | b"\"custom_message\"" => Kind::Attachment,
             b"\"message\"" => message.map_or(Kind::System, |at| role(line, at, &mut row, scratch)),
             _ if row.id.is_some() => Kind::System,
@@ -54,7 +61,8 @@ impl Dialect for Pi {
 
     fn blocks(&self, line: &[u8], row: &Row, scratch: &mut Scratch, found: &mut Vec<Block>) {
         found.clear();
-        let Some(content) = row.content else { return };
+        // A compaction's summary is no part of a message.
+        let Some(content) = row.content.filter(|_| row.kind != Kind::Boundary) else { return };
         let words = match row.kind {
             Kind::Assistant => BlockKind::AssistantText,
             Kind::ToolResult => BlockKind::ToolResult,
@@ -83,6 +91,30 @@ impl Dialect for Pi {
             }
         }
         scratch.spans = spans;
+    }
+
+    fn call<'a>(&self, block: &'a [u8]) -> Option<Call<'a>> {
+        super::call(block, "arguments")
+    }
+
+    fn said<'a>(&self, text: &'a str) -> Option<Cow<'a, str>> {
+        Some(Cow::Borrowed(text))
+    }
+
+    fn queued(&self, _: &[u8]) -> Option<String> {
+        None
+    }
+
+    fn facts(&self, line: &[u8], facts: &mut Facts) {
+        if !is_header(line) {
+            return;
+        }
+        let mut fields = Vec::new();
+        span::fields(line, &mut fields);
+        let field = |name| span::get(line, &fields, name).and_then(span::text).map(Cow::into_owned);
+        facts.id = field("id");
+        facts.cwd = field("cwd");
+        facts.parent = field("parentSession");
     }
 }
 
