@@ -7,6 +7,10 @@ pub mod course;
 pub mod dialect;
 pub mod digest;
 pub mod fill;
+#[cfg(test)]
+pub(crate) mod generate;
+#[cfg(test)]
+mod laws;
 pub mod line;
 pub mod round;
 mod row;

@@ -128,4 +128,3 @@ pub struct Session {
     /// Its rounds, in order, from round 1.
     pub rounds: Vec<Round>,
 }
-

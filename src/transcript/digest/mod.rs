@@ -204,4 +204,4 @@ impl Open {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,17 +1,32 @@
 use super::*;
 use crate::transcript::dialect::{Claude, Scratch};
 
-/// All rounds of a transcript.
-fn rounds(lines: &[&str]) -> Vec<(Round, Words)> {
-    let (mut digest, mut scratch, mut blocks) = (Digest::default(), Scratch::default(), Vec::new());
+/// All rounds of a transcript; their positions are the numbers of their first rows.
+pub(crate) fn digest(bytes: &[u8]) -> Vec<(Round, Words)> {
+    let mut digest = Digest::default();
     let mut all = Vec::new();
-    for (number, line) in lines.iter().enumerate() {
-        let row = Claude.row(line.as_bytes(), &mut scratch);
-        Claude.blocks(line.as_bytes(), &row, &mut scratch, &mut blocks);
-        all.extend(digest.row(&Claude, &row, line.as_bytes(), &blocks, number as u64));
-    }
+    feed(&mut digest, bytes, 0, &mut all);
     all.extend(digest.open());
     all
+}
+
+/// Feeds whole lines.
+pub(crate) fn feed(
+    digest: &mut Digest,
+    bytes: &[u8],
+    before: u64,
+    ended: &mut Vec<(Round, Words)>,
+) {
+    let (mut scratch, mut blocks) = (Scratch::default(), Vec::new());
+    for (number, line) in bytes.split_inclusive(|b| *b == b'\n').enumerate() {
+        let row = Claude.row(line, &mut scratch);
+        Claude.blocks(line, &row, &mut scratch, &mut blocks);
+        ended.extend(digest.row(&Claude, &row, line, &blocks, before + number as u64));
+    }
+}
+
+fn rounds(lines: &[&str]) -> Vec<(Round, Words)> {
+    digest(lines.join("\n").as_bytes())
 }
 
 fn user(id: &str, parent: Option<&str>, content: &str) -> String {
