@@ -28,8 +28,7 @@ use crate::store::blocks::{Folder, Root};
 
 pub use self::exports::{Detail, Export};
 pub use self::mend::Fault;
-pub use self::search::{Filter, Hit, Snippet};
-pub use self::tags::{ID, is_id};
+pub use self::search::{Filter, Hit, Snippet, Tagged};
 
 /// What can go wrong with a database.
 #[derive(Debug, Error)]
@@ -182,3 +181,6 @@ fn made(kept: &RefCell<Option<Rc<Db>>>, path: &Path, steps: open::Steps) -> Resu
     *kept.borrow_mut() = Some(Rc::clone(&db));
     Ok(db)
 }
+
+#[cfg(test)]
+mod tests;

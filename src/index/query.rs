@@ -26,13 +26,16 @@ fn unspaced(c: char) -> bool {
 /// control characters but blanks, for two of them mark what was found.
 pub fn indexed(text: &str) -> String {
     let mut to = String::with_capacity(text.len() + text.len() / 16);
-    let mut before = false;
+    // Whether the last sign was of an unspaced script; at the beginning and behind a blank
+    // nothing is to be parted.
+    let mut before = None;
     for c in text.chars() {
         let alone = unspaced(c);
-        if (alone || before) && !c.is_whitespace() && !to.is_empty() {
+        let blank = c.is_whitespace() || c.is_control();
+        if !blank && before.is_some_and(|before| before || alone) {
             to.push(BREAK);
         }
-        before = alone;
+        before = (!blank).then_some(alone);
         to.push(if c.is_control() { ' ' } else { c });
     }
     to

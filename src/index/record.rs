@@ -47,7 +47,8 @@ impl Index {
         self.change(folder, |own, revision| {
             own.run(|c| {
                 for (round, _) in rounds {
-                    let round = &Round { engagement: tag(c, round, engagement)?, ..round.clone() };
+                    let round =
+                        &Round { engagement: tag(c, folder, round, engagement)?, ..round.clone() };
                     rows::put(c, &folder.session, &folder.agent, round)?;
                 }
                 facts(c, folder, session, revision)?;
@@ -135,11 +136,15 @@ fn number(connection: &Connection, folder: &Folder, revision: i64) -> rusqlite::
 /// else `engagement`.
 fn tag(
     connection: &Connection,
+    folder: &Folder,
     round: &Round,
     engagement: Option<&str>,
 ) -> rusqlite::Result<Option<String>> {
-    let mut known = connection.prepare_cached("SELECT engagement_id FROM rounds WHERE seq = ?1")?;
-    if let Some(tag) = known.query_row([round.seq], |row| row.get(0)).optional()? {
+    let mut known = connection.prepare_cached(
+        "SELECT engagement_id FROM rounds WHERE session_id = ?1 AND agent = ?2 AND seq = ?3",
+    )?;
+    let key = params![folder.session, folder.agent, round.seq];
+    if let Some(tag) = known.query_row(key, |row| row.get(0)).optional()? {
         return Ok(tag);
     }
     if let Some(id) = &round.first_id {

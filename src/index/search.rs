@@ -13,12 +13,26 @@ use crate::store::blocks::Folder;
 pub struct Filter {
     /// Of this session.
     pub session: Option<Folder>,
-    /// Tagged so.
-    pub engagement: Option<String>,
+    /// By their tags.
+    pub tagged: Tagged,
     /// Of this agent.
     pub agent: Option<String>,
     /// Not begun before.
     pub since: Option<Time>,
+}
+
+/// Which tags count.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Tagged {
+    /// Any, and none.
+    #[default]
+    Any,
+    /// This engagement's.
+    As(String),
+    /// None.
+    No,
+    /// Any but this engagement's, and none.
+    Not(String),
 }
 
 /// A round that was found.
@@ -99,9 +113,12 @@ impl Index {
                  CROSS JOIN everywhere.rounds r ON r.session_id = s.session_id \
                      AND r.agent = s.agent AND r.seq = words.rowid & 4294967295 \
                  WHERE words MATCH ?1 AND words.rowid BETWEEN ?2 AND ?3 \
-                 AND (?4 IS NULL OR r.engagement_id = ?4) AND (?5 IS NULL OR r.agent = ?5) \
+                 AND CASE ?7 WHEN 'as' THEN r.engagement_id = ?4 \
+                     WHEN 'no' THEN r.engagement_id IS NULL \
+                     WHEN 'not' THEN r.engagement_id IS NOT ?4 ELSE 1 END \
+                 AND (?5 IS NULL OR r.agent = ?5) \
                  AND (?6 IS NULL OR r.started >= ?6) \
-                 ORDER BY rank LIMIT ?7",
+                 ORDER BY rank LIMIT ?8",
             )?;
             let hit = |row: &rusqlite::Row| {
                 Ok(Hit {
@@ -113,10 +130,15 @@ impl Index {
                     snippet: Snippet::of(row.get_ref(5)?.as_str()?),
                 })
             };
+            let (id, how) = match &filter.tagged {
+                Tagged::Any => (None, ""),
+                Tagged::As(id) => (Some(id), "as"),
+                Tagged::No => (None, "no"),
+                Tagged::Not(id) => (Some(id), "not"),
+            };
             let since = filter.since.map(rows::time);
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let asked =
-                params![expression, first, last, filter.engagement, filter.agent, since, limit];
+            let asked = params![expression, first, last, id, filter.agent, since, how, limit];
             find.query_map(asked, hit)?.collect()
         })
     }

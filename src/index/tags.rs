@@ -1,6 +1,6 @@
 //! Sessions and their rounds as they are asked for, tags, and the phases of engagements.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::params;
 
@@ -9,15 +9,6 @@ use super::{Error, Index, mirror, rows, schema};
 use crate::store::blocks::Folder;
 use crate::surgery::engagement::Phase;
 use crate::transcript::round::{Round, Session};
-
-/// What an engagement's id is, for messages.
-pub const ID: &str = "1 to 60 letters, digits, `-`, `_` and `.`";
-
-/// Whether a text may be an engagement's id.
-pub fn is_id(text: &str) -> bool {
-    let fits = |c: char| c.is_alphanumeric() || "-_.".contains(c);
-    (1..=60).contains(&text.chars().count()) && text.chars().all(fits)
-}
 
 impl Index {
     /// A session with all its rounds and their tags.
@@ -74,14 +65,18 @@ impl Index {
             let mut changed = 0;
             let mut missing = Vec::new();
             own.run(|c| {
-                let mut known = c.prepare_cached("SELECT 1 FROM rounds WHERE seq = ?1")?;
-                let mut write = c.prepare_cached(
-                    "UPDATE rounds SET engagement_id = ?2 \
-                     WHERE seq = ?1 AND engagement_id IS NOT ?2",
+                let mut known = c.prepare_cached(
+                    "SELECT 1 FROM rounds WHERE session_id = ?1 AND agent = ?2 AND seq = ?3",
                 )?;
+                let mut write = c.prepare_cached(
+                    "UPDATE rounds SET engagement_id = ?4 \
+                     WHERE session_id = ?1 AND agent = ?2 AND seq = ?3 \
+                     AND engagement_id IS NOT ?4",
+                )?;
+                let (id, agent) = (&folder.session, &folder.agent);
                 for seq in &rounds {
-                    if known.exists([seq])? {
-                        changed += write.execute(params![seq, engagement])?;
+                    if known.exists(params![id, agent, seq])? {
+                        changed += write.execute(params![id, agent, seq, engagement])?;
                     } else {
                         missing.push(seq.to_string());
                     }
@@ -122,7 +117,8 @@ impl Index {
     /// [`Error`].
     pub fn tagged(&self, engagement: Option<&str>) -> Result<Vec<(Session, Round)>, Error> {
         let Some(all) = self.all()? else { return Ok(Vec::new()) };
-        let sessions = self.sessions()?;
+        let key = |session: Session| ((session.id.clone(), session.agent.clone()), session);
+        let sessions: HashMap<_, _> = self.sessions()?.into_iter().map(key).collect();
         all.run(|c| {
             let query = format!(
                 "SELECT {}, session_id, agent FROM rounds \
@@ -135,8 +131,7 @@ impl Index {
             let mut rounds = Vec::new();
             while let Some(row) = found.next()? {
                 let (id, agent): (String, String) = (row.get(18)?, row.get(19)?);
-                let session = sessions.iter().find(|s| s.id == id && s.agent == agent);
-                if let Some(session) = session {
+                if let Some(session) = sessions.get(&(id, agent)) {
                     rounds.push((session.clone(), rows::round(row)?));
                 }
             }
