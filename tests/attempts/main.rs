@@ -12,6 +12,7 @@ mod attempt;
 mod files;
 mod forged;
 mod harmless;
+mod history;
 mod left;
 mod others;
 mod scene;
@@ -37,8 +38,15 @@ fn main() -> ExitCode {
     let filter = words.iter().find(|w| !w.starts_with('-')).map_or("", String::as_str);
     let wanted = |name: &str| "attempts".contains(filter) || name.contains(filter);
     let began = Instant::now();
-    let lists =
-        [shell::all(), files::all(), others::all(), squeezed::all(), forged::all(), left::all()];
+    let lists = [
+        shell::all(),
+        files::all(),
+        others::all(),
+        history::all(),
+        squeezed::all(),
+        forged::all(),
+        left::all(),
+    ];
     let attempts: Vec<Attempt> = lists.into_iter().flatten().filter(|a| wanted(&a.name)).collect();
     let outcomes = all_of(&attempts, |a| guarded(&a.name, || a.make()));
     let count = |is: fn(&Outcome) -> bool| outcomes.iter().filter(|o| is(o)).count();

@@ -1,0 +1,106 @@
+//! What is asked of the benchmark.
+
+use std::path::PathBuf;
+
+/// The command line, as `./bench surgery` hands it on.
+#[derive(Debug, Default)]
+pub struct Args {
+    /// The program to measure, and the target it is built for.
+    pub binary: PathBuf,
+    pub target: String,
+    /// The passes over a file, and the program whose memory is known.
+    pub passes: PathBuf,
+    pub eater: PathBuf,
+    /// Where sessions are kept between runs.
+    pub kept: PathBuf,
+    /// A fresh folder on the same disk; whoever made it removes it.
+    pub work: PathBuf,
+    /// The command as it was typed, for the page.
+    pub command: String,
+    /// Rounds; 0: by the size.
+    pub rounds: usize,
+    /// MB of session.
+    pub sizes: Vec<u64>,
+    /// Only measures whose name begins so; all where there are none.
+    pub only: Vec<String>,
+    pub json: bool,
+    pub quick: bool,
+    pub write: bool,
+}
+
+const KNOWN: &str = "--quick --json --write --rounds N --sizes MB,MB --only NAME,NAME --dir FOLDER";
+
+impl Args {
+    /// Parses the words.
+    ///
+    /// # Errors
+    /// What is wrong with which word.
+    pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut args = Self::default();
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
+            match word.as_str() {
+                "--json" => args.json = true,
+                "--quick" => args.quick = true,
+                "--write" => args.write = true,
+                // Cargo says so to every benchmark.
+                "--bench" => {}
+                "--command" => args.command = value()?,
+                "--binary" => args.binary = value()?.into(),
+                "--target" => args.target = value()?,
+                "--passes" => args.passes = value()?.into(),
+                "--eater" => args.eater = value()?.into(),
+                "--kept" => args.kept = value()?.into(),
+                "--work" => args.work = value()?.into(),
+                "--only" => args.only = value()?.split(',').map(str::to_owned).collect(),
+                "--rounds" => {
+                    let rounds = value()?;
+                    let number = rounds.parse().ok().filter(|n| *n > 0);
+                    args.rounds =
+                        number.ok_or_else(|| format!("{rounds:?} is no number of rounds"))?;
+                }
+                "--sizes" => args.sizes = sizes(&value()?)?,
+                other => return Err(format!("unknown argument {other}; known: {KNOWN}")),
+            }
+        }
+        for program in [&args.binary, &args.passes, &args.eater] {
+            if !program.is_file() {
+                let path = program.display();
+                return Err(format!("no program at {path}; run ./bench surgery, which builds it"));
+            }
+        }
+        if args.write && (args.quick || !args.only.is_empty()) {
+            return Err("--write writes down the whole run; leave --quick and --only out".into());
+        }
+        if args.sizes.is_empty() {
+            args.sizes = if args.quick { vec![20] } else { vec![300, 1024] };
+        }
+        Ok(args)
+    }
+
+    /// How often everything is measured at this size.
+    pub fn rounds_at(&self, megabytes: u64) -> usize {
+        match (self.rounds, megabytes) {
+            (0, 0..100) => 7,
+            (0, 100..600) => 5,
+            (0, _) => 3,
+            (rounds, _) => rounds,
+        }
+    }
+
+    /// Whether this measure is asked for.
+    pub fn wants(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|only| name.starts_with(only.as_str()))
+    }
+}
+
+fn sizes(list: &str) -> Result<Vec<u64>, String> {
+    let size = |text: &str| {
+        let size = text.trim().parse().ok().filter(|mb| (1..=9999).contains(mb));
+        size.ok_or_else(|| format!("{text:?} is no size in MB, 1 to 9999"))
+    };
+    let mut sizes: Vec<u64> = list.split(',').map(size).collect::<Result<_, _>>()?;
+    sizes.sort_unstable();
+    sizes.dedup();
+    Ok(sizes)
+}

@@ -1,0 +1,126 @@
+//! The figures as a table for a terminal and as a section of the page.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::{Row, Run};
+
+/// Where the section begins; what stands before it is the hook's.
+const MARK: &str =
+    "<!-- Written by `./bench surgery --write`; the text is benches/surgery/page.md. -->";
+
+const HEADS: [&str; 7] = ["", "p50 ms", "least", "most", "MB/s", "peak MiB", "instructions"];
+
+fn cells(row: &Row) -> [String; 7] {
+    let digits = if row.p50_ms < 100.0 { 1 } else { 0 };
+    [
+        format!("{}, {} MB", row.name, row.size),
+        format!("{:.digits$}", row.p50_ms),
+        format!("{:.digits$}", row.least_ms),
+        format!("{:.digits$}", row.most_ms),
+        // Searches read no session.
+        if row.name.starts_with("search") {
+            String::new()
+        } else {
+            format!("{:.0}", row.speed / 1e6)
+        },
+        format!("{:.1}", row.peak_kib as f64 / 1024.0),
+        row.instructions.map_or_else(String::new, |n| n.to_string()),
+    ]
+}
+
+/// For a terminal: the table, then what is held to.
+pub fn terminal(run: &Run) -> String {
+    let mut out = String::new();
+    for size in &run.sizes {
+        let _ = writeln!(
+            out,
+            "{} MB: {} rows, {} rounds, the largest {:.1} MB; {} rounds of measuring",
+            size.megabytes,
+            size.rows,
+            size.rounds,
+            size.largest_round as f64 / 1e6,
+            size.times
+        );
+    }
+    let rows: Vec<_> =
+        std::iter::once(HEADS.map(str::to_owned)).chain(run.rows.iter().map(cells)).collect();
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..HEADS.len()).map(width).collect();
+    out.push('\n');
+    for row in &rows {
+        let mut line = format!("{:<1$}", row[0], widths[0]);
+        for (cell, width) in row.iter().zip(&widths).skip(1) {
+            let _ = write!(line, "  {cell:>width$}");
+        }
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    out.push('\n');
+    for goal in &run.goals {
+        let verdict = match (goal.held, goal.asserted) {
+            (true, _) => "held    ",
+            (false, true) => "BROKEN  ",
+            (false, false) => "not held",
+        };
+        let _ = writeln!(out, "{verdict}  {}: {}", goal.what, goal.found);
+    }
+    out
+}
+
+/// The section of `docs/benchmarks.md`.
+fn section(run: &Run) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let mut tables = line(&HEADS.map(str::to_owned));
+    tables.push_str("|---|");
+    tables.push_str(&"--:|".repeat(HEADS.len() - 1));
+    tables.push('\n');
+    let mut about = String::new();
+    for row in &run.rows {
+        tables.push_str(&line(&cells(row)));
+        let known = about.contains(&format!("- *{}*:", row.name));
+        if !row.about.is_empty() && !known {
+            let _ = writeln!(about, "- *{}*: {}.", row.name, row.about);
+        }
+    }
+    let mut goals = String::from("| goal | found | |\n|---|---|---|\n");
+    for goal in &run.goals {
+        let verdict = if goal.held { "held" } else { "not held" };
+        goals.push_str(&line(&[goal.what.clone(), goal.found.clone(), verdict.into()]));
+    }
+    let mut sizes = String::new();
+    for size in &run.sizes {
+        let largest = size.largest_round as f64 / 1e6;
+        let _ = writeln!(
+            sizes,
+            "- {} MB: {} rows, {} rounds, the largest {largest:.1} MB; each program {} times.",
+            size.megabytes, size.rows, size.rounds, size.times
+        );
+    }
+    let mut out = String::from(include_str!("page.md"));
+    for (mark, text) in [
+        ("{command}", run.command.as_str()),
+        ("{machine}", &run.machine.to_string().replace('\n', "  \n")),
+        ("{sizes}", &sizes),
+        ("{table}", &tables),
+        ("{about}", &about),
+        ("{goals}", &goals),
+    ] {
+        out = out.replace(mark, text.trim_end());
+    }
+    format!("{MARK}\n{out}")
+}
+
+/// Writes the section behind what the hook's benchmark has written.
+///
+/// # Errors
+/// What the system says.
+pub fn write(run: &Run) -> io::Result<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/benchmarks.md");
+    let page = fs::read_to_string(&path)?;
+    let before = page.split(MARK).next().unwrap_or_default().trim_end();
+    fs::write(&path, format!("{before}\n\n{}", section(run)))?;
+    Ok(path)
+}

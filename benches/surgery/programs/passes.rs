@@ -1,0 +1,72 @@
+//! Passes over a session file, for `./bench surgery`: what the library does with its rows,
+//! beside a reader that parses each line into types with serde_json.
+//! `passes scan|rounds|typed FILE` prints what it found.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a program that is measured: it opens a file and prints"
+)]
+
+mod typed;
+
+use std::fs::File;
+use std::io::{self, BufReader};
+
+use brain_guard::transcript::dialect::{self, Kind, Scratch};
+use brain_guard::transcript::line::Lines;
+use brain_guard::transcript::round::Rounds;
+use dlmalloc::GlobalDlmalloc;
+
+/// The one that brain-guard has.
+#[global_allocator]
+static ALLOCATOR: GlobalDlmalloc = GlobalDlmalloc;
+
+/// Bytes that are read at a time.
+const BUFFER: usize = 256 * 1024;
+
+fn main() -> io::Result<()> {
+    let mut words = std::env::args().skip(1);
+    let (Some(pass), Some(path)) = (words.next(), words.next()) else {
+        return Err(io::Error::other("usage: passes scan|rounds|typed FILE"));
+    };
+    let lines = Lines::new(BufReader::with_capacity(BUFFER, File::open(path)?));
+    let (rows, rounds, texts) = match pass.as_str() {
+        "scan" => scan(lines)?,
+        "rounds" => rounds(lines)?,
+        "typed" => typed::read(lines)?,
+        other => return Err(io::Error::other(format!("no pass {other}"))),
+    };
+    println!("{rows} rows, {rounds} rounds, {texts} bytes of text");
+    Ok(())
+}
+
+/// Lines, the heads of their rows, and which round each belongs to.
+fn scan(mut lines: Lines<BufReader<File>>) -> io::Result<(u64, u64, u64)> {
+    let (mut scratch, mut rounds, mut dialect) = (Scratch::default(), Rounds::default(), None);
+    let (mut rows, mut texts) = (0, 0);
+    while let Some(line) = lines.next()? {
+        let dialect = *dialect.get_or_insert_with(|| dialect::of_first_line(line.bytes));
+        let row = dialect.row(line.bytes, &mut scratch);
+        rounds.place(row.kind);
+        rows += 1;
+        if matches!(row.kind, Kind::Prompt | Kind::Assistant) {
+            texts += row.content.map_or(0, |span| (span.end - span.start) as u64);
+        }
+    }
+    Ok((rows, u64::from(rounds.seq), texts))
+}
+
+/// The same with what the index is to know of each round.
+fn rounds(mut lines: Lines<BufReader<File>>) -> io::Result<(u64, u64, u64)> {
+    let (mut scratch, mut rounds, mut dialect) = (Scratch::default(), Rounds::default(), None);
+    let (mut rows, mut texts, mut blocks) = (0, 0, Vec::new());
+    while let Some(line) = lines.next()? {
+        let dialect = *dialect.get_or_insert_with(|| dialect::of_first_line(line.bytes));
+        let row = dialect.row(line.bytes, &mut scratch);
+        dialect.blocks(line.bytes, &row, &mut scratch, &mut blocks);
+        rounds.place(row.kind);
+        rows += 1;
+        texts += blocks.iter().map(|b| (b.span.end - b.span.start) as u64).sum::<u64>();
+    }
+    Ok((rows, u64::from(rounds.seq), texts))
+}
