@@ -128,3 +128,11 @@ pub struct Session {
     /// Its rounds, in order, from round 1.
     pub rounds: Vec<Round>,
 }
+
+impl Session {
+    /// The round of that number.
+    pub fn round(&self, seq: u32) -> Option<&Round> {
+        let at = self.rounds.binary_search_by_key(&seq, |round| round.seq).ok()?;
+        self.rounds.get(at)
+    }
+}

@@ -1,14 +1,24 @@
 //! The operations: from sessions and their rounds to what a new session is to hold.
 
-use std::collections::BTreeMap;
+mod branch;
+mod merge;
+mod operations;
+mod split;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use branch::{in_context, on_branch};
+pub use merge::merge;
+pub use operations::{compress_before, compress_engagement, extract_engagement};
+pub use split::split;
+
 use super::fidelity::Fidelity;
 use crate::clock::Time;
-use crate::transcript::round::Session;
+use crate::transcript::round::{Round, Session};
 
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,7 +26,7 @@ use crate::transcript::round::Session;
 pub enum Operation {
     /// Rounds before a time become index lines.
     CompressBefore {
-        /// The time.
+        /// The time; of a cut at a round, when that round began.
         before: Time,
     },
     /// Rounds of an engagement become index lines.
@@ -49,7 +59,7 @@ pub enum Piece {
 }
 
 /// A round of one of the plan's sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Place {
     /// Which session.
     pub session: usize,
@@ -68,10 +78,49 @@ pub struct Plan {
     pub sessions: Vec<Session>,
     /// What it holds.
     pub pieces: Vec<Piece>,
+    /// Rounds that were asked for and are not in it.
+    pub left: Left,
     /// How much of each whole round.
     pub fidelity: Fidelity,
     /// What is known of it as a session.
     pub lineage: Lineage,
+}
+
+impl Plan {
+    /// A round of the plan, with its session.
+    pub fn at(&self, place: Place) -> Option<(&Session, &Round)> {
+        let session = self.sessions.get(place.session)?;
+        Some((session, session.round(place.seq)?))
+    }
+
+    /// The rounds it holds whole, in order.
+    pub fn whole(&self) -> impl Iterator<Item = Place> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Round(place) => Some(*place),
+            Piece::Index(_) => None,
+        })
+    }
+
+    /// The rounds it holds as index lines, in order.
+    pub fn indexed(&self) -> impl Iterator<Item = Place> {
+        let tables = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Index(places) => Some(places),
+            Piece::Round(_) => None,
+        });
+        tables.flatten().copied()
+    }
+}
+
+/// Rounds of the sources that are neither whole nor as index lines in the new session,
+/// although the operation was not to leave them out: the sources had left them behind.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Left {
+    /// The session was rewound to before them.
+    pub rewound: Vec<Place>,
+    /// A compaction took them out of the context.
+    pub compacted: Vec<Place>,
+    /// The other session of a merge has them, too.
+    pub doubled: Vec<Place>,
 }
 
 /// The new session's metadata (seed 000, "merge", "split").
@@ -87,8 +136,32 @@ pub struct Lineage {
     pub ended: Option<Time>,
     /// Rounds of all sources.
     pub rounds: usize,
-    /// Engagements of all sources.
+    /// The engagement it is for; where it is for none, those of all sources.
     pub engagements: Vec<String>,
+}
+
+impl Lineage {
+    /// What is known of a session made from these; the first is its parent.
+    fn of(sessions: &[Session]) -> Self {
+        let rounds = || sessions.iter().flat_map(|s| &s.rounds);
+        let started = sessions.iter().filter_map(|s| s.started);
+        let ended = sessions.iter().filter_map(|s| s.ended);
+        let engagements: BTreeSet<&String> =
+            rounds().filter_map(|r| r.engagement.as_ref()).collect();
+        Self {
+            parent_session: sessions.first().map(|s| s.id.clone()).unwrap_or_default(),
+            sources: sessions.iter().map(|s| s.id.clone()).collect(),
+            started: started.chain(rounds().filter_map(|r| r.started)).min(),
+            ended: ended.chain(rounds().filter_map(|r| r.ended)).max(),
+            rounds: rounds().count(),
+            engagements: engagements.into_iter().cloned().collect(),
+        }
+    }
+
+    /// The same, for one engagement.
+    fn for_one(sessions: &[Session], engagement: &str) -> Self {
+        Self { engagements: vec![engagement.to_owned()], ..Self::of(sessions) }
+    }
 }
 
 /// Why an operation can't be done. Each names what was wrong and what there is.
@@ -100,7 +173,8 @@ pub enum Refused {
     Nothing(String),
     /// No round has that engagement.
     #[error(
-        "no round of {session} is tagged {engagement}; there is: {there} (tag some with: brain-guard tag {session} 1-3 {engagement})"
+        "no round of {session} is tagged {engagement}; there is: {there} (tag some with: \
+         brain-guard tag {session} 1-3 {engagement})"
     )]
     Engagement {
         /// The session.
@@ -124,75 +198,11 @@ pub enum Refused {
 }
 
 /// Which rounds go where in a split: engagement to ranges of rounds. Rounds that no
-/// engagement names are shared.
+/// engagement names are shared. Read by [`super::map::parse`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Map {
     /// By engagement.
     pub engagements: BTreeMap<String, Vec<RangeInclusive<u32>>>,
     /// Named as shared.
     pub shared: Vec<RangeInclusive<u32>>,
-}
-
-/// The rounds of a session that are in its context: those on the branch that its last round
-/// stands on, from the last compaction on. Ascending.
-pub fn in_context(session: &Session) -> Vec<u32> {
-    let _ = session;
-    todo!()
-}
-
-/// Rounds before `before` become one index table; the others stay whole.
-///
-/// # Errors
-/// [`Refused::Nothing`] where no round lies before, or none after.
-pub fn compress_before(
-    session: Session,
-    before: Time,
-    fidelity: Fidelity,
-) -> Result<Plan, Refused> {
-    let _ = (session, before, fidelity);
-    todo!()
-}
-
-/// Rounds of an engagement become index tables where they stood; the others stay whole.
-///
-/// # Errors
-/// [`Refused::Engagement`].
-pub fn compress_engagement(
-    session: Session,
-    engagement: &str,
-    fidelity: Fidelity,
-) -> Result<Plan, Refused> {
-    let _ = (session, engagement, fidelity);
-    todo!()
-}
-
-/// Only the rounds of an engagement.
-///
-/// # Errors
-/// [`Refused::Engagement`].
-pub fn extract_engagement(
-    session: Session,
-    engagement: &str,
-    fidelity: Fidelity,
-) -> Result<Plan, Refused> {
-    let _ = (session, engagement, fidelity);
-    todo!()
-}
-
-/// The rounds of two sessions, sorted by time.
-///
-/// # Errors
-/// [`Refused::Sessions`] where both are the same, or of two dialects.
-pub fn merge(a: Session, b: Session, fidelity: Fidelity) -> Result<Plan, Refused> {
-    let _ = (a, b, fidelity);
-    todo!()
-}
-
-/// A child for each engagement of the map: shared rounds as one index table, its own whole.
-///
-/// # Errors
-/// [`Refused::Map`] where a range is not in the session or in two engagements.
-pub fn split(session: &Session, map: &Map, fidelity: Fidelity) -> Result<Vec<Plan>, Refused> {
-    let _ = (session, map, fidelity);
-    todo!()
 }

@@ -1,0 +1,203 @@
+//! Two sessions as one, by time.
+
+use std::collections::HashMap;
+
+use super::branch::{in_context, left};
+use super::operations::all;
+use super::{Left, Lineage, Operation, Piece, Place, Plan, Refused};
+use crate::clock::Time;
+use crate::surgery::fidelity::Fidelity;
+use crate::transcript::round::{Round, Session};
+
+/// The rounds of two sessions, sorted by time; the one that began earlier comes first, and
+/// at the same time its rounds do. A round that both have, as forks of one session do, is
+/// taken once.
+///
+/// # Errors
+/// [`Refused::Sessions`] where both are the same, are of two dialects, or one is empty.
+pub fn merge(a: Session, b: Session, fidelity: Fidelity) -> Result<Plan, Refused> {
+    let refuse = |what: String| Err(Refused::Sessions(what));
+    if a.id == b.id {
+        return refuse(format!("{} can't be merged with itself: name another session", a.id));
+    }
+    if a.dialect != b.dialect {
+        return refuse(format!(
+            "{} is a session of {}, {} of {}: only sessions of one kind can be merged",
+            a.id, a.dialect, b.id, b.dialect
+        ));
+    }
+    if let Some(empty) = [&a, &b].into_iter().find(|s| s.rounds.is_empty()) {
+        return refuse(format!("{} has no rounds: there is nothing to merge", empty.id));
+    }
+    let earlier =
+        |s: &Session| (s.started.or(s.rounds.first().and_then(|r| r.started)), s.id.clone());
+    let sessions = if earlier(&b) < earlier(&a) { vec![b, a] } else { vec![a, b] };
+
+    let context: Vec<Vec<u32>> = sessions.iter().map(in_context).collect();
+    let mut left_behind = Left::default();
+    for (number, session) in sessions.iter().enumerate() {
+        let left = left(session, number, &all(session), &context[number]);
+        left_behind.rewound.extend(left.rewound);
+        left_behind.compacted.extend(left.compacted);
+    }
+    left_behind.doubled = doubled(&sessions, &context);
+    let mut lines = [Vec::new(), Vec::new()];
+    for (number, line) in lines.iter_mut().enumerate() {
+        let dated = dated(&sessions[number], number, &context[number]);
+        line.extend(dated.filter(|(_, place)| !left_behind.doubled.contains(place)));
+    }
+    let [first, second] = lines;
+    let pieces = zip(first, second).into_iter().map(Piece::Round).collect();
+    let lineage = Lineage::of(&sessions);
+    Ok(Plan { operation: Operation::Merge, sessions, pieces, left: left_behind, fidelity, lineage })
+}
+
+/// Rounds with their times. A round without one, or whose clock ran backwards, has that of
+/// the round before: a session's own order stays.
+fn dated<'a>(
+    session: &'a Session,
+    number: usize,
+    seqs: &'a [u32],
+) -> impl Iterator<Item = (Option<Time>, Place)> + 'a {
+    let mut latest = None;
+    seqs.iter().map(move |seq| {
+        latest = session.round(*seq).and_then(|r| r.started).max(latest);
+        (latest, Place { session: number, seq: *seq })
+    })
+}
+
+fn zip(first: Vec<(Option<Time>, Place)>, second: Vec<(Option<Time>, Place)>) -> Vec<Place> {
+    let mut places = Vec::with_capacity(first.len() + second.len());
+    let (mut first, mut second) = (first.into_iter().peekable(), second.into_iter().peekable());
+    loop {
+        let next = match (first.peek(), second.peek()) {
+            (Some(a), Some(b)) if b.0 < a.0 => second.next(),
+            (Some(_), _) => first.next(),
+            (None, _) => second.next(),
+        };
+        let Some((_, place)) = next else { return places };
+        places.push(place);
+    }
+}
+
+/// The shorter of each two rounds that are the same: one was copied from the other, or both
+/// from a third. Copies keep the time to the millisecond and the words, often the id too.
+fn doubled(sessions: &[Session], context: &[Vec<u32>]) -> Vec<Place> {
+    let (mut by_id, mut by_words) = (HashMap::new(), HashMap::new());
+    let rounds = |number: usize| {
+        let session = &sessions[number];
+        context[number].iter().filter_map(move |seq| Some((*seq, session.round(*seq)?)))
+    };
+    for (seq, round) in rounds(0) {
+        if let Some(id) = &round.first_id {
+            by_id.insert(id.as_str(), seq);
+        }
+        if let Some(words) = words(round) {
+            by_words.insert(words, seq);
+        }
+    }
+    let mut found = Vec::new();
+    for (seq, round) in rounds(1) {
+        let same = round.first_id.as_deref().and_then(|id| by_id.get(id).copied());
+        let same = same.or_else(|| by_words.get(&words(round)?).copied());
+        let Some((same, other)) = same.and_then(|s| Some((s, sessions[0].round(s)?))) else {
+            continue;
+        };
+        // Where one went on behind the fork, it has all of the other.
+        let longer = (round.rows, round.bytes) > (other.rows, other.bytes);
+        found.push(if longer {
+            Place { session: 0, seq: same }
+        } else {
+            Place { session: 1, seq }
+        });
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn words(round: &Round) -> Option<(Time, &str)> {
+    Some((round.started?, Some(round.user_preview.as_str()).filter(|words| !words.is_empty())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::branch::tests::session;
+    use super::*;
+    use crate::surgery::when::tests::at;
+
+    fn two() -> (Session, Session) {
+        let line = [(0, false), (1, false), (2, false)];
+        let (mut a, mut b) = (session(&line), session(&line));
+        a.id = "aaaa".into();
+        b.id = "bbbb".into();
+        for (n, round) in b.rounds.iter_mut().enumerate() {
+            round.started = Some(at(&format!("2026-03-19T10:{n:02}:40Z")));
+            round.ended = Some(at(&format!("2026-03-19T10:{n:02}:50Z")));
+            round.first_id = Some(format!("b-{n}"));
+        }
+        a.rounds[0].engagement = Some("x".into());
+        b.rounds[0].engagement = Some("w".into());
+        (a, b)
+    }
+
+    fn shape(plan: &Plan) -> String {
+        plan.whole()
+            .map(|p| format!("{}{}", ["a", "b"][p.session], p.seq))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    #[test]
+    fn rounds_come_by_time_and_metadata_is_joined() {
+        let (a, b) = two();
+        let plan = merge(a.clone(), b.clone(), Fidelity::default()).unwrap();
+        assert_eq!(shape(&plan), "a1 b1 a2 b2 a3 b3");
+        assert_eq!(plan, merge(b, a, Fidelity::default()).unwrap());
+        let expected = Lineage {
+            parent_session: "aaaa".into(),
+            sources: vec!["aaaa".into(), "bbbb".into()],
+            started: Some(at("2026-03-19T10:00Z")),
+            ended: Some(at("2026-03-19T10:02:50Z")),
+            rounds: 6,
+            engagements: vec!["w".into(), "x".into()],
+        };
+        assert_eq!(plan.lineage, expected);
+    }
+
+    #[test]
+    fn a_session_keeps_its_own_order() {
+        let (mut a, mut b) = two();
+        a.rounds[1].started = None;
+        b.rounds[2].started = Some(at("2026-03-19T09:00Z"));
+        let plan = merge(a, b, Fidelity::default()).unwrap();
+        assert_eq!(shape(&plan), "a1 a2 b1 b2 b3 a3");
+    }
+
+    #[test]
+    fn what_both_have_is_taken_once_and_the_longer_one() {
+        let (a, mut b) = two();
+        b.rounds[0] = a.rounds[0].clone();
+        b.rounds[1] = Round { first_id: Some("fresh".into()), rows: 9, ..a.rounds[1].clone() };
+        let plan = merge(a.clone(), b.clone(), Fidelity::default()).unwrap();
+        assert_eq!(shape(&plan), "a1 b2 a3 b3");
+        let doubled = vec![Place { session: 0, seq: 2 }, Place { session: 1, seq: 1 }];
+        assert_eq!(plan.left.doubled, doubled);
+        // The same moment, other words: both stay.
+        b.rounds[1].user_preview = "something else".into();
+        assert_eq!(shape(&merge(a, b, Fidelity::default()).unwrap()), "a1 a2 b2 a3 b3");
+    }
+
+    #[test]
+    fn sessions_that_do_not_go_together_are_refused() {
+        let (a, b) = two();
+        let refused = |a: &Session, b: &Session| {
+            merge(a.clone(), b.clone(), Fidelity::default()).unwrap_err().to_string()
+        };
+        assert!(refused(&a, &a).contains("merged with itself"));
+        let pi = Session { dialect: "pi".into(), ..b.clone() };
+        assert!(refused(&a, &pi).starts_with("aaaa is a session of claude, bbbb of pi"));
+        let empty = Session { rounds: vec![], ..b };
+        assert!(refused(&a, &empty).starts_with("bbbb has no rounds"));
+    }
+}

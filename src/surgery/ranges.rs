@@ -1,0 +1,65 @@
+//! Rounds by number: `1-15, 18`.
+
+use std::ops::RangeInclusive;
+
+/// Reads `1-15,18`; dashes and dots between numbers of any kind (`1–15`, `1..15`).
+///
+/// # Errors
+/// Names the part that is no range.
+pub fn parse(text: &str) -> Result<Vec<RangeInclusive<u32>>, String> {
+    let ranges: Result<Vec<_>, String> = text.split(',').map(|part| range(part.trim())).collect();
+    ranges.map_err(|part| {
+        if text.trim().is_empty() {
+            return "no rounds: write them as 1-15,18".to_owned();
+        }
+        format!("{part:?} is no range of rounds: write 1-15,18, counted from 1")
+    })
+}
+
+fn range(part: &str) -> Result<RangeInclusive<u32>, String> {
+    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|n| *n > 0);
+    let ends = ["..", "-", "–", "—"].iter().find_map(|dash| part.split_once(dash));
+    let (start, end) = ends.unwrap_or((part, part));
+    match (number(start), number(end)) {
+        (Some(start), Some(end)) if start <= end => Ok(start..=end),
+        _ => Err(part.to_owned()),
+    }
+}
+
+/// The numbers, which ascend, as ranges: `1-15, 18`.
+pub fn show(seqs: &[u32]) -> String {
+    let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
+    for seq in seqs.iter().copied() {
+        match ranges.last_mut() {
+            Some(last) if last.end().checked_add(1) == Some(seq) => *last = *last.start()..=seq,
+            _ => ranges.push(seq..=seq),
+        }
+    }
+    ranges.iter().map(show_range).collect::<Vec<_>>().join(", ")
+}
+
+/// One range: `1-15` or `18`.
+pub fn show_range(range: &RangeInclusive<u32>) -> String {
+    let (start, end) = range.clone().into_inner();
+    if start == end { start.to_string() } else { format!("{start}-{end}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_read_and_shown() {
+        assert_eq!(parse("1-15, 18").unwrap(), [1..=15, 18..=18]);
+        assert_eq!(parse("1–2,3..4 ,05").unwrap(), [1..=2, 3..=4, 5..=5]);
+        assert_eq!(show(&[1, 2, 3, 5, 7, 8]), "1-3, 5, 7-8");
+        assert_eq!(show(&[]), "");
+        for (text, part) in
+            [("3-1", "3-1"), ("1,x", "x"), ("0", "0"), ("1,,2", ""), ("1-2-3", "1-2-3")]
+        {
+            let error = parse(text).unwrap_err();
+            assert!(error.starts_with(&format!("{part:?} is no range")), "{error}");
+        }
+        assert!(parse(" ").unwrap_err().starts_with("no rounds"));
+    }
+}
