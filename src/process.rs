@@ -1,7 +1,9 @@
 //! Other programs, started and waited for with a deadline.
 #![allow(clippy::disallowed_methods, reason = "this module waits for processes")]
 
+use std::ffi::OsStr;
 use std::io;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -29,6 +31,16 @@ pub fn output(command: &mut Command, deadline: Duration) -> io::Result<Output> {
     }
     let why = format!("no answer within {} s", deadline.as_secs());
     Err(io::Error::new(io::ErrorKind::TimedOut, why))
+}
+
+/// Starts this program once more, to outlive this process; it gets no input and says nothing.
+///
+/// # Errors
+/// What the system says of starting it.
+pub fn leave_behind(program: &Path, arguments: &[&OsStr]) -> io::Result<()> {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().map(drop)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod phases;
 mod rules;
 #[cfg(test)]
 mod schema;
+mod surgery;
 mod tiers;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::boundary::{BoundarySettings, CarrierChoice};
 pub use self::phases::{NamedPhase, PhaseSettings};
+pub use self::surgery::{Inscribe, SurgerySettings};
 pub use self::tiers::{Model, Profile, TierSetting, When};
 use crate::compaction::Shape;
 use crate::policy::bands::Band;
@@ -53,6 +55,8 @@ pub struct Settings {
     pub headless: Headless,
     /// Keep the user's prompts beside the job's file; the delivery quotes the first and the last.
     pub prompts: Switch,
+    /// The store of sessions.
+    pub surgery: SurgerySettings,
 }
 
 /// How much the guard does.

@@ -2,7 +2,11 @@
 
 use super::facts::Facts;
 use super::reply::Reply;
+use std::io;
+
 use crate::boundary::{CLIENT_ENDED, Client};
+use crate::process;
+use crate::settings::Inscribe;
 use crate::store::{boundary, prune};
 
 /// Ends a boundary of a client before this one: nobody carries it out any more, and
@@ -26,5 +30,18 @@ pub fn session(facts: &Facts) -> Reply {
             facts.fault("old sessions not taken out", &e);
         }
     }
+    if facts.settings.surgery.inscribe == Inscribe::SessionEnd
+        && let Err(e) = inscribe(facts)
+    {
+        facts.fault("session not inscribed", &e);
+    }
     Reply::default()
+}
+
+/// Has the session kept in the store, by a process that nobody waits for.
+fn inscribe(facts: &Facts) -> io::Result<()> {
+    let Some(transcript) = &facts.transcript else { return Ok(()) };
+    let program = facts.env.program().ok_or_else(|| io::Error::other("own path unknown"))?;
+    let behind = ["inscribe", "--behind"].map(AsRef::as_ref);
+    process::leave_behind(&program, &[&behind[..], &[transcript.as_os_str()]].concat())
 }

@@ -18,6 +18,7 @@ const CODE: u64 = {
         include_bytes!("../settings/boundary.rs"),
         include_bytes!("../settings/phases.rs"),
         include_bytes!("../settings/rules.rs"),
+        include_bytes!("../settings/surgery.rs"),
         include_bytes!("../settings/tiers.rs"),
         include_bytes!("../settings/diagnostic.rs"),
         include_bytes!("../settings/locate.rs"),

@@ -7,8 +7,15 @@ use crate::policy::ramp::Tier;
 use crate::settings::Settings;
 
 /// Keys that are the user's alone.
-const USER_ONLY: [&[&str]; 6] =
-    [&["mode"], &["shadow"], &["headless"], &["context", "window"], &["boundary"], &["when"]];
+const USER_ONLY: [&[&str]; 7] = [
+    &["mode"],
+    &["shadow"],
+    &["headless"],
+    &["context", "window"],
+    &["boundary"],
+    &["when"],
+    &["surgery"],
+];
 
 /// Why a project's file may not set this.
 pub(super) fn loosens(settings: &Settings, path: &[&str], value: &Value) -> Option<&'static str> {
