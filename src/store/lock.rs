@@ -1,10 +1,11 @@
 //! Advisory locks on sidecar files, held while the guard lives. The lock file is
-//! never removed: whoever waits on a removed one holds a lock nobody else sees.
+//! never removed: whoever waits on a removed one holds a lock nobody else sees (the store's
+//! `gc` takes out that of an empty folder; who locks such a folder asks [`Lock::is_of`]).
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,16 @@ impl Drop for Lock {
     fn drop(&mut self) {
         // Closing the file releases it as well.
         let _ = FileExt::unlock(&self.0);
+    }
+}
+
+impl Lock {
+    /// Whether it is the lock of this path still: a file that was removed meanwhile is
+    /// nobody else's lock.
+    pub fn is_of(&self, path: &Path) -> bool {
+        let number = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
+        let held = self.0.metadata().map(number);
+        std::fs::metadata(path).map(number).is_ok_and(|there| held.is_ok_and(|held| held == there))
     }
 }
 
@@ -58,6 +69,11 @@ mod tests {
         let held = acquire(&path, Duration::ZERO).unwrap();
         assert!(acquire(&path, Duration::from_millis(5)).is_err());
         drop(held);
-        assert!(acquire(&path, Duration::ZERO).is_ok());
+        let again = acquire(&path, Duration::ZERO).unwrap();
+        assert!(again.is_of(&path));
+        std::fs::remove_file(&path).unwrap();
+        assert!(!again.is_of(&path));
+        let other = acquire(&path, Duration::ZERO).unwrap();
+        assert!(other.is_of(&path) && !again.is_of(&path));
     }
 }

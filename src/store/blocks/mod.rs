@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::transcript::rows::Rows;
 pub use edition::{Edition, editions, set_aside};
-pub use pack::{ROLL, numbers};
+pub use pack::{ROLL, numbers, path as pack_path, place, position};
 pub use reader::Reader;
 pub use records::{Head, Next, Records};
 pub use root::{Folder, Root, folder_name};

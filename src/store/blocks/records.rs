@@ -160,6 +160,20 @@ impl Records {
         Ok(())
     }
 
+    /// Passes over the record that [`Records::peek`] found.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn skip(&mut self) -> io::Result<()> {
+        let head: Head = serde_json::from_slice(&self.line)?;
+        let bytes = head.bytes;
+        let file = self.file.as_mut().ok_or(io::ErrorKind::NotFound)?;
+        file.seek_relative(bytes as i64)?;
+        self.offset += self.line.len() as u64 + bytes;
+        self.line.clear();
+        Ok(())
+    }
+
     /// Opens the pack; whether there is more of it to read, as far as is known.
     fn open(&mut self) -> io::Result<bool> {
         if self.file.is_none() {
