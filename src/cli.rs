@@ -1,6 +1,7 @@
 //! The command line: types and help only; what a verb does is in `cmd`.
 
 mod carrier;
+mod inscribe;
 mod job;
 mod log;
 mod over;
@@ -11,6 +12,7 @@ mod surgery;
 use std::path::PathBuf;
 
 pub use carrier::{CarrierVerb, ClipboardVerb};
+pub use inscribe::{InscribeArgs, StoreVerb};
 pub use job::JobVerb;
 pub use log::LogArgs;
 pub use over::OverrideArgs;
@@ -295,6 +297,24 @@ pub enum Verb {
         /// As JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Keep sessions in the store, row by row; what is there already is not written again
+    #[command(
+        after_help = "Examples:\n  brain-guard inscribe --all\n  brain-guard inscribe --project .\n  brain-guard inscribe ~/.claude/projects/-home-me-app/3f0a9d1e-….jsonl\n  brain-guard inscribe --watch\n\nExit codes: 0 done, 1 a session was left out (said why), 2 wrong usage."
+    )]
+    Inscribe {
+        /// What
+        #[command(flatten)]
+        args: InscribeArgs,
+    },
+    /// Check the store of sessions, count what is in it, remove what nothing refers to
+    #[command(
+        after_help = "Examples:\n  brain-guard store check\n  brain-guard store gc --dry-run\n  brain-guard store stats"
+    )]
+    Store {
+        /// What to do with it
+        #[command(subcommand)]
+        what: StoreVerb,
     },
     /// The plugin's module asks (not for people)
     #[command(hide = true)]

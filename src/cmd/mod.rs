@@ -8,6 +8,7 @@ pub mod close;
 pub mod demo;
 pub mod doctor;
 pub mod explain;
+pub mod inscribe;
 pub mod install;
 pub mod job;
 pub mod log;
@@ -20,6 +21,7 @@ pub mod settings;
 pub mod setup;
 pub mod status;
 pub mod steering;
+pub mod store_;
 pub mod uninstall;
 pub mod validate;
 pub mod whose;
@@ -184,6 +186,8 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
         | Verb::Advise { .. }
         | Verb::Revive(_) => Err(anyhow::anyhow!("not built yet")),
         Verb::Validate { file, strict, json } => validate::run(&file, strict, json),
+        Verb::Inscribe { args } => inscribe::run(env, &args),
+        Verb::Store { what } => store_::run(env, &what),
         Verb::Mod { ask } => module::run(env, now, &ask),
         Verb::Clipboard { what } => clipboard(&what),
         Verb::Waiter { token, project } => waiter(env, &token, &project),

@@ -30,8 +30,8 @@ impl Index {
     }
 
     /// Records rounds, new ones and such as have grown, of `session` (its own `rounds` are not
-    /// looked at), in all three databases; tags of known rounds stay. New rounds are tagged
-    /// `engagement`, where there is one, unless they were known before a [`Index::reset`].
+    /// looked at), in all three databases; tags of known rounds stay. New rounds are tagged as
+    /// they say, else `engagement`, unless they were known before a [`Index::reset`].
     /// Whoever records holds the session's lock.
     ///
     /// # Errors
@@ -132,8 +132,8 @@ fn number(connection: &Connection, folder: &Folder, revision: i64) -> rusqlite::
         .query_row(params![folder.session, folder.agent, revision], |row| row.get(0))
 }
 
-/// The tag of a round that is recorded: the one it has, had before it was indexed anew, or
-/// else `engagement`.
+/// The tag of a round that is recorded: the one it has, had before it was indexed anew, brings
+/// along, or else `engagement`.
 fn tag(
     connection: &Connection,
     folder: &Folder,
@@ -156,7 +156,7 @@ fn tag(
             return Ok(tag);
         }
     }
-    Ok(engagement.map(str::to_owned))
+    Ok(round.engagement.clone().or_else(|| engagement.map(str::to_owned)))
 }
 
 fn facts(

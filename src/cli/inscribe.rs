@@ -1,0 +1,65 @@
+//! What is inscribed, and what is done with the store.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// What is inscribed.
+#[derive(Debug, Clone, Default, Args)]
+pub struct InscribeArgs {
+    /// Session files, folders of such, or session ids
+    #[arg(value_name = "PATH", required_unless_present_any = ["all", "watch", "project"])]
+    pub paths: Vec<PathBuf>,
+    /// All sessions of Claude Code, OpenClaw and pi on this machine
+    #[arg(long, conflicts_with_all = ["paths", "project"])]
+    pub all: bool,
+    /// Go on with what is appended, until interrupted; alone, of all sessions
+    #[arg(long)]
+    pub watch: bool,
+    /// The sessions of this project
+    #[arg(long, value_name = "DIR", conflicts_with = "paths")]
+    pub project: Option<PathBuf>,
+    /// Who ran them [default: `claude`, or as the files' place says]
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Waits until the client has written its last row (not for people)
+    #[arg(long, hide = true, conflicts_with = "watch")]
+    pub behind: bool,
+}
+
+/// What is done with the store.
+#[derive(Debug, Clone, Subcommand)]
+pub enum StoreVerb {
+    /// Verify every block, the index against the blocks, and both against the sessions' files
+    #[command(
+        after_help = "Examples:\n  brain-guard store check\n  brain-guard store check --repair\n\nExit codes: 0 no fault, 1 faults are left, 2 wrong usage."
+    )]
+    Check {
+        /// Index anew, from the blocks, what doesn't fit; tags are kept
+        #[arg(long)]
+        repair: bool,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove what nothing refers to any more: editions that were replaced, beginnings
+    #[command(after_help = "Example:\n  brain-guard store gc --dry-run")]
+    Gc {
+        /// Say what would be removed, remove nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Count sessions, rounds, blocks and bytes, by agent
+    #[command(after_help = "Example:\n  brain-guard store stats --json | jq .agents")]
+    Stats {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+}

@@ -1,0 +1,136 @@
+//! What the rounds of a project belong to, by the `engagement.md` that lies in it as they are
+//! inscribed.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::index::Words;
+use crate::store::atomic;
+use crate::surgery::engagement::{self, Engagement};
+use crate::transcript::round::Round;
+
+/// The file's name.
+const FILE: &str = "engagement.md";
+
+/// The engagements of projects, each read once.
+#[derive(Debug, Default)]
+pub struct Engagements {
+    /// By the folder that a session ran in.
+    known: RefCell<BTreeMap<PathBuf, Option<Engagement>>>,
+    faults: RefCell<Vec<String>>,
+    off: bool,
+}
+
+impl Engagements {
+    /// None are looked for.
+    pub fn none() -> Self {
+        Self { off: true, ..Self::default() }
+    }
+
+    /// Tags rounds of a session that ran in `cwd`: those that began while a phase was on, or
+    /// all where no phase is told. What has a tag in the index keeps it.
+    pub fn tag(&self, cwd: Option<&str>, rounds: &mut [(Round, Words)]) {
+        let Some(cwd) = cwd.map(Path::new).filter(|cwd| cwd.is_absolute() && !self.off) else {
+            return;
+        };
+        let mut known = self.known.borrow_mut();
+        let found = known.entry(cwd.to_path_buf()).or_insert_with(|| self.read(cwd));
+        let Some(engagement) = found else { return };
+        for (round, _) in rounds.iter_mut().filter(|(round, _)| holds(engagement, round)) {
+            round.engagement = Some(engagement.id.clone());
+        }
+    }
+
+    /// What was wrong in the files, each told once.
+    pub fn faults(&self) -> Vec<String> {
+        self.faults.take()
+    }
+
+    fn read(&self, cwd: &Path) -> Option<Engagement> {
+        let path = file(cwd)?;
+        let text = match atomic::read_text(&path) {
+            Ok(text) => text?,
+            Err(e) => {
+                self.faults.borrow_mut().push(format!("{}: {e}", path.display()));
+                return None;
+            }
+        };
+        match engagement::parse(&text) {
+            Ok(engagement) => Some(engagement),
+            Err(why) => {
+                let why = format!("{}: {why}; its rounds are not tagged", path.display());
+                let mut faults = self.faults.borrow_mut();
+                if !faults.contains(&why) {
+                    faults.push(why);
+                }
+                None
+            }
+        }
+    }
+}
+
+/// Whether a round is of the engagement by its time.
+fn holds(engagement: &Engagement, round: &Round) -> bool {
+    let on = |at| {
+        engagement.phases.iter().any(|phase| phase.from <= at && phase.to.is_none_or(|to| at < to))
+    };
+    engagement.phases.is_empty() || round.started.is_some_and(on)
+}
+
+/// The file of the project that a folder is in: beside it, or above, up to the folder that
+/// holds the repository.
+fn file(cwd: &Path) -> Option<PathBuf> {
+    let is_root = |dir: &Path| dir.join(".git").exists() || dir.join(".brain-guard").is_dir();
+    let root = cwd.ancestors().find(|dir| is_root(dir)).unwrap_or(cwd);
+    let up_to_root = cwd.ancestors().take_while(|dir| dir.starts_with(root));
+    up_to_root.map(|dir| dir.join(FILE)).find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_nearest_file_of_the_same_project_counts() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |path: &str| dir.path().join(path);
+        fs::create_dir_all(at("project/.git")).unwrap();
+        fs::create_dir_all(at("project/a/b")).unwrap();
+        fs::write(at(FILE), "of another project").unwrap();
+        assert_eq!(file(&at("project/a/b")), None);
+        fs::write(at("project").join(FILE), "").unwrap();
+        assert_eq!(file(&at("project/a/b")), Some(at("project").join(FILE)));
+        fs::write(at("project/a").join(FILE), "").unwrap();
+        assert_eq!(file(&at("project/a/b")), Some(at("project/a").join(FILE)));
+        assert_eq!(file(&at("gone")), None);
+    }
+
+    #[test]
+    fn rounds_are_tagged_by_the_phases_that_were_on() {
+        use crate::surgery::engagement::Phase;
+        let time = |text: &str| text.parse().unwrap();
+        let round =
+            |at: &str| (Round { started: Some(time(at)), ..Round::default() }, Words::default());
+        let phase = |from: &str, to: Option<&str>| Phase {
+            name: "p".to_owned(),
+            from: time(from),
+            to: to.map(time),
+        };
+        let tags = |phases| {
+            let engagements = Engagements::default();
+            let engagement = Engagement { id: "x".into(), phases, ..Engagement::default() };
+            engagements.known.borrow_mut().insert("/p".into(), Some(engagement));
+            let mut rounds =
+                ["2026-03-01T00:00:00Z", "2026-03-03T00:00:00Z", "2026-03-05T00:00:00Z"].map(round);
+            engagements.tag(Some("/p"), &mut rounds);
+            rounds.map(|(round, _)| round.engagement.is_some())
+        };
+        assert_eq!(tags(vec![]), [true; 3]);
+        let closed = phase("2026-03-02T00:00:00Z", Some("2026-03-04T00:00:00Z"));
+        assert_eq!(tags(vec![closed.clone()]), [false, true, false]);
+        assert_eq!(tags(vec![closed, phase("2026-03-05T00:00:00Z", None)]), [false, true, true]);
+    }
+}

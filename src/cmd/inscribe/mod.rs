@@ -1,0 +1,241 @@
+//! `brain-guard inscribe`: session files into the store.
+
+mod engagement;
+mod feed;
+mod session;
+mod source;
+mod state;
+mod watch;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use super::{Exit, err, out, out_json};
+use crate::cli::InscribeArgs;
+use crate::env::Env;
+use crate::hook::facts::read_settings;
+use crate::index::Index;
+use crate::store::blocks::Root;
+use crate::store::paths::{Places, project_root};
+
+pub use engagement::Engagements;
+pub use session::{Done, hold, reindex, renew};
+pub use source::Source;
+
+/// The store, by the environment and the user's settings.
+///
+/// # Errors
+/// A place that is none.
+pub fn root(env: &Env) -> anyhow::Result<Root> {
+    let project = project_root(env, &env.cwd().unwrap_or_default());
+    let setting = Places::of(env, &project).and_then(|p| read_settings(&p, env).0.surgery.store);
+    Ok(Root::of(env, setting.as_deref())?)
+}
+
+/// Inscribes one session file; what is in the store already is left as it is.
+///
+/// # Errors
+/// What the system says, named.
+pub fn session(root: &Root, index: &Index, path: &Path) -> anyhow::Result<Done> {
+    let source = Source::of(path, None)?;
+    session::session(root, index, source, &Engagements::default(), &mut |_| {})
+}
+
+/// The file of a session that a client keeps, by its id or how that begins.
+///
+/// # Errors
+/// Several sessions whose ids begin so.
+pub fn find(env: &Env, id: &str) -> anyhow::Result<Option<PathBuf>> {
+    let stem = |path: &Path| path.file_stem().is_some_and(|stem| stem == id);
+    let begins =
+        |path: &Path| path.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with(id));
+    let homes = source::homes(env);
+    let all = homes.iter().flat_map(|home| source::below(home, &mut |_, _| {}));
+    let mut found: Vec<PathBuf> = all.filter(|path| !id.is_empty() && begins(path)).collect();
+    if found.iter().any(|path| stem(path)) {
+        found.retain(|path| stem(path));
+    }
+    if found.len() > 1 {
+        let list: Vec<String> = found.iter().map(|path| path.display().to_string()).collect();
+        bail!("several sessions begin with {id}; name the file:\n  {}", list.join("\n  "));
+    }
+    Ok(found.pop())
+}
+
+/// What an inscription came to.
+#[derive(Debug, Default, Serialize)]
+struct Report {
+    /// Sessions that were looked at.
+    sessions: usize,
+    /// Those that had something new.
+    inscribed: Vec<Done>,
+    /// What went wrong, by file.
+    failed: Vec<Failure>,
+}
+
+#[derive(Debug, Serialize)]
+struct Failure {
+    path: PathBuf,
+    why: String,
+}
+
+/// One run of inscriptions.
+struct Run<'a> {
+    env: &'a Env,
+    args: &'a InscribeArgs,
+    root: Root,
+    index: Index,
+    engagements: Engagements,
+}
+
+/// Inscribes what is asked for.
+///
+/// # Errors
+/// No store; a path that leads to no session.
+pub fn run(env: &Env, args: &InscribeArgs) -> anyhow::Result<Exit> {
+    let root = root(env)?;
+    let index = Index::new(root.clone());
+    let run = Run { env, args, root, index, engagements: Engagements::default() };
+    if args.behind {
+        crate::carrier::waiter::detach();
+        return watch::until_quiet(&run);
+    }
+    if args.watch {
+        return watch::run(&run);
+    }
+    let mut report = Report::default();
+    let files = run.files(&mut report)?;
+    let bytes = |path: &PathBuf| path.metadata().map_or(0, |meta| meta.len());
+    let bar = bar(files.iter().map(bytes).sum());
+    for path in &files {
+        let before = bar.position();
+        run.one(path, &mut report, &mut |read| bar.inc(read));
+        // What was in the store already is done, too.
+        bar.set_position(before + bytes(path));
+    }
+    bar.finish_and_clear();
+    run.tell(&report)
+}
+
+fn bar(bytes: u64) -> ProgressBar {
+    let bar = ProgressBar::new(bytes);
+    // A template that is wrong leaves the bar as it comes.
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {eta}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+impl Run<'_> {
+    /// The files that are asked for.
+    fn files(&self, report: &mut Report) -> anyhow::Result<Vec<PathBuf>> {
+        let mut left = |path: &Path, e: &io::Error| {
+            report.failed.push(Failure { path: path.to_path_buf(), why: e.to_string() });
+        };
+        let folders = match &self.args.project {
+            Some(project) => source::of_project(self.env, project),
+            None if self.args.paths.is_empty() => source::homes(self.env),
+            None => Vec::new(),
+        };
+        let mut files: Vec<PathBuf> =
+            folders.iter().flat_map(|folder| source::below(folder, &mut left)).collect();
+        if let Some(project) = self.args.project.as_deref().filter(|_| files.is_empty()) {
+            bail!("{}: no session of this project was found", project.display());
+        }
+        for path in &self.args.paths {
+            if path.is_dir() {
+                files.extend(source::below(path, &mut left));
+            } else if path.symlink_metadata().is_ok() {
+                files.push(path.clone());
+                files.extend(source::subagents(path));
+            } else {
+                let id = path.to_str().filter(|id| !id.contains('/'));
+                let found = id.map(|id| find(self.env, id)).transpose()?.flatten();
+                let path = found.with_context(|| {
+                    format!("{}: no such file, and no session of that id", path.display())
+                })?;
+                files.extend(source::subagents(&path));
+                files.push(path);
+            }
+        }
+        files.sort();
+        files.dedup();
+        Ok(files)
+    }
+
+    /// Inscribes one file into the report.
+    fn one(&self, path: &Path, report: &mut Report, read: &mut dyn FnMut(u64)) {
+        report.sessions += 1;
+        let done =
+            Source::of(path, self.args.agent.as_deref()).map_err(anyhow::Error::from).and_then(
+                |source| session::session(&self.root, &self.index, source, &self.engagements, read),
+            );
+        match done {
+            Ok(done) if done.new_rows > 0 || done.set_aside.is_some() => {
+                report.inscribed.push(done)
+            }
+            Ok(_) => {}
+            Err(e) => {
+                let why = format!("{e:#}");
+                report.failed.push(Failure { path: path.to_path_buf(), why });
+            }
+        }
+    }
+
+    /// Says what was done.
+    fn tell(&self, report: &Report) -> anyhow::Result<Exit> {
+        let exit = if report.failed.is_empty() { Exit::Done } else { Exit::Refused };
+        for fault in self.engagements.faults() {
+            err(fault);
+        }
+        if self.args.json {
+            out_json(report)?;
+            return Ok(exit);
+        }
+        for Failure { path, why } in &report.failed {
+            let path = path.display().to_string();
+            // Most say it themselves.
+            if why.contains(&path) { err(why) } else { err(format_args!("{path}: {why}")) }
+        }
+        for done in &report.inscribed {
+            out(line(done));
+        }
+        let rows: u64 = report.inscribed.iter().map(|done| done.new_rows).sum();
+        let bytes: u64 = report.inscribed.iter().map(|done| done.new_bytes).sum();
+        out(format_args!(
+            "{} looked at, {} with something new: {rows} rows, {}; store: {}",
+            count(report.sessions, "session"),
+            report.inscribed.len(),
+            indicatif::HumanBytes(bytes),
+            self.root.path().display()
+        ));
+        Ok(exit)
+    }
+}
+
+/// What was done with a session, on a line.
+fn line(done: &Done) -> String {
+    let kept = done.set_aside.map(|number| {
+        format!("; its file was written anew, what was there is kept as blocks.{number}")
+    });
+    format!(
+        "{} {}: {} rows, {} new, {}{}",
+        done.agent,
+        done.session,
+        done.new_rows,
+        indicatif::HumanBytes(done.new_bytes),
+        count(done.rounds as usize, "round"),
+        kept.unwrap_or_default()
+    )
+}
+
+/// `1 round`, `2 rounds`.
+pub fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}

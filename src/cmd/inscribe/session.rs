@@ -1,0 +1,310 @@
+//! One session from its file into the store: blocks first, then the index. Whatever a killed
+//! process left is taken up: whole rows behind what the index knows are indexed, the rest is
+//! cut off and read again.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use serde::Serialize;
+
+use super::engagement::Engagements;
+use super::feed::Feed;
+use super::source::Source;
+use super::state::{State, Tail};
+use crate::index::{Index, Progress};
+use crate::store::blocks::{self, Folder, Root, Writer};
+use crate::store::lock::{self, Lock};
+use crate::store::{atomic, paths};
+use crate::transcript::dialect::{self, Dialect};
+use crate::transcript::line::Lines;
+
+/// Another inscriber of the same session is waited for.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Bytes that are read at once.
+const BUFFER: usize = 1024 * 1024;
+
+/// Bytes after which what there is so far is recorded.
+const BATCH: u64 = 64 * 1024 * 1024;
+
+/// What was done with a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Done {
+    /// Its id.
+    pub session: String,
+    /// Who ran it.
+    pub agent: String,
+    /// Its file.
+    pub source: String,
+    /// Its rounds in all.
+    pub rounds: u32,
+    /// Rows that were new.
+    pub new_rows: u64,
+    /// Bytes that were new.
+    pub new_bytes: u64,
+    /// The edition that what was there before is kept as, for the file was written anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub set_aside: Option<u64>,
+}
+
+/// Inscribes a session; what is in the store already is left as it is. `read` is told how
+/// many bytes were read.
+///
+/// # Errors
+/// What the system says, named; another file of the same id. What is in the store stays.
+pub fn session(
+    root: &Root,
+    index: &Index,
+    mut source: Source,
+    engagements: &Engagements,
+    read: &mut dyn FnMut(u64),
+) -> anyhow::Result<Done> {
+    let shown = source.path.display().to_string();
+    let file = open(&source.path).with_context(|| shown.clone())?;
+    let mut reader = BufReader::with_capacity(BUFFER, &file);
+    let first = reader.fill_buf().with_context(|| shown.clone())?;
+    let Some(end) = memchr::memchr(b'\n', first) else {
+        if first.len() < BUFFER {
+            // Not even a line: nothing that could be inscribed.
+            return Ok(Done { source: shown, session: source.session, ..Done::default() });
+        }
+        return inscribe(root, index, source, &file, &dialect::Claude, engagements, read);
+    };
+    let dialect = dialect::of_first_line(&first[..end]);
+    let mut facts = crate::transcript::digest::Facts::default();
+    dialect.facts(&first[..end], &mut facts);
+    source.begun(dialect.name() == "pi", facts.id.as_deref());
+    inscribe(root, index, source, &file, dialect, engagements, read)
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).custom_flags(atomic::NO_WAIT).open(path)?;
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+}
+
+fn inscribe(
+    root: &Root,
+    index: &Index,
+    mut source: Source,
+    file: &File,
+    dialect: &'static dyn Dialect,
+    engagements: &Engagements,
+    read: &mut dyn FnMut(u64),
+) -> anyhow::Result<Done> {
+    source.begun(false, None);
+    let folder = folder(root, &source)?;
+    let _held = hold(&folder, PATIENCE)
+        .with_context(|| format!("could not write {}", folder.path.display()))?;
+    let known = known(index, &folder)?;
+    let mut done = Done {
+        session: folder.session.clone(),
+        agent: folder.agent.clone(),
+        source: source.path.display().to_string(),
+        ..Done::default()
+    };
+    let mut feed = match take_up(&folder, &source, file, known, dialect)? {
+        Taken::Up(feed) => feed,
+        Taken::Differs => {
+            done.set_aside = Some(blocks::set_aside(&folder)?.number);
+            index.reset(&folder)?;
+            Feed::new(&folder, &source, dialect)
+        }
+    };
+    let (rows, bytes) = (feed.rows(), feed.bytes());
+    let mut writer = Writer::open(&folder.blocks(), feed.end())?;
+    let mut from = file;
+    from.seek(SeekFrom::Start(bytes))?;
+    let mut lines = Lines::from(BufReader::with_capacity(BUFFER, from), bytes, rows);
+    let mut batch = bytes;
+    while let Some(line) = lines.next().with_context(|| done.source.clone())? {
+        if !line.ended() {
+            break;
+        }
+        feed.write(line.bytes, &mut writer)?;
+        read(line.bytes.len() as u64);
+        if feed.bytes() - batch >= BATCH || feed.is_heavy() {
+            batch = feed.bytes();
+            feed.record(index, &mut writer, engagements, false)?;
+        }
+    }
+    if feed.is_fresh() {
+        feed.record(index, &mut writer, engagements, true)?;
+    }
+    done.rounds = feed.rounds();
+    done.new_rows = feed.rows() - rows;
+    done.new_bytes = feed.bytes() - bytes;
+    Ok(done)
+}
+
+/// Takes a session's lock, its folder made where it is not there.
+///
+/// # Errors
+/// `WouldBlock` where another process kept it for so long; what the system says.
+pub fn hold(folder: &Folder, patience: Duration) -> io::Result<Lock> {
+    loop {
+        atomic::create_private_dir(&folder.path)?;
+        match lock::acquire(&folder.lock(), patience) {
+            Ok(held) if held.is_of(&folder.lock()) => return Ok(held),
+            // It was empty, and was removed in this moment.
+            Ok(_) => {}
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                let why = "another process is inscribing this session; try again when that is done";
+                return Err(io::Error::new(e.kind(), why));
+            }
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+/// Where a session is kept. A subagent whose kind became known later stays where it is.
+fn folder(root: &Root, source: &Source) -> io::Result<Folder> {
+    let folder = root.folder(&source.agent, &source.session);
+    if source.subagent && !folder.path.is_dir() {
+        let mut there = root.find(&folder.session)?;
+        there.retain(|other| other.session == folder.session);
+        if let Some(other) = there.pop() {
+            return Ok(other);
+        }
+    }
+    Ok(folder)
+}
+
+/// How far the session is inscribed; what another version of this program knew of it is
+/// forgotten, and read from the blocks anew.
+fn known(index: &Index, folder: &Folder) -> anyhow::Result<Option<(Progress, State)>> {
+    let Some(progress) = index.progress(folder)? else { return Ok(None) };
+    let state = State::read(&progress.state);
+    // Without blocks: a process was killed as it set them aside, or somebody removed them.
+    let blocks = !blocks::numbers(&folder.blocks())?.is_empty();
+    match state.filter(|_| blocks) {
+        Some(state) => Ok(Some((progress, state))),
+        None => {
+            index.reset(folder)?;
+            Ok(None)
+        }
+    }
+}
+
+/// Where a session is gone on with.
+enum Taken {
+    /// Behind what is in the store.
+    Up(Feed),
+    /// The file no longer begins with what is in the store.
+    Differs,
+}
+
+/// Takes up what is in the store, compared with the file.
+fn take_up(
+    folder: &Folder,
+    source: &Source,
+    file: &File,
+    known: Option<(Progress, State)>,
+    dialect: &'static dyn Dialect,
+) -> anyhow::Result<Taken> {
+    let shown = || source.path.display().to_string();
+    let mut feed = Feed::new(folder, source, dialect);
+    if let Some((progress, state)) = known {
+        let length = file.metadata()?.len();
+        let behind = state.tail.min(progress.bytes);
+        let mut tail = vec![0; behind as usize];
+        let same = length >= progress.bytes && {
+            file.read_exact_at(&mut tail, progress.bytes - behind).with_context(shown)?;
+            state.is(&tail)
+        };
+        let elsewhere = progress.source != source.path
+            && progress.source.exists()
+            && !paths::same_file(&progress.source, &source.path);
+        if !same && elsewhere {
+            bail!(
+                "{}: session {} is in the store from {}, which holds something else; `--agent NAME` keeps this one apart",
+                shown(),
+                folder.session,
+                progress.source.display()
+            );
+        }
+        if !same {
+            return Ok(Taken::Differs);
+        }
+        feed = feed.resumed(&progress, state, Tail::of(tail));
+    }
+    let mut there = BufReader::with_capacity(BUFFER, file);
+    there.seek(SeekFrom::Start(feed.bytes()))?;
+    let (mut same, mut bytes) = (true, Vec::new());
+    let end = blocks::whole_rows(&folder.blocks(), feed.end(), |position, row| {
+        bytes.clear();
+        (&mut there).take(row.len() as u64).read_to_end(&mut bytes)?;
+        same = same && bytes == row;
+        if same {
+            feed.adopt(row, position);
+        }
+        Ok(())
+    })?;
+    if !same {
+        return Ok(Taken::Differs);
+    }
+    feed.ends_at(end);
+    Ok(Taken::Up(feed))
+}
+
+/// Indexes a session anew from its blocks, where its file is not needed; tags are kept.
+///
+/// # Errors
+/// What the system says; a block that is not what its id says.
+pub fn reindex(index: &Index, folder: &Folder) -> anyhow::Result<u32> {
+    let _held = hold(folder, PATIENCE)?;
+    let before = index.session(folder).ok();
+    let progress = index.progress(folder)?;
+    let mut first = Vec::new();
+    let stop = |_: u64, row: &[u8]| {
+        first.extend_from_slice(row);
+        Err(io::ErrorKind::Interrupted.into())
+    };
+    match blocks::whole_rows(&folder.blocks(), 0, stop) {
+        Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+        other => {
+            other?;
+        }
+    }
+    let source = Source {
+        path: progress.map(|progress| progress.source).unwrap_or_default(),
+        agent: folder.agent.clone(),
+        session: folder.session.clone(),
+        parent: before.and_then(|session| session.parent),
+        subagent: false,
+    };
+    let mut feed = Feed::new(folder, &source, dialect::of_first_line(&first));
+    index.reset(folder)?;
+    let end = blocks::whole_rows(&folder.blocks(), 0, |position, row| {
+        feed.adopt(row, position);
+        Ok(())
+    })?;
+    feed.ends_at(end);
+    let mut writer = Writer::open(&folder.blocks(), end)?;
+    feed.record(index, &mut writer, &Engagements::none(), true)?;
+    Ok(feed.rounds())
+}
+
+/// Sets a session's blocks aside and inscribes its file from the beginning; tags are kept.
+///
+/// # Errors
+/// As [`session`].
+pub fn renew(root: &Root, index: &Index, folder: &Folder, path: &Path) -> anyhow::Result<Done> {
+    let parent = index.session(folder).ok().and_then(|session| session.parent);
+    {
+        let _held = hold(folder, PATIENCE)?;
+        blocks::set_aside(folder)?;
+        index.reset(folder)?;
+    }
+    let mut source = Source::of(path, Some(&folder.agent))?;
+    (source.agent, source.session) = (folder.agent.clone(), folder.session.clone());
+    source.parent = source.parent.or(parent);
+    session(root, index, source, &Engagements::none(), &mut |_| {})
+}

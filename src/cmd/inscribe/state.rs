@@ -1,0 +1,110 @@
+//! What the inscriber of a session needs to go on where it stopped.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::transcript::digest::Digest;
+
+/// Of the file's end as it was inscribed, so many bytes are compared with the file.
+const TAIL: usize = 64 * 1024;
+
+/// Another number is another way to digest: the session is then indexed anew.
+const VERSION: u32 = 1;
+
+/// How far a session is inscribed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct State {
+    version: u32,
+    /// The dialect's name.
+    pub dialect: String,
+    /// Where the blocks end.
+    pub end: u64,
+    /// The rounds.
+    pub digest: Digest,
+    /// Length of the end that is compared.
+    pub tail: u64,
+    /// SHA-256 of it.
+    pub sha256: String,
+}
+
+impl State {
+    /// What is known behind these rows.
+    pub fn new(dialect: &str, end: u64, digest: Digest, tail: &Tail) -> Self {
+        let dialect = dialect.to_owned();
+        let bytes = tail.bytes();
+        Self {
+            version: VERSION,
+            dialect,
+            end,
+            digest,
+            tail: bytes.len() as u64,
+            sha256: sum(bytes),
+        }
+    }
+
+    /// Reads it; `None` where it is of another version of this program.
+    pub fn read(json: &str) -> Option<Self> {
+        serde_json::from_str(json).ok().filter(|state: &Self| state.version == VERSION)
+    }
+
+    /// Whether a file's bytes there are those that were inscribed.
+    pub fn is(&self, tail: &[u8]) -> bool {
+        tail.len() as u64 == self.tail && sum(tail) == self.sha256
+    }
+}
+
+fn sum(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        hex.extend([byte >> 4, byte & 15].map(|n| char::from_digit(n.into(), 16).unwrap_or('0')));
+        hex
+    })
+}
+
+/// The last bytes of what was inscribed.
+#[derive(Debug, Default)]
+pub struct Tail(Vec<u8>);
+
+impl Tail {
+    /// These bytes, as they were read.
+    pub fn of(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
+    /// Takes in what follows.
+    pub fn push(&mut self, bytes: &[u8]) {
+        if bytes.len() >= TAIL {
+            self.0.clear();
+        } else if self.0.len() + bytes.len() > 4 * TAIL {
+            self.0.drain(..self.0.len() - TAIL);
+        }
+        self.0.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL)..]);
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.0[self.0.len().saturating_sub(TAIL)..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tail_is_the_end_however_it_came() {
+        let all: Vec<u8> = (0..5 * TAIL).map(|n| (n % 251) as u8).collect();
+        for step in [1000, TAIL - 1, TAIL, 2 * TAIL + 7] {
+            let mut tail = Tail::default();
+            let mut end = 0;
+            for chunk in all.chunks(step) {
+                tail.push(chunk);
+                end += chunk.len();
+                assert_eq!(tail.bytes(), &all[end.saturating_sub(TAIL)..end], "{step}");
+            }
+            let state = State::new("claude", 7, Digest::default(), &tail);
+            let again = State::read(&serde_json::to_string(&state).unwrap()).unwrap();
+            assert!(again.is(&all[all.len() - TAIL..]) && !again.is(&all[..TAIL]));
+            assert_eq!(again.end, 7);
+        }
+        assert!(State::read("{}").is_none());
+    }
+}

@@ -1,0 +1,104 @@
+//! Inscription that goes on with what is appended.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use super::{Exit, Report, Run, err, line, out, out_json};
+use crate::store::atomic::{self, Mark};
+use crate::store::paths::{Places, project_root};
+use crate::{clock, log};
+
+/// How often files are looked at.
+const GLANCE: Duration = Duration::from_secs(2);
+
+/// How often is asked whether it is time to end.
+const BEAT: Duration = Duration::from_millis(50);
+
+/// A file that was not written for so long has its last row.
+const QUIET: Duration = Duration::from_secs(2);
+
+/// The longest that a client is given to write it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Looks at the files again and again, until interrupted. What is being inscribed then is
+/// brought to its end.
+pub fn run(run: &Run) -> anyhow::Result<Exit> {
+    let end = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&end))?;
+    }
+    let mut known: BTreeMap<PathBuf, Mark> = BTreeMap::new();
+    let mut told: BTreeMap<PathBuf, String> = BTreeMap::new();
+    loop {
+        let mut report = Report::default();
+        for path in run.files(&mut report)? {
+            let Some(mark) = atomic::mark(&path).filter(|mark| known.get(&path) != Some(mark))
+            else {
+                continue;
+            };
+            let before = report.failed.len();
+            run.one(&path, &mut report, &mut |_| {});
+            if report.failed.len() == before {
+                known.insert(path, mark);
+            }
+            if end.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        for done in &report.inscribed {
+            if run.args.json { out_json(done)? } else { out(line(done)) }
+        }
+        for fault in run.engagements.faults() {
+            err(fault);
+        }
+        report.failed.retain(|failure| told.get(&failure.path) != Some(&failure.why));
+        for failure in report.failed {
+            err(format_args!("{}: {}", failure.path.display(), failure.why));
+            told.insert(failure.path, failure.why);
+        }
+        let since = Instant::now();
+        while since.elapsed() < GLANCE {
+            if end.load(Ordering::Relaxed) {
+                return Ok(Exit::Done);
+            }
+            std::thread::sleep(BEAT);
+        }
+    }
+}
+
+/// Inscribes once the files are no longer written: the client that ends a session writes its
+/// last rows behind its hooks.
+pub fn until_quiet(run: &Run) -> anyhow::Result<Exit> {
+    let began = Instant::now();
+    let (mut known, mut since) = (BTreeMap::new(), began);
+    loop {
+        let files = run.files(&mut Report::default())?;
+        let marks: BTreeMap<PathBuf, Option<Mark>> =
+            files.into_iter().map(|path| (path.clone(), atomic::mark(&path))).collect();
+        if marks != known {
+            (known, since) = (marks, Instant::now());
+        }
+        if since.elapsed() >= QUIET || began.elapsed() >= PATIENCE {
+            break;
+        }
+        std::thread::sleep(4 * BEAT);
+    }
+    let mut report = Report::default();
+    for path in known.keys() {
+        run.one(path, &mut report, &mut |_| {});
+    }
+    let project = project_root(run.env, &run.env.cwd().unwrap_or_default());
+    if let Some(places) = Places::of(run.env, &project) {
+        for failure in &report.failed {
+            let details = json!({"what": "session not inscribed", "path": failure.path, "error": failure.why});
+            log::write(&places.log(), clock::now(), "fault", &details);
+        }
+    }
+    Ok(if report.failed.is_empty() { Exit::Done } else { Exit::Refused })
+}

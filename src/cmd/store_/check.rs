@@ -1,0 +1,193 @@
+//! `brain-guard store check`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::walk::{self, Held};
+use crate::cmd::inscribe::{self, count};
+use crate::cmd::{Exit, out, out_json};
+use crate::index::Index;
+use crate::store::blocks::{Folder, Root};
+use crate::transcript::round::Session;
+
+/// An inscription that is under way is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What was found.
+#[derive(Debug, Default, Serialize)]
+struct Report {
+    sessions: usize,
+    rounds: u64,
+    blocks: u64,
+    bytes: u64,
+    faults: Vec<Fault>,
+    /// What is no fault: the next inscription sees to it.
+    notes: Vec<String>,
+}
+
+/// Something that is wrong.
+#[derive(Debug, Serialize)]
+struct Fault {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    what: String,
+    mended: bool,
+}
+
+/// What mends a session.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Cure {
+    /// Index its blocks anew.
+    Index,
+    /// Take it from its file anew.
+    Renew,
+}
+
+/// Verifies the store, and mends it where that is asked for.
+pub fn run(root: &Root, repair: bool, json: bool) -> anyhow::Result<Exit> {
+    let index = Index::new(root.clone());
+    let folders = root.all()?;
+    let mut report = Report { sessions: folders.len(), ..Report::default() };
+    let wrong = index.check(&folders)?;
+    let anew = if repair { index.mend(&folders, &wrong)? } else { Vec::new() };
+    for fault in &wrong {
+        let session = fault.session.as_ref();
+        // Those to be indexed anew are said to be mended once they are.
+        let mended = repair && (!fault.anew || session.is_none());
+        let session = session.map(|folder| folder.session.clone());
+        report.faults.push(Fault { session, what: fault.to_string(), mended });
+    }
+    for folder in &folders {
+        let before = report.faults.len();
+        let mut cure = one(&index, folder, &wrong, &mut report);
+        if anew.contains(folder) {
+            cure = cure.max(Some(Cure::Index));
+        }
+        let Some(cure) = cure.filter(|_| repair) else { continue };
+        let done = mend(root, &index, folder, cure);
+        let of_session = |fault: &&mut Fault| fault.session.as_ref() == Some(&folder.session);
+        match done {
+            Ok(()) => report.faults.iter_mut().filter(of_session).for_each(|f| f.mended = true),
+            Err(e) => {
+                let what = format!("could not be mended: {e:#}");
+                let session = Some(folder.session.clone());
+                report.faults.insert(before, Fault { session, what, mended: false });
+            }
+        }
+    }
+    tell(&report, json)
+}
+
+/// Looks at one session; says what would mend it.
+fn one(
+    index: &Index,
+    folder: &Folder,
+    wrong: &[crate::index::Fault],
+    report: &mut Report,
+) -> Option<Cure> {
+    // A store that can only be read has no inscriber.
+    let held = inscribe::hold(folder, PATIENCE);
+    let of_it = |fault: &&crate::index::Fault| fault.session.as_ref() == Some(folder);
+    let usable = !wrong.iter().filter(of_it).any(|fault| fault.anew || fault.damaged);
+    let progress = index.progress(folder).ok().flatten();
+    let source = progress.as_ref().map(|progress| progress.source.clone());
+    let source = source.filter(|path| path.is_file());
+    let found = walk::verify(folder, source.as_deref());
+    drop(held);
+    report.blocks += found.blocks;
+    report.bytes += found.bytes;
+    report.rounds += found.rounds.iter().filter(|round| round.seq > 0).count() as u64;
+    let mut fault = |what: String| {
+        let session = Some(folder.session.clone());
+        report.faults.push(Fault { session, what, mended: false });
+    };
+    let name = format!("{} {}", folder.agent, folder.session);
+    if let Some(why) = &found.damage {
+        fault(format!("{name}: {why}"));
+        return Some(Cure::Renew);
+    }
+    if found.differs {
+        let source = source.unwrap_or_default();
+        fault(format!("{name}: {} holds something else now", source.display()));
+        return Some(Cure::Renew);
+    }
+    let mut cure = None;
+    if let Some(session) = index.session(folder).ok().filter(|_| usable)
+        && let Some(why) = disagree(&session, &found, progress.map_or(0, |p| p.bytes))
+    {
+        fault(format!("{name}: {why}"));
+        cure = Some(Cure::Index);
+    }
+    if found.torn {
+        let what = "what was not written to its end; the next inscription cuts it off";
+        report.notes.push(format!("{name}: {what}"));
+    }
+    cure
+}
+
+/// Where the index says something else than the blocks. Whole rows behind what is indexed
+/// are none of it: a process was killed.
+fn disagree(session: &Session, found: &Held, indexed: u64) -> Option<String> {
+    if indexed > found.bytes {
+        return Some(format!("{indexed} bytes are indexed, the blocks hold {}", found.bytes));
+    }
+    let behind = found.bytes > indexed;
+    let held: Vec<_> = found.rounds.iter().filter(|round| round.seq > 0).collect();
+    if session.rounds.len() > held.len() || (!behind && session.rounds.len() < held.len()) {
+        let (indexed, held) = (session.rounds.len(), held.len());
+        return Some(format!("{} indexed, the blocks hold {held}", count(indexed, "round")));
+    }
+    let last = session.rounds.len();
+    session.rounds.iter().zip(&held).enumerate().find_map(|(at, (round, held))| {
+        let begins = (round.seq, round.position) == (held.seq, held.position);
+        let same = (round.rows, round.bytes) == (held.rows, held.bytes);
+        // The last may have grown behind what is indexed.
+        let grown = behind && at + 1 == last && round.bytes <= held.bytes;
+        (!begins || !(same || grown))
+            .then(|| format!("round {} is not in the blocks as the index says", round.seq))
+    })
+}
+
+fn mend(root: &Root, index: &Index, folder: &Folder, cure: Cure) -> anyhow::Result<()> {
+    if cure == Cure::Index {
+        return inscribe::reindex(index, folder).map(drop);
+    }
+    let source: Option<PathBuf> = index.progress(folder)?.map(|progress| progress.source);
+    match source.as_deref().filter(|path| Path::is_file(path)) {
+        Some(source) => inscribe::renew(root, index, folder, source).map(drop),
+        None => anyhow::bail!("its file is gone; what is whole of its blocks can still be read"),
+    }
+}
+
+fn tell(report: &Report, json: bool) -> anyhow::Result<Exit> {
+    let left = report.faults.iter().filter(|fault| !fault.mended).count();
+    let exit = if left == 0 { Exit::Done } else { Exit::Refused };
+    if json {
+        out_json(report)?;
+        return Ok(exit);
+    }
+    for fault in &report.faults {
+        out(format_args!("{} {}", if fault.mended { "mended " } else { "problem" }, fault.what));
+    }
+    for note in &report.notes {
+        out(format_args!("note    {note}"));
+    }
+    out(format_args!(
+        "{}, {}, {}, {}: {}",
+        count(report.sessions, "session"),
+        count(report.rounds as usize, "round"),
+        count(report.blocks as usize, "block"),
+        indicatif::HumanBytes(report.bytes),
+        match (report.faults.len(), left) {
+            (0, _) => "no fault".to_owned(),
+            (all, 0) => format!("{} mended", count(all, "fault")),
+            (_, left) => format!(
+                "{} left; `brain-guard store check --repair` mends what can be mended",
+                count(left, "fault")
+            ),
+        }
+    ));
+    Ok(exit)
+}
