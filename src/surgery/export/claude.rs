@@ -17,6 +17,20 @@ use crate::transcript::span::{self, Field, Span};
 #[derive(Debug)]
 pub(super) struct Claude;
 
+/// Attachments that tell of the surroundings: a session has them once (client 2.1.329).
+const ONCE: [&str; 10] = [
+    "environment",
+    "model",
+    "deferred_tools_delta",
+    "agent_listing_delta",
+    "skill_listing",
+    "auto_mode",
+    "session_context",
+    "date",
+    "remote_session_change",
+    "prompt_snapshot",
+];
+
 /// Whether a session is a subagent's: all its rows are marked as such.
 fn of_agent(source: &Session) -> bool {
     source.parent.is_some() && source.id.starts_with("agent-")
@@ -153,6 +167,20 @@ impl Form for Claude {
         object.end_line();
     }
 
+    fn title(&self, title: &str, link: &Link, out: &mut Vec<u8>) {
+        let mut object = Object::new(out);
+        object.plain(b"type", "custom-title");
+        object.text(b"customTitle", title);
+        object.text(b"sessionId", &link.birth.id);
+        object.end_line();
+    }
+
+    fn once<'a>(&self, line: &'a [u8], row: &Row) -> Option<&'a str> {
+        let attachment = Some(()).filter(|()| row.kind == Kind::Attachment);
+        let kind = attachment.and_then(|()| span::find(span::find(line, "attachment")?, "type"));
+        kind.and_then(span::plain).filter(|kind| ONCE.contains(kind))
+    }
+
     fn usage(&self, tokens: u64) -> String {
         format!(
             r#"{{"input_tokens":{tokens},"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}}"#
@@ -164,7 +192,7 @@ impl Form for Claude {
             rows.iter().find(|line| memmem::find(line, b"\"compact_boundary\"").is_some());
         let listed = || {
             let kept = span::find(span::find(boundary?, "compactMetadata")?, "preservedMessages")?;
-            let ids = span::find(kept, "allUuids").or_else(|| span::find(kept, "uuids"))?;
+            let ids = span::find(kept, "uuids")?;
             let mut items = Vec::new();
             span::items(ids, &mut items)?;
             Some(items.iter().filter_map(|at| span::plain(at.of(ids))).map(str::to_owned).collect())

@@ -103,6 +103,13 @@ pub(super) trait Form: Sync {
     /// Writes a user's message.
     fn message(&self, text: &str, link: &Link, out: &mut Vec<u8>);
 
+    /// Writes what the session is called.
+    fn title(&self, title: &str, link: &Link, out: &mut Vec<u8>);
+
+    /// What a row tells that the client needs to be told once a session, by its kind: told
+    /// by two sources, it would stand in the context twice.
+    fn once<'a>(&self, line: &'a [u8], row: &Row) -> Option<&'a str>;
+
     /// A usage of that many tokens.
     fn usage(&self, tokens: u64) -> String;
 
@@ -149,6 +156,25 @@ pub(super) fn operation(operation: &Operation) -> &'static str {
         Operation::Merge => "merge",
         Operation::Split { .. } => "split",
     }
+}
+
+/// What the new session is called: as its first source, and what was done to it.
+pub(super) fn title(plan: &Plan, birth: &Birth) -> String {
+    const CHARACTERS: usize = 40;
+    let first = plan.sessions.first();
+    let words = || Some(first?.rounds.iter().find(|r| r.user)?.user_preview.as_str());
+    let name = birth.title.as_deref().or_else(words).unwrap_or("session");
+    let name: String = name.chars().take(CHARACTERS).collect();
+    let done = match &plan.operation {
+        Operation::CompressBefore { before } => {
+            format!("compressed before {}", before.format("%Y-%m-%d"))
+        }
+        Operation::CompressEngagement { engagement } => format!("{engagement} compressed"),
+        Operation::ExtractEngagement { engagement } => format!("only {engagement}"),
+        Operation::Merge => "merged".to_owned(),
+        Operation::Split { engagement } => format!("split: {engagement}"),
+    };
+    format!("{} ({done})", name.trim())
 }
 
 /// A time as the clients write it.

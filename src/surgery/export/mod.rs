@@ -6,9 +6,11 @@ mod form;
 mod pi;
 mod round;
 mod splice;
+#[cfg(test)]
+pub(crate) mod tests;
 mod write;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use write::{Failed, all};
 
@@ -31,6 +33,8 @@ pub struct Birth {
     pub now: Time,
     /// Tokens it will hold, where somebody counted them; else they are estimated.
     pub tokens: Option<u64>,
+    /// What its first source is called, where it has a name; else its first words are taken.
+    pub title: Option<String>,
 }
 
 /// Fills the text that an index table stands in (`templates/surgery-index.md`): `{{table}}`,
@@ -86,6 +90,8 @@ pub struct Exporter<'p> {
     usages: Vec<Span>,
     /// Of index tables.
     tables: u64,
+    /// Which source told something that is told once a session, by its kind.
+    told: BTreeMap<String, usize>,
     /// Told on the first row.
     lineage: Option<String>,
     report: Report,
@@ -118,6 +124,7 @@ impl<'p> Exporter<'p> {
             thinking: Vec::new(),
             usages: Vec::new(),
             tables: 0,
+            told: BTreeMap::new(),
             lineage: Some(form::lineage(plan, birth)),
             report: Report::default(),
             scratch: Scratch::default(),
@@ -211,13 +218,26 @@ impl<'p> Exporter<'p> {
     }
 
     /// Ends the export: the last answer, which lies in `out` at the places that
-    /// [`Exporter::usages`] gave, says how many tokens the new session holds.
+    /// [`Exporter::usages`] gave, says how many tokens the new session holds; the last row
+    /// says what it is called.
     pub fn close(mut self, usages: &[Span], out: &mut Vec<u8>) -> Report {
         self.report.tokens = self.birth.tokens.unwrap_or(self.report.tokens);
         let usage = self.form.usage(self.report.tokens);
         for at in usages.iter().rev() {
             out.splice(at.start..at.end, usage.bytes());
         }
+        let Some((session, source)) = self.plan.sessions.first().zip(self.sources.first()) else {
+            return self.report;
+        };
+        let id = self.form.fresh(source, "title");
+        let link = Link {
+            id: id.as_str(),
+            parent: self.last.as_ref().map(Fresh::as_str),
+            time: &self.time,
+            ..Link::of(self.birth, session)
+        };
+        self.form.title(&form::title(self.plan, self.birth), &link, out);
+        self.report.rows += 1;
         self.report
     }
 }

@@ -140,6 +140,17 @@ impl Form for Pi {
         object.end_line();
     }
 
+    fn title(&self, title: &str, link: &Link, out: &mut Vec<u8>) {
+        let mut object = Object::new(out);
+        head(&mut object, "session_info", link);
+        object.text(b"name", title);
+        object.end_line();
+    }
+
+    fn once<'a>(&self, _: &'a [u8], _: &Row) -> Option<&'a str> {
+        None
+    }
+
     fn usage(&self, tokens: u64) -> String {
         format!(
             r#"{{"input":{tokens},"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":{tokens},"cost":{{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}}}}"#

@@ -62,6 +62,12 @@ impl Exporter<'_> {
                 self.report.bookkeeping += 1;
                 continue;
             };
+            if let Some(kind) = self.form.once(line, &row).filter(|_| self.plan.sessions.len() > 1)
+                && *self.told.entry(kind.to_owned()).or_insert(place.session) != place.session
+            {
+                self.report.bookkeeping += 1;
+                continue;
+            }
             let fresh = self.form.fresh(&self.sources[place.session], id);
             if !self.written.insert(ids::key(fresh.as_str())) {
                 self.note(place, format_args!("a second row with the id {id} left out"));

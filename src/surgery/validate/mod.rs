@@ -7,6 +7,8 @@ mod ledger;
 mod pairs;
 mod pi;
 mod rules;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
