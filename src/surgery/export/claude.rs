@@ -116,6 +116,8 @@ impl Form for Claude {
                 b"agentId" if agent => {}
                 // References to what is not there, and what says a summary is one.
                 b"logicalParentUuid" | b"leafUuid" | b"forkedFrom" | b"brainGuard" => {}
+                // The client fails on markup there, and shows a result where there is one.
+                b"toolUseResult" if row.kind != Kind::ToolResult || json.starts_with(b"\"<") => {}
                 b"isCompactSummary" | b"isVisibleInTranscriptOnly" if row.kind == Kind::Summary => {
                 }
                 b"message" if row.kind == Kind::Assistant => {
@@ -221,6 +223,17 @@ impl Form for Claude {
         }
         object.end_line();
         Some(out)
+    }
+
+    fn taken(&self, block: &[u8]) -> bool {
+        let text = |name| span::find(block, name).filter(|t| t.first() == Some(&b'"'));
+        let filled = |name| text(name).is_some_and(|t| t.len() > 2);
+        match span::find(block, "type") {
+            Some(b"\"thinking\"") => text("thinking").is_some() && filled("signature"),
+            Some(b"\"redacted_thinking\"") => filled("data"),
+            Some(b"\"text\"") => filled("text"),
+            _ => true,
+        }
     }
 
     fn companions(&self, line: &[u8], found: &mut dyn FnMut(String)) {

@@ -119,6 +119,9 @@ pub(super) trait Form: Sync {
     /// The row without these items of its message; `None` where nothing is left of it.
     fn without(&self, line: &[u8], row: &Row, items: &[usize]) -> Option<Vec<u8>>;
 
+    /// Whether a block of the agent's message, kept as it is, is one that the API takes.
+    fn taken(&self, block: &[u8]) -> bool;
+
     /// Files of the companion folder that the row refers to.
     fn companions(&self, line: &[u8], found: &mut dyn FnMut(String));
 }

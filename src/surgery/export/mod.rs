@@ -3,6 +3,9 @@
 
 mod claude;
 mod form;
+#[cfg(test)]
+mod laws;
+mod pairs;
 mod pi;
 mod round;
 mod splice;

@@ -173,6 +173,10 @@ impl Form for Pi {
         Some(splice::replaced(line, content, &left))
     }
 
+    fn taken(&self, _: &[u8]) -> bool {
+        true
+    }
+
     fn companions(&self, _: &[u8], _: &mut dyn FnMut(String)) {}
 }
 

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use super::form::{Call, Link};
+use super::form::Link;
+use super::pairs::Pairs;
 use super::{Companion, Exporter};
-use crate::surgery::ids::{self, Fresh, Key, Keys};
+use crate::surgery::ids::{self, Fresh, Key};
 use crate::surgery::plan::Place;
 use crate::transcript::dialect::{BlockKind, Kind, Row};
 use crate::transcript::rows::Rows;
@@ -57,7 +58,7 @@ impl Exporter<'_> {
         let mut entries = Vec::with_capacity(rows.ends.len());
         let mut blocks = Vec::new();
         for line in rows.iter() {
-            let mut row = dialect.row(line, &mut self.scratch);
+            let row = dialect.row(line, &mut self.scratch);
             let Some(id) = row.id.filter(|_| self.form.kept(&row, session)) else {
                 self.report.bookkeeping += 1;
                 continue;
@@ -73,6 +74,10 @@ impl Exporter<'_> {
                 self.note(place, format_args!("a second row with the id {id} left out"));
                 continue;
             }
+            if matches!(row.content.map(|at| at.of(line)), Some(b"\"\"" | b"[]")) {
+                self.note(place, format_args!("a row whose message is empty left out"));
+                continue;
+            }
             let thinks = row.kind == Kind::Assistant && memmem::find(line, b"hinking\"").is_some();
             if thinks {
                 dialect.blocks(line, &row, &mut self.scratch, &mut blocks);
@@ -83,62 +88,64 @@ impl Exporter<'_> {
             self.form.companions(line, &mut |path| {
                 found.insert(Companion { session: place.session, path });
             });
-            let line = Cow::Borrowed(line);
-            if let Cow::Owned(line) = &line {
-                row.content = dialect.row(line, &mut self.scratch).content;
-            }
             let message = row.message.map(ids::key);
-            entries.push(Entry { line, row, fresh, message, thinks, gone: false });
+            let mut entry =
+                Entry { line: Cow::Borrowed(line), row, fresh, message, thinks, gone: false };
+            if row.kind == Kind::Assistant
+                && (thinks || memmem::find(line, b"\"text\":\"\"").is_some())
+            {
+                dialect.blocks(line, &row, &mut self.scratch, &mut blocks);
+                let refused =
+                    blocks.iter().enumerate().filter(|(_, b)| !self.form.taken(b.span.of(line)));
+                let refused: Vec<usize> = refused.map(|(item, _)| item).collect();
+                if !refused.is_empty() {
+                    self.note(
+                        place,
+                        format_args!(
+                            "{} blocks that the API does not take left out",
+                            refused.len()
+                        ),
+                    );
+                    self.take(&mut entry, &refused);
+                }
+            }
+            entries.push(entry);
         }
         entries
     }
 
-    /// Takes out calls that nothing answers and results that nobody asked for, and gives calls
-    /// whose id the new session has already a fresh one.
+    /// Takes out calls that nothing answers before the next message and results that nobody
+    /// asked for, and gives calls whose id the new session has already a fresh one.
     fn pair(&mut self, place: Place, entries: &mut [Entry]) {
-        let (mut called, mut answered) = (Keys::default(), Keys::default());
-        let mut seen: Vec<(Key, usize, usize, bool)> = Vec::new();
-        let mut gone: Vec<(usize, usize)> = Vec::new();
-        let mut again: Vec<String> = Vec::new();
+        let mut pairs = Pairs::default();
         let mut items = Vec::new();
         for (at, entry) in entries.iter().enumerate() {
-            self.form.calls(
-                &entry.line,
-                &entry.row,
-                &mut items,
-                &mut |Call { id, item, result }| {
-                    let key = ids::key(id);
-                    let whole = if result {
-                        called.contains(&key) && answered.insert(key)
-                    } else {
-                        called.insert(key)
-                    };
-                    if !whole {
-                        gone.push((at, item));
-                        return;
-                    }
-                    seen.push((key, at, item, result));
-                    if !result && !self.calls.insert(key) {
-                        again.push(id.to_owned());
-                    }
-                },
-            );
+            if entry.row.kind == Kind::Assistant {
+                pairs.message(entry.message);
+            }
+            self.form.calls(&entry.line, &entry.row, &mut items, &mut |call| {
+                let key = ids::key(call.id);
+                pairs.call(key, at, &call);
+                if !call.result && !self.calls.insert(key) {
+                    pairs.again.push(call.id.to_owned());
+                }
+            });
         }
-        let orphans = gone.len();
-        gone.extend(seen.iter().filter(|s| !s.3 && !answered.contains(&s.0)).map(|s| (s.1, s.2)));
+        let (orphans, open) = (pairs.gone.len(), pairs.open.len() + pairs.passed.len());
         if orphans > 0 {
             self.note(place, format_args!("{orphans} tool results without their call left out"));
         }
-        if gone.len() > orphans {
-            let open = gone.len() - orphans;
+        if open > 0 {
             self.note(place, format_args!("{open} tool calls without a result left out"));
         }
-        gone.sort_unstable();
-        for group in gone.chunk_by(|a, b| a.0 == b.0) {
+        let calls = pairs.open.iter().chain(&pairs.passed).map(|(_, at, item)| (*at, *item));
+        pairs.gone.extend(calls);
+        pairs.gone.sort_unstable();
+        for group in pairs.gone.chunk_by(|a, b| a.0 == b.0) {
             let items: Vec<usize> = group.iter().map(|g| g.1).collect();
             self.take(&mut entries[group[0].0], &items);
         }
-        for old in again {
+        for old in pairs.again {
             self.rename(place, entries, &old);
         }
     }

@@ -12,6 +12,7 @@ pub(super) struct Pairs {
     /// The agent's message that is being told; rows without an id are one each.
     message: Option<Key>,
     open: bool,
+    answered: bool,
     /// Messages that are over.
     over: Keys,
     /// The line of a thinking block, where that is the last of the message so far.
@@ -31,9 +32,11 @@ impl Pairs {
         }
         self.begun = true;
         let key = message.map(ids::key);
-        if self.open && key.is_some() && key == self.message {
+        // Rows without an id are one message until a result.
+        if self.open && key == self.message && (key.is_some() || !self.answered) {
             return;
         }
+        self.answered = false;
         self.close(ledger);
         if let Some(id) = message.filter(|_| key.is_some_and(|key| self.over.contains(&key))) {
             ledger.add(&rules::SPLIT, &format!("the message {id} was over, and goes on here"));
@@ -69,6 +72,7 @@ impl Pairs {
 
     pub fn answered(&mut self, id: &str, ledger: &mut Ledger) {
         let key = ids::key(id);
+        self.answered = true;
         if let Some(at) = self.asked.iter().position(|asked| asked.0 == key) {
             self.asked.swap_remove(at);
         } else if let Some(at) = self.passed.iter().position(|passed| passed.0 == key) {

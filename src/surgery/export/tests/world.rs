@@ -159,7 +159,7 @@ impl Source {
         Self::of(id, text.as_bytes(), dialect)
     }
 
-    fn of(id: &str, text: &[u8], dialect: &'static dyn Dialect) -> Self {
+    pub fn of(id: &str, text: &[u8], dialect: &'static dyn Dialect) -> Self {
         let (mut rounds, mut scratch) = (Rounds::default(), Scratch::default());
         let mut source = Self {
             session: Session {
@@ -172,7 +172,7 @@ impl Source {
         };
         for line in text.split_inclusive(|b| *b == b'\n') {
             let row = dialect.row(line, &mut scratch);
-            let seq = rounds.place(row.kind);
+            let seq = rounds.place(&row);
             if seq as usize == source.rounds.len() {
                 source.rounds.push(Rows::default());
                 source.session.rounds.push(Round {
