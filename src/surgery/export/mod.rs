@@ -19,6 +19,7 @@ pub use write::{Failed, all};
 
 use super::ids::{self, Fresh, Keys};
 use super::plan::{Place, Plan};
+use super::table;
 use crate::clock::Time;
 use crate::transcript::dialect::Scratch;
 use crate::transcript::round::Session;
@@ -176,17 +177,17 @@ impl<'p> Exporter<'p> {
 
     /// The text of an index message.
     fn table(&self, places: &[Place], session: &Session) -> String {
-        let mut table = String::new();
+        // A number alone is enough where all are of one session.
+        let several = self.plan.sessions.len() > 1;
+        let mut lines = String::new();
         for place in places {
-            let found =
-                self.session(*place).and_then(|s| s.rounds.iter().find(|r| r.seq == place.seq));
-            if let Some(round) = found {
-                table.push_str(&super::table::line(round));
-                table.push('\n');
-            }
+            let Some(of) = self.session(*place) else { continue };
+            let Some(round) = of.rounds.iter().find(|r| r.seq == place.seq) else { continue };
+            lines.push_str(&if several { table::long_line(of, round) } else { table::line(round) });
+            lines.push('\n');
         }
         (self.say)(&[
-            ("table", table.trim_end()),
+            ("table", lines.trim_end()),
             ("session", &session.id),
             ("rounds", &places.len().to_string()),
             ("operation", form::operation(&self.plan.operation)),

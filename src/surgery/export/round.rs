@@ -10,6 +10,7 @@ use super::pairs::Pairs;
 use super::{Companion, Exporter};
 use crate::surgery::ids::{self, Fresh, Key};
 use crate::surgery::plan::Place;
+use crate::surgery::table;
 use crate::transcript::dialect::{BlockKind, Kind, Row};
 use crate::transcript::rows::Rows;
 
@@ -267,9 +268,8 @@ impl Exporter<'_> {
     }
 
     fn note(&mut self, place: Place, what: std::fmt::Arguments) {
-        let session = &self.plan.sessions[place.session].id;
-        let short: String = session.chars().take(8).collect();
-        self.report.notes.push(format!("{short}:{:03}: {what}", place.seq));
+        let round = table::reference(&self.plan.sessions[place.session], place.seq);
+        self.report.notes.push(format!("{round}: {what}"));
     }
 }
 
