@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::usage::Usage;
 use crate::clock::Time;
 
 /// What the context held after a response, or after a compaction.
@@ -67,27 +68,6 @@ struct Message {
     model: Option<String>,
     #[serde(default)]
     usage: Option<Usage>,
-}
-
-#[derive(Deserialize)]
-#[expect(clippy::struct_field_names, reason = "the names are the API's")]
-struct Usage {
-    input_tokens: Option<u64>,
-    cache_creation_input_tokens: Option<u64>,
-    cache_read_input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-}
-
-impl Usage {
-    fn total(&self) -> u64 {
-        let parts = [
-            self.input_tokens,
-            self.cache_creation_input_tokens,
-            self.cache_read_input_tokens,
-            self.output_tokens,
-        ];
-        parts.into_iter().flatten().fold(0, u64::saturating_add)
-    }
 }
 
 impl Course {

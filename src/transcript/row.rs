@@ -6,6 +6,7 @@ use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::usage::Usage;
 use crate::clock::Time;
 
 /// Rows from this length on are looked at before they are parsed: most hold whole requests.
@@ -69,29 +70,6 @@ struct Message<'a> {
 pub struct Content<'a> {
     #[serde(borrow, default)]
     pub content: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-#[expect(clippy::struct_field_names, reason = "the names are the API's")]
-struct Usage {
-    input_tokens: Option<u64>,
-    cache_creation_input_tokens: Option<u64>,
-    cache_read_input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-}
-
-impl Usage {
-    fn total(&self) -> u64 {
-        [
-            self.input_tokens,
-            self.cache_creation_input_tokens,
-            self.cache_read_input_tokens,
-            self.output_tokens,
-        ]
-        .into_iter()
-        .flatten()
-        .fold(0, u64::saturating_add)
-    }
 }
 
 /// A response of the main loop with what it used.

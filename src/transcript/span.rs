@@ -1,9 +1,13 @@
 //! Where values lie in a row's JSON, without parsing them: a row is kept as its bytes, and
 //! only what is asked for is read. Malformed JSON inside a value is not noticed here.
 
+mod cursor;
+
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr3};
+use memchr::memchr;
+
+pub use cursor::Cursor;
 
 /// A range of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,82 +43,42 @@ pub struct Field {
 /// `None` where it is none or doesn't end; else where it ends.
 pub fn fields(bytes: &[u8], found: &mut Vec<Field>) -> Option<usize> {
     found.clear();
-    let mut at = blanks(bytes, 0);
-    if bytes.get(at) != Some(&b'{') {
-        return None;
+    let mut cursor = Cursor::new(bytes);
+    let mut more = cursor.enter(b'{')?;
+    while more {
+        let name = cursor.name()?;
+        found.push(Field { name, value: cursor.value()? });
+        more = cursor.more(b'}')?;
     }
-    at = blanks(bytes, at + 1);
-    if bytes.get(at) == Some(&b'}') {
-        return Some(at + 1);
-    }
-    loop {
-        let end = string(bytes, at)?;
-        let name = Span { start: at + 1, end: end - 1 };
-        at = blanks(bytes, end);
-        if bytes.get(at) != Some(&b':') {
-            return None;
-        }
-        at = blanks(bytes, at + 1);
-        let end = value(bytes, at)?;
-        found.push(Field { name, value: Span { start: at, end } });
-        at = blanks(bytes, end);
-        match bytes.get(at)? {
-            b',' => at = blanks(bytes, at + 1),
-            b'}' => return Some(at + 1),
-            _ => return None,
-        }
-    }
+    Some(cursor.at())
 }
 
 /// The value of the field `name` of the object that begins `bytes`, without looking behind it.
 pub fn find<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
-    let mut at = blanks(bytes, 0);
-    if bytes.get(at) != Some(&b'{') {
-        return None;
-    }
-    at = blanks(bytes, at + 1);
-    loop {
-        let end = string(bytes, at)?;
-        let found = &bytes[at + 1..end - 1] == name.as_bytes();
-        at = blanks(bytes, end);
-        if bytes.get(at) != Some(&b':') {
-            return None;
-        }
-        at = blanks(bytes, at + 1);
-        let end = value(bytes, at)?;
+    let mut cursor = Cursor::new(bytes);
+    let mut more = cursor.enter(b'{')?;
+    while more {
+        let found = cursor.name()?.of(bytes) == name.as_bytes();
+        let value = cursor.value()?;
         if found {
-            return Some(&bytes[at..end]);
+            return Some(value.of(bytes));
         }
-        at = blanks(bytes, end);
-        if bytes.get(at) != Some(&b',') {
-            return None;
-        }
-        at = blanks(bytes, at + 1);
+        more = cursor.more(b'}')?;
     }
+    None
 }
 
 /// The items of the array that begins `bytes`, into `found`; `None` where it is none or
 /// doesn't end.
 pub fn items(bytes: &[u8], found: &mut Vec<Span>) -> Option<usize> {
     found.clear();
-    let mut at = blanks(bytes, 0);
-    if bytes.get(at) != Some(&b'[') {
-        return None;
+    let mut cursor = Cursor::new(bytes);
+    let mut more = cursor.enter(b'[')?;
+    while more {
+        found.push(cursor.value()?);
+        more = cursor.more(b']')?;
     }
-    at = blanks(bytes, at + 1);
-    if bytes.get(at) == Some(&b']') {
-        return Some(at + 1);
-    }
-    loop {
-        let end = value(bytes, at)?;
-        found.push(Span { start: at, end });
-        at = blanks(bytes, end);
-        match bytes.get(at)? {
-            b',' => at = blanks(bytes, at + 1),
-            b']' => return Some(at + 1),
-            _ => return None,
-        }
-    }
+    Some(cursor.at())
 }
 
 /// The value of the field `name`, where the object has it.
@@ -136,69 +100,6 @@ pub fn text(json: &[u8]) -> Option<Cow<'_, str>> {
 pub fn plain(json: &[u8]) -> Option<&str> {
     let inner = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     std::str::from_utf8(inner).ok().filter(|s| !s.contains('\\'))
-}
-
-fn blanks(bytes: &[u8], mut at: usize) -> usize {
-    while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-        at += 1;
-    }
-    at
-}
-
-/// Where the string that begins at `at` ends.
-fn string(bytes: &[u8], at: usize) -> Option<usize> {
-    if bytes.get(at) != Some(&b'"') {
-        return None;
-    }
-    let mut from = at + 1;
-    loop {
-        let quote = from + memchr(b'"', bytes.get(from..)?)?;
-        let slashes = bytes[at + 1..quote].iter().rev().take_while(|b| **b == b'\\').count();
-        if slashes % 2 == 0 {
-            return Some(quote + 1);
-        }
-        from = quote + 1;
-    }
-}
-
-/// Where the value that begins at `at` ends.
-fn value(bytes: &[u8], at: usize) -> Option<usize> {
-    match bytes.get(at)? {
-        b'"' => string(bytes, at),
-        b'{' => nested(bytes, at, b'{', b'}'),
-        b'[' => nested(bytes, at, b'[', b']'),
-        b',' | b'}' | b']' | b':' => None,
-        _ => {
-            let rest = &bytes[at..];
-            let end = rest
-                .iter()
-                .position(|b| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n'));
-            end.map(|n| at + n)
-        }
-    }
-}
-
-/// Where the object or array that begins at `at` ends: its own brackets are counted, those
-/// of the other kind lie between them.
-fn nested(bytes: &[u8], at: usize, open: u8, close: u8) -> Option<usize> {
-    let (mut at, mut depth) = (at + 1, 1usize);
-    loop {
-        at += memchr3(b'"', open, close, bytes.get(at..)?)?;
-        match bytes[at] {
-            b'"' => at = string(bytes, at)?,
-            found => {
-                if found == open {
-                    depth += 1;
-                } else {
-                    depth -= 1;
-                }
-                at += 1;
-                if depth == 0 {
-                    return Some(at);
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use super::span::Cursor;
+
 /// The API's count of one response, in tokens. A count that is missing is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
@@ -35,7 +37,28 @@ impl Usage {
 /// The total of a `usage` object; `None` where it is none, or says nothing was used, as the
 /// client's own rows do.
 pub fn total(json: &[u8]) -> Option<u64> {
-    serde_json::from_slice::<Usage>(json).ok().map(|u| u.total()).filter(|n| *n > 0)
+    walk(&mut Cursor::new(json), json)?
+}
+
+/// The same on the way through `bytes`: walks over the object. The outer `None` is JSON that
+/// doesn't end.
+pub fn walk(cursor: &mut Cursor, bytes: &[u8]) -> Option<Option<u64>> {
+    let mut total = 0u64;
+    let mut more = cursor.enter(b'{')?;
+    while more {
+        let name = cursor.name()?;
+        let value = cursor.value()?.of(bytes);
+        if let b"input_tokens"
+        | b"cache_creation_input_tokens"
+        | b"cache_read_input_tokens"
+        | b"output_tokens" = name.of(bytes)
+        {
+            let count = str::from_utf8(value).ok().and_then(|digits| digits.parse().ok());
+            total = total.saturating_add(count.unwrap_or(0));
+        }
+        more = cursor.more(b'}')?;
+    }
+    Some(Some(total).filter(|total| *total > 0))
 }
 
 /// The total of pi's `usage` object.

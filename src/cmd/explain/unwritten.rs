@@ -11,6 +11,7 @@ use crate::hook::facts::Facts;
 use crate::policy::coach::grouped;
 use crate::report::clean;
 use crate::store::tail;
+use crate::transcript::usage::Usage;
 
 /// What the transcript tells of a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -45,7 +46,7 @@ struct Message {
     #[serde(default)]
     content: Vec<Part>,
     #[serde(default)]
-    usage: Usage,
+    usage: Option<Usage>,
 }
 
 #[derive(Deserialize)]
@@ -54,16 +55,6 @@ struct Message {
 struct Part {
     id: String,
     name: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-#[expect(clippy::struct_field_names, reason = "the names are the API's")]
-struct Usage {
-    input_tokens: u64,
-    cache_creation_input_tokens: u64,
-    cache_read_input_tokens: u64,
-    output_tokens: u64,
 }
 
 /// Looks a call up in the session's transcript and those of its subagents.
@@ -91,17 +82,13 @@ fn in_transcript(path: &Path, id: &str, limit: u64) -> Option<Seen> {
 fn made_in(line: &[u8], id: &str, limit: u64) -> Option<Seen> {
     let row: Row = serde_json::from_slice(line).ok()?;
     let call = row.message.content.into_iter().find(|part| part.id == id)?;
-    let usage = row.message.usage;
     let subagent = row.sidechain == Some(true);
     Some(Seen {
         id: id.to_owned(),
         tool: call.name,
         at: row.timestamp,
         subagent,
-        used: usage.input_tokens
-            + usage.cache_creation_input_tokens
-            + usage.cache_read_input_tokens
-            + usage.output_tokens,
+        used: row.message.usage.map_or(0, |usage| usage.total()),
         limit,
         why: if subagent {
             "a subagent's calls pass but for the guard's own verbs, and what passes there is not written down"
@@ -139,7 +126,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.jsonl");
         let rows = [
-            r#"{"type":"assistant","isSidechain":false,"timestamp":"2026-01-01T00:00:00Z","message":{"content":[{"type":"text","text":"x"},{"type":"tool_use","id":"t1","name":"Read","input":{}}],"usage":{"input_tokens":7,"cache_read_input_tokens":90,"output_tokens":3}}}"#,
+            r#"{"type":"assistant","isSidechain":false,"timestamp":"2026-01-01T00:00:00Z","message":{"content":[{"type":"text","text":"x"},{"type":"tool_use","id":"t1","name":"Read","input":{}}],"usage":{"input_tokens":7,"cache_creation_input_tokens":null,"cache_read_input_tokens":90,"output_tokens":3}}}"#,
             r#"{"type":"user","message":{"role":"user","content":[{"tool_use_id":"t1","type":"tool_result","content":"hi"}]}}"#,
             r#"{"type":"user","message":{"role":"user","content":"about t1"}}"#,
         ];

@@ -1,14 +1,16 @@
 //! Claude Code's transcripts (rows as written by client 2.1.329).
 
+mod head;
+
 use std::borrow::Cow;
 
 use memchr::memmem;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Block, BlockKind, Call, Dialect, Kind, Row, Scratch};
+use super::{Block, Call, Dialect, Row, Scratch};
 use crate::transcript::digest::Facts;
-use crate::transcript::span::{self, Field, Span};
+use crate::transcript::span;
 
 /// Claude Code.
 #[derive(Debug)]
@@ -38,75 +40,14 @@ impl Dialect for Claude {
     }
 
     fn row<'a>(&self, line: &'a [u8], scratch: &mut Scratch) -> Row<'a> {
-        if span::fields(line, &mut scratch.fields).is_none() {
-            return Row::of(Kind::Broken);
-        }
-        let mut row = Row::of(Kind::Other);
-        let (mut kind, mut subtype, mut message) = (&b""[..], &b""[..], None);
-        let (mut client, mut summary, mut logical) = (false, false, None);
-        for Field { name, value } in &scratch.fields {
-            let json = value.of(line);
-            match name.of(line) {
-                b"type" => kind = json,
-                b"subtype" => subtype = json,
-                b"uuid" => row.id = span::plain(json),
-                b"parentUuid" => row.parent = span::plain(json),
-                b"logicalParentUuid" => logical = span::plain(json),
-                b"timestamp" => row.at = span::plain(json),
-                b"isSidechain" => row.sidechain = json == b"true",
-                b"isMeta" | b"isVisibleInTranscriptOnly" => client |= json == b"true",
-                b"origin" => client |= json.starts_with(br#"{"kind":"task-notification""#),
-                b"isCompactSummary" => summary = json == b"true",
-                b"message" => message = Some(*value),
-                _ => {}
-            }
-        }
-        let message = message.filter(|_| matches!(kind, b"\"user\"" | b"\"assistant\""));
-        if let Some(at) = message {
-            self::message(line, at, &mut row, scratch);
-        }
-        row.kind = match kind {
-            b"\"user\"" if summary => Kind::Summary,
-            b"\"user\"" => user(line, &row, client, scratch),
-            b"\"assistant\"" => Kind::Assistant,
-            b"\"attachment\"" => Kind::Attachment,
-            b"\"system\"" if subtype == b"\"compact_boundary\"" => {
-                row.parent = row.parent.or(logical);
-                Kind::Boundary
-            }
-            b"\"system\"" => Kind::System,
-            _ => Kind::Other,
-        };
-        row
+        head::row(line, scratch)
     }
 
-    fn blocks(&self, line: &[u8], row: &Row, scratch: &mut Scratch, found: &mut Vec<Block>) {
+    fn blocks(&self, line: &[u8], row: &Row, _: &mut Scratch, found: &mut Vec<Block>) {
         found.clear();
-        let Some(content) = row.content else { return };
-        let words = match row.kind {
-            Kind::Assistant => BlockKind::AssistantText,
-            _ => BlockKind::UserText,
-        };
-        let json = content.of(line);
-        if json.first() == Some(&b'"') {
-            found.push(Block { kind: words, span: content });
-            return;
+        if let Some(content) = row.content {
+            head::blocks(line, content, row.kind, found);
         }
-        let mut spans = std::mem::take(&mut scratch.spans);
-        if span::items(json, &mut spans).is_some() {
-            for item in &spans {
-                let kind = match block_type(item.of(json), &mut scratch.message) {
-                    b"\"text\"" => words,
-                    b"\"thinking\"" | b"\"redacted_thinking\"" => BlockKind::Thinking,
-                    b"\"tool_use\"" | b"\"server_tool_use\"" => BlockKind::ToolUse,
-                    b"\"tool_result\"" => BlockKind::ToolResult,
-                    b"\"image\"" | b"\"document\"" => BlockKind::Image,
-                    _ => BlockKind::Row,
-                };
-                found.push(Block { kind, span: item.shifted(content.start) });
-            }
-        }
-        scratch.spans = spans;
     }
 
     fn call<'a>(&self, block: &'a [u8]) -> Option<Call<'a>> {
@@ -184,67 +125,9 @@ fn between<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {
     Some(behind.split_once(end)?.0.trim())
 }
 
-/// Puts what counts of a message into the row.
-fn message<'a>(line: &'a [u8], at: Span, row: &mut Row<'a>, scratch: &mut Scratch) {
-    let json = at.of(line);
-    if span::fields(json, &mut scratch.message).is_none() {
-        return;
-    }
-    let (mut used, mut synthetic) = (None, false);
-    for Field { name, value } in &scratch.message {
-        match name.of(json) {
-            b"id" => row.message = span::plain(value.of(json)),
-            b"content" => row.content = Some(value.shifted(at.start)),
-            b"usage" => used = Some(value.of(json)),
-            b"model" => synthetic = value.of(json) == b"\"<synthetic>\"",
-            _ => {}
-        }
-    }
-    row.used = used.filter(|_| !synthetic).and_then(crate::transcript::usage::total);
-}
-
-/// What a row in the user's role is: somebody's message where one of its texts is that.
-fn user(line: &[u8], row: &Row, client: bool, scratch: &mut Scratch) -> Kind {
-    let Some(content) = row.content else { return Kind::Notice };
-    let json = content.of(line);
-    if json.first() == Some(&b'"') {
-        return if client || is_notice(json) { Kind::Notice } else { Kind::Prompt };
-    }
-    let mut spans = std::mem::take(&mut scratch.spans);
-    span::items(json, &mut spans);
-    let (mut texts, mut said, mut other, mut result) = (false, false, false, false);
-    for item in &spans {
-        let item = item.of(json);
-        match block_type(item, &mut scratch.message) {
-            b"\"tool_result\"" => result = true,
-            b"\"text\"" => {
-                texts = true;
-                said |= span::get(item, &scratch.message, "text").is_some_and(|t| !is_notice(t));
-            }
-            _ => other = true,
-        }
-    }
-    scratch.spans = spans;
-    // Pictures alone are a message, too.
-    if result {
-        Kind::ToolResult
-    } else if !client && (said || (other && !texts)) {
-        Kind::Prompt
-    } else {
-        Kind::Notice
-    }
-}
-
 /// Whether a text, as JSON, is the client's.
 fn is_notice(json: &[u8]) -> bool {
     let words = json.get(1..).unwrap_or_default();
-    NOTICES.iter().any(|notice| words.starts_with(notice))
-}
-
-/// A block's `type`, as JSON.
-fn block_type<'a>(block: &'a [u8], fields: &mut Vec<Field>) -> &'a [u8] {
-    match span::fields(block, fields) {
-        Some(_) => span::get(block, fields, "type").unwrap_or_default(),
-        None => b"",
-    }
+    matches!(words.first(), Some(b'<' | b'[' | b'C'))
+        && NOTICES.iter().any(|notice| words.starts_with(notice))
 }

@@ -13,7 +13,7 @@ use super::digest::Facts;
 use super::span::{self, Field, Span};
 
 /// What a row is to the conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Kind {
     /// A user's message: begins a round.
     Prompt,
@@ -32,6 +32,7 @@ pub enum Kind {
     /// Everything before is no longer in the context: begins a round.
     Boundary,
     /// The client's bookkeeping, outside the chain.
+    #[default]
     Other,
     /// No JSON object: kept as it is.
     Broken,
@@ -90,7 +91,7 @@ pub struct Call<'a> {
 }
 
 /// A row's head. Texts are borrowed from the row and hold no escapes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Row<'a> {
     /// What it is.
     pub kind: Kind,
@@ -113,25 +114,27 @@ pub struct Row<'a> {
 impl Row<'_> {
     /// A row that nothing is known of.
     pub fn of(kind: Kind) -> Self {
-        Self {
-            kind,
-            id: None,
-            parent: None,
-            at: None,
-            message: None,
-            sidechain: false,
-            content: None,
-            used: None,
-        }
+        Self { kind, ..Self::default() }
     }
 }
 
-/// Room to work in, so that nothing is allocated a row.
+/// Room to work in, so that nothing is allocated a row, and what was found in the row that
+/// was read last, so that nothing is looked for twice.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    /// The fields of the row that was read last.
     pub(crate) fields: Vec<Field>,
     pub(crate) message: Vec<Field>,
     pub(crate) spans: Vec<Span>,
+    blocks: Vec<Block>,
+}
+
+impl Scratch {
+    /// The parts of the message of the row that was read last: as [`Dialect::blocks`] finds
+    /// them, without looking again.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
 }
 
 /// How a client writes its sessions.
@@ -144,6 +147,7 @@ pub trait Dialect: Sync {
     fn row<'a>(&self, line: &'a [u8], scratch: &mut Scratch) -> Row<'a>;
 
     /// The parts of the row's message, in order, into `found`; none for rows without a message.
+    /// Right behind [`Dialect::row`], [`Scratch::blocks`] has them already.
     fn blocks(&self, line: &[u8], row: &Row, scratch: &mut Scratch, found: &mut Vec<Block>);
 
     /// The call that a block of the kind [`BlockKind::ToolUse`] makes.

@@ -24,38 +24,10 @@ impl Dialect for Pi {
     }
 
     fn row<'a>(&self, line: &'a [u8], scratch: &mut Scratch) -> Row<'a> {
-        if span::fields(line, &mut scratch.fields).is_none() {
-            return Row::of(Kind::Broken);
-        }
-        let mut row = Row::of(Kind::Other);
-        let (mut kind, mut message, mut summary) = (&b""[..], None, None);
-        for Field { name, value } in &scratch.fields {
-            let json = value.of(line);
-            match name.of(line) {
-                b"type" => kind = json,
-                b"id" => row.id = span::plain(json),
-                b"parentId" => row.parent = span::plain(json),
-                b"timestamp" => row.at = span::plain(json),
-                b"message" => message = Some(*value),
-                b"summary" | b"content" => summary = Some(*value),
-                _ => {}
-            }
-        }
-        row.kind = match kind {
-            // The header's id is the session's, not an entry's.
-            b"\"session\"" => {
-                row.id = None;
-                Kind::Other
-            }
-            b"\"compaction\"" => {
-                row.content = summary;
-                Kind::Boundary
-            }
-            b"\"branch_summary\"" | b"\"custom_message\"" => Kind::Attachment,
-            b"\"message\"" => message.map_or(Kind::System, |at| role(line, at, &mut row, scratch)),
-            _ if row.id.is_some() => Kind::System,
-            _ => Kind::Other,
-        };
+        let row = read(line, scratch);
+        let mut blocks = std::mem::take(&mut scratch.blocks);
+        self.blocks(line, &row, scratch, &mut blocks);
+        scratch.blocks = blocks;
         row
     }
 
@@ -116,6 +88,49 @@ impl Dialect for Pi {
         facts.cwd = field("cwd");
         facts.parent = field("parentSession");
     }
+}
+
+/// A row's head.
+fn read<'a>(line: &'a [u8], scratch: &mut Scratch) -> Row<'a> {
+    if !whole(line, &mut scratch.fields) {
+        return Row::of(Kind::Broken);
+    }
+    let mut row = Row::of(Kind::Other);
+    let (mut kind, mut message, mut summary) = (&b""[..], None, None);
+    for Field { name, value } in &scratch.fields {
+        let json = value.of(line);
+        match name.of(line) {
+            b"type" => kind = json,
+            b"id" => row.id = span::plain(json),
+            b"parentId" => row.parent = span::plain(json),
+            b"timestamp" => row.at = span::plain(json),
+            b"message" => message = Some(*value),
+            b"summary" | b"content" => summary = Some(*value),
+            _ => {}
+        }
+    }
+    row.kind = match kind {
+        // The header's id is the session's, not an entry's.
+        b"\"session\"" => {
+            row.id = None;
+            Kind::Other
+        }
+        b"\"compaction\"" => {
+            row.content = summary;
+            Kind::Boundary
+        }
+        b"\"branch_summary\"" | b"\"custom_message\"" => Kind::Attachment,
+        b"\"message\"" => message.map_or(Kind::System, |at| role(line, at, &mut row, scratch)),
+        _ if row.id.is_some() => Kind::System,
+        _ => Kind::Other,
+    };
+    row
+}
+
+/// Whether a line is one object, its fields into `fields`.
+fn whole(line: &[u8], fields: &mut Vec<Field>) -> bool {
+    let end = span::fields(line, fields);
+    end.is_some_and(|end| line[end..].trim_ascii().is_empty())
 }
 
 fn role<'a>(line: &'a [u8], at: Span, row: &mut Row<'a>, scratch: &mut Scratch) -> Kind {

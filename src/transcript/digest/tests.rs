@@ -20,7 +20,8 @@ pub(crate) fn feed(
     let (mut scratch, mut blocks) = (Scratch::default(), Vec::new());
     for (number, line) in bytes.split_inclusive(|b| *b == b'\n').enumerate() {
         let row = Claude.row(line, &mut scratch);
-        Claude.blocks(line, &row, &mut scratch, &mut blocks);
+        Claude.blocks(line, &row, &mut Scratch::default(), &mut blocks);
+        assert_eq!(blocks, scratch.blocks());
         ended.extend(digest.row(&Claude, &row, line, &blocks, before + number as u64));
     }
 }
