@@ -13,7 +13,7 @@ pub struct Export {
     pub id: String,
     /// When it was made.
     pub made: Time,
-    /// The operation's name.
+    /// What was done, as a verb would say it: `compress-before 2026-03-19T10:23Z`.
     pub operation: String,
     /// The file.
     pub path: String,
@@ -34,10 +34,21 @@ pub struct Export {
 pub struct Detail {
     /// The sessions it was made from: agent and id.
     pub sources: Vec<(String, String)>,
-    /// What else was written: folders and files beside it.
-    pub companions: Vec<String>,
+    /// The files that were written into the folder beside it.
+    pub companions: Vec<Beside>,
     /// The rounds its index tables name: source, by its place in `sources`, and number.
     pub index: Vec<(usize, u32)>,
+}
+
+/// A file that was written beside an export.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beside {
+    /// The file.
+    pub path: String,
+    /// Its size as it was written.
+    pub bytes: u64,
+    /// Its SHA-256 as it was written, in hex.
+    pub sha256: String,
 }
 
 impl Index {
