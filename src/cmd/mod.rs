@@ -2,12 +2,14 @@
 //! `out` and `err`.
 #![allow(clippy::disallowed_methods, reason = "commands are an edge")]
 
+pub mod advise;
 pub mod append;
 pub mod carrier;
 pub mod close;
 pub mod demo;
 pub mod doctor;
 pub mod explain;
+pub mod inject;
 pub mod inscribe;
 pub mod install;
 pub mod job;
@@ -16,12 +18,14 @@ pub mod module;
 pub mod override_;
 pub mod phase;
 pub mod report;
+pub mod revive;
 pub mod seal;
 pub mod settings;
 pub mod setup;
 pub mod status;
 pub mod steering;
 pub mod store_;
+pub mod surgery;
 pub mod uninstall;
 pub mod validate;
 pub mod whose;
@@ -180,11 +184,11 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
                 json,
             )
         }
-        Verb::Surgery { .. }
-        | Verb::ExportClaude(_)
-        | Verb::Inject(_)
-        | Verb::Advise { .. }
-        | Verb::Revive(_) => Err(anyhow::anyhow!("not built yet")),
+        Verb::Surgery { what } => surgery::run(env, now, what),
+        Verb::ExportClaude(args) => surgery::export(env, now, args),
+        Verb::Inject(args) => inject::run(env, now, &args),
+        Verb::Advise { session, json } => advise::run(env, now, session.as_deref(), json),
+        Verb::Revive(args) => revive::run(env, now, &args),
         Verb::Validate { file, strict, json } => validate::run(&file, strict, json),
         Verb::Inscribe { args } => inscribe::run(env, &args),
         Verb::Store { what } => store_::run(env, &what),

@@ -65,6 +65,16 @@ impl Fork {
         Ok(Self { file, temp, target: target.to_owned(), hash: Sha256::new(), bytes: 0 })
     }
 
+    /// What it is so far, and is to be called.
+    pub fn so_far(&self) -> Written {
+        let sha256 = self.hash.clone().finalize().iter().fold(String::new(), |mut hex, byte| {
+            // Writing into a text can't fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        });
+        Written { path: self.target.clone(), bytes: self.bytes, sha256 }
+    }
+
     /// Puts the file on the disk and gives it its name.
     ///
     /// # Errors
@@ -90,12 +100,7 @@ impl Fork {
             // Some file systems refuse to sync a folder; the name itself stands.
             let _ = File::open(folder).and_then(|d| d.sync_all());
         }
-        let sha256 = self.hash.clone().finalize().iter().fold(String::new(), |mut hex, byte| {
-            // Writing into a text can't fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        });
-        Ok(Written { path: self.target.clone(), bytes: self.bytes, sha256 })
+        Ok(self.so_far())
     }
 }
 

@@ -17,5 +17,6 @@ mod phases;
 mod seal;
 mod settings;
 mod steering;
+mod surgery;
 mod usage;
 mod views;

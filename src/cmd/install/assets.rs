@@ -31,6 +31,7 @@ pub const ASSETS: &[Asset] = assets![
     "docs/live.md",
     "docs/ramps.svg",
     "docs/security.md",
+    "docs/surgery.md",
     "hooks/brain-guard.ts",
     "hooks/hooks.json",
     "hooks/model-switch.json",

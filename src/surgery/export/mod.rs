@@ -65,6 +65,9 @@ pub struct Report {
     pub tokens: u64,
     /// Rows of kept rounds that were left out because they are the client's own bookkeeping.
     pub bookkeeping: u64,
+    /// Rows of kept rounds that are no JSON and were left out: their round, and which row of it
+    /// they are, from 0.
+    pub broken: Vec<(Place, u32)>,
     /// What else was left out, and why.
     pub notes: Vec<String>,
     /// Files that belong to kept rounds.

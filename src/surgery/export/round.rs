@@ -58,8 +58,12 @@ impl Exporter<'_> {
         let dialect = self.form.dialect();
         let mut entries = Vec::with_capacity(rows.ends.len());
         let mut blocks = Vec::new();
-        for line in rows.iter() {
+        for (number, line) in rows.iter().enumerate() {
             let row = dialect.row(line, &mut self.scratch);
+            if row.kind == Kind::Broken {
+                self.report.broken.push((place, number as u32));
+                continue;
+            }
             let Some(id) = row.id.filter(|_| self.form.kept(&row, session)) else {
                 self.report.bookkeeping += 1;
                 continue;

@@ -1,0 +1,129 @@
+//! `inject`: a round out of the store, as an index table names it. A read: nothing is altered.
+
+use anyhow::{Context as _, bail};
+use serde_json::json;
+
+use super::surgery::source::{self, Store};
+use super::{Exit, err, out, out_json};
+use crate::cli::InjectArgs;
+use crate::clock::Time;
+use crate::env::Env;
+use crate::index::Export;
+use crate::store::blocks::{Folder, Reader, Rows};
+use crate::surgery::fidelity::{Fidelity, Much};
+use crate::surgery::inject;
+use crate::surgery::table::short;
+use crate::transcript::dialect;
+use crate::transcript::round::Session;
+
+/// Runs the verb.
+///
+/// # Errors
+/// No such session or round; blocks that can't be read.
+pub fn run(env: &Env, _now: Time, args: &InjectArgs) -> anyhow::Result<Exit> {
+    let Some(wanted) = inject::parse(&args.round) else {
+        bail!("`{}` is no round: give its number, or SESSION:NUMBER, as in 3f0a9d1e:47", args.round);
+    };
+    if let (Some(long), Some(session)) = (&wanted.session, &args.session) {
+        bail!("{long}:{} names its session itself; leave --session {session} out", wanted.seq);
+    }
+    let store = Store::open(env)?;
+    let (folder, session) = match &wanted.session {
+        Some(id) => load(env, &store, id, wanted.seq)?,
+        None => {
+            let id = source::named(env, args.session.as_deref())
+                .context("a number alone is of the session this runs in")?;
+            match made(&store, &id)? {
+                Some(export) => load(env, &store, source_of(&export, wanted.seq)?, wanted.seq)?,
+                None => load(env, &store, &id, wanted.seq)?,
+            }
+        }
+    };
+    let seq = wanted.seq;
+    let Some(round) = session.rounds.iter().find(|round| round.seq == seq) else {
+        let there = match (session.rounds.first(), session.rounds.last()) {
+            (Some(first), Some(last)) => format!("it has rounds {}-{}", first.seq, last.seq),
+            _ => "it has none".to_owned(),
+        };
+        bail!("there is no round {seq} in {}: {there}", session.id);
+    };
+    let mut rows = Rows::default();
+    Reader::open(&folder)?
+        .round(round.position, seq, &mut rows)
+        .with_context(|| format!("could not read round {seq} of {}", session.id))?;
+    let dialect = dialect::named(&session.dialect)
+        .with_context(|| format!("sessions of {} can't be read", session.dialect))?;
+    let lines: Vec<&[u8]> = rows.iter().collect();
+    let text = inject::text(&session, round, &lines, dialect, fidelity(args));
+    if args.json {
+        out_json(&json!({ "session": session.id, "round": round, "text": text }))?;
+    } else {
+        out(text.trim_end());
+    }
+    Ok(Exit::Done)
+}
+
+/// How much of it. One part alone leaves the others out.
+fn fidelity(args: &InjectArgs) -> Fidelity {
+    let only = |part: &str| if args.part.as_deref() == Some(part) { Much::Full } else { Much::Omit };
+    match args.part {
+        None => args.fidelity.into(),
+        Some(_) => Fidelity {
+            thinking: only("thinking"),
+            tool_use: only("tool_use"),
+            tool_result: only("tool_result"),
+        },
+    }
+}
+
+/// The record of the session, where surgery made it.
+fn made(store: &Store, id: &str) -> anyhow::Result<Option<Export>> {
+    Ok(store.index.exports()?.into_iter().rev().find(|export| export.id.starts_with(id)))
+}
+
+/// The session that a number means in a session that surgery made: the one it was made from,
+/// whose numbers stand in its index tables.
+fn source_of(export: &Export, seq: u32) -> anyhow::Result<&str> {
+    match export.detail.sources.as_slice() {
+        [(_, session)] => Ok(session),
+        sources => {
+            let long = |(_, id): &(String, String)| format!("{}:{seq}", short(id));
+            let all: Vec<String> = sources.iter().map(long).collect();
+            bail!(
+                "{} was made from several sessions; ask for {}",
+                short(&export.id),
+                all.join(" or ")
+            )
+        }
+    }
+}
+
+/// A session out of the store, brought up to date where the round may have grown. What can't
+/// be brought up to date (in a sandbox that may not write) is read as it is.
+fn load(env: &Env, store: &Store, id: &str, seq: u32) -> anyhow::Result<(Folder, Session)> {
+    let known = match store.root.find(id)?.as_slice() {
+        [folder] => store.index.session(folder).ok().map(|session| (folder.clone(), session)),
+        _ => None,
+    };
+    let known = match known {
+        // Rounds before the last one don't grow.
+        Some(known) if known.1.rounds.last().is_some_and(|last| last.seq > seq) => {
+            return Ok(known);
+        }
+        known => known,
+    };
+    match (store.inscribed(env, id), known) {
+        (Ok(folder), _) => {
+            let session = store.index.session(&folder)?;
+            Ok((folder, session))
+        }
+        (Err(why), Some(known)) => {
+            if known.1.rounds.iter().any(|round| round.seq == seq) {
+                return Ok(known);
+            }
+            err(format_args!("the store is not up to date: {why:#}"));
+            Ok(known)
+        }
+        (Err(why), None) => Err(why),
+    }
+}

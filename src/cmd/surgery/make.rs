@@ -1,0 +1,307 @@
+//! Makes sessions of plans: counted, exported, validated, written, recorded. Of several, all
+//! are ready before the first gets its name, so that none is left without the others.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+
+use super::numbers;
+use super::progress::Progress;
+use super::source::Store;
+use super::{view, write};
+use crate::cli::OutputArgs;
+use crate::clock::Time;
+use crate::env::Env;
+use crate::index::{Detail, Export};
+use crate::store::fork::{self, Fork, Written};
+use crate::store::paths::config_folder;
+use crate::surgery::cost::Cost;
+use crate::surgery::export::{Birth, Report};
+use crate::surgery::ids;
+use crate::surgery::plan::{Place, Plan};
+use crate::surgery::ranges;
+
+/// What was made, or would be.
+#[derive(Debug)]
+pub struct Made {
+    /// The plan it follows.
+    pub plan: Plan,
+    /// Its id.
+    pub id: String,
+    /// Its file; none in a dry run.
+    pub path: Option<PathBuf>,
+    /// Files that its rounds refer to, in the folder beside it.
+    pub companions: Vec<Written>,
+    /// Whether the client finds it by its id: it lies in the client's folder of the project.
+    pub by_id: bool,
+    /// Rows it has.
+    pub rows: u64,
+    /// Bytes it has.
+    pub bytes: u64,
+    /// What it costs and frees.
+    pub cost: Cost,
+    /// What else is to be said of it.
+    pub notes: Vec<String>,
+    /// What the exporter says of it.
+    pub report: Report,
+}
+
+impl Made {
+    /// The folder it goes on in.
+    pub fn cwd(&self) -> Option<&str> {
+        cwd(&self.plan)
+    }
+
+    /// How its rows are written.
+    pub fn dialect(&self) -> &str {
+        dialect(&self.plan)
+    }
+}
+
+fn cwd(plan: &Plan) -> Option<&str> {
+    plan.sessions.iter().find_map(|session| session.cwd.as_deref())
+}
+
+fn dialect(plan: &Plan) -> &str {
+    plan.sessions.first().map_or("claude", |session| &session.dialect)
+}
+
+/// Makes one session.
+///
+/// # Errors
+/// As [`all`].
+pub fn one(
+    env: &Env,
+    now: Time,
+    store: &Store,
+    plan: Plan,
+    output: &OutputArgs,
+) -> anyhow::Result<Made> {
+    let mut made = all(env, now, store, vec![plan], output)?;
+    made.pop().context("nothing was made")
+}
+
+/// Makes a session of each plan, or none.
+///
+/// # Errors
+/// Blocks that can't be read, a place that can't be written, an output that is not sound.
+pub fn all(
+    env: &Env,
+    now: Time,
+    store: &Store,
+    plans: Vec<Plan>,
+    output: &OutputArgs,
+) -> anyhow::Result<Vec<Made>> {
+    let count = plans.len();
+    let mut ready = Vec::with_capacity(count);
+    for (number, plan) in plans.into_iter().enumerate() {
+        let target = Target::of(env, now, &plan, number, output)?;
+        ready.push(prepare(env, now, store, plan, target, output.dry_run)?);
+    }
+    if output.dry_run {
+        return Ok(ready.into_iter().map(|ready| ready.made).collect());
+    }
+    let mut all = Vec::with_capacity(count);
+    for Ready { made, draft } in ready {
+        let recorded = draft
+            .context("nothing was written")
+            .and_then(|draft| publish(store, now, made, draft));
+        match recorded {
+            Ok(made) => all.push(made),
+            Err(why) => {
+                all.iter().for_each(|made| take_back(store, now, made));
+                return Err(why);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// A session that only lacks its name.
+struct Ready {
+    made: Made,
+    draft: Option<Fork>,
+}
+
+/// Where a session goes.
+struct Target {
+    id: String,
+    path: PathBuf,
+    by_id: bool,
+    note: Option<String>,
+}
+
+impl Target {
+    fn of(
+        env: &Env,
+        now: Time,
+        plan: &Plan,
+        number: usize,
+        output: &OutputArgs,
+    ) -> anyhow::Result<Self> {
+        let seed = format!("{now:?} {} {number}", std::process::id());
+        let fresh = ids::Source::new(&seed, &plan.lineage.parent_session).uuid("session");
+        let mut id = fresh.as_str().to_owned();
+        let own = own_folder(env, plan);
+        let mut note = None;
+        let path = match &output.out {
+            None => own
+                .clone()
+                .context("the session's rows don't say in which folder it ran; say with --out where the new one goes")?
+                .join(format!("{id}.jsonl")),
+            Some(folder) if folder.is_dir() => folder.join(format!("{id}.jsonl")),
+            Some(file) if file.extension().is_none_or(|end| end != "jsonl") => bail!(
+                "{} is no folder that is there, and ends in no .jsonl: the client would not take it for a session",
+                file.display()
+            ),
+            Some(file) => {
+                let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+                if ids::uuid(&stem).is_some() {
+                    id = stem.into_owned();
+                } else if dialect(plan) == "claude" {
+                    note = Some(format!(
+                        "the client goes on in {id}.jsonl beside the file: it names a session's file by its id"
+                    ));
+                }
+                file.clone()
+            }
+        };
+        let path = std::path::absolute(&path)
+            .with_context(|| format!("{} can't be a file's path", path.display()))?;
+        if path.symlink_metadata().is_ok() {
+            bail!("{} is there already; nothing is ever overwritten", path.display());
+        }
+        let by_id = own.is_some_and(|own| path == own.join(format!("{id}.jsonl")));
+        Ok(Self { id, path, by_id, note })
+    }
+}
+
+/// The client's folder of the project that the session ran in.
+fn own_folder(env: &Env, plan: &Plan) -> Option<PathBuf> {
+    if dialect(plan) != "claude" {
+        let source = plan.sessions.iter().find_map(|session| session.source.as_deref())?;
+        return Some(Path::new(source).parent()?.to_path_buf());
+    }
+    Some(config_folder(env)?.join("projects").join(fork::project_name(cwd(plan)?)))
+}
+
+/// Everything but the name: counted, exported, looked at.
+fn prepare(
+    env: &Env,
+    now: Time,
+    store: &Store,
+    plan: Plan,
+    target: Target,
+    dry_run: bool,
+) -> anyhow::Result<Ready> {
+    let Target { id, path, by_id, note } = target;
+    let mut readers = store.readers(&plan)?;
+    let cost = numbers::of(&plan, &mut readers, now)?;
+    let cwd = cwd(&plan).unwrap_or_default().to_owned();
+    let title = numbers::title(&plan, &mut readers)?;
+    let birth = Birth { id: id.clone(), cwd, now, tokens: Some(cost.after), title };
+    let progress = Progress::over(&plan);
+    let (report, draft) = if dry_run {
+        let mut sink = progress.through(io::sink());
+        (write::rows(env, &plan, &birth, &mut readers, &mut sink)?, None)
+    } else {
+        let open = || format!("could not write {}", path.display());
+        let mut sink = progress.through(Fork::begin(&path).with_context(open)?);
+        let report = write::rows(env, &plan, &birth, &mut readers, &mut sink).with_context(open)?;
+        (report, Some(sink.done()))
+    };
+    let mut made = Made {
+        id,
+        path: (!dry_run).then_some(path),
+        companions: Vec::new(),
+        by_id,
+        rows: report.rows,
+        bytes: report.bytes,
+        cost,
+        notes: Vec::new(),
+        plan,
+        report,
+    };
+    made.notes = malformed(store, &made.plan, &made.report)?;
+    made.notes.extend(made.report.notes.iter().cloned().chain(note));
+    Ok(Ready { made, draft })
+}
+
+/// Says which lines of the sources were left out, for they are no JSON. The store has them.
+fn malformed(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<Vec<String>> {
+    let mut notes = Vec::new();
+    for (number, session) in plan.sessions.iter().enumerate() {
+        let broken: Vec<_> =
+            report.broken.iter().filter(|(place, _)| place.session == number).collect();
+        if broken.is_empty() {
+            continue;
+        }
+        let rows = store.index.progress(&store.folder(session))?.map_or(0, |p| p.rows);
+        let of_rounds: u64 = session.rounds.iter().map(|round| u64::from(round.rows)).sum();
+        // What stands before the first round is in none.
+        let before = rows.saturating_sub(of_rounds);
+        let line = |(place, row): &(Place, u32)| {
+            let earlier = session.rounds.iter().take_while(|round| round.seq < place.seq);
+            before + earlier.map(|round| u64::from(round.rows)).sum::<u64>() + u64::from(*row) + 1
+        };
+        let lines: Vec<u32> = broken.into_iter().map(|at| line(at) as u32).collect();
+        notes.push(format!(
+            "{} {} of {}: no JSON, left out",
+            if lines.len() == 1 { "line" } else { "lines" },
+            ranges::show(&lines),
+            session.source.as_deref().unwrap_or(&session.id),
+        ));
+    }
+    Ok(notes)
+}
+
+/// Records a session and gives it its name, in this order: a kill between the two leaves a line
+/// in the log of what never came to be, and never a session that can't be undone.
+fn publish(store: &Store, now: Time, mut made: Made, draft: Fork) -> anyhow::Result<Made> {
+    let path = made.path.clone().context("a dry run has no file")?;
+    made.companions = write::beside(&made.plan, &made.report, &path, &mut made.notes)?;
+    let written = draft.so_far();
+    let sessions = made.plan.sessions.iter();
+    let export = Export {
+        id: made.id.clone(),
+        made: now,
+        operation: view::operation(&made.plan.operation),
+        path: path.display().to_string(),
+        bytes: written.bytes,
+        sha256: written.sha256,
+        undone: None,
+        detail: Detail {
+            sources: sessions.map(|s| (s.agent.clone(), s.id.clone())).collect(),
+            companions: made.companions.iter().map(write::noted).collect(),
+            index: made.plan.indexed().map(|place| (place.session, place.seq)).collect(),
+        },
+    };
+    let recorded = store.index.add_export(&export);
+    if let Err(why) = recorded {
+        write::remove_beside(&made.companions, &path);
+        return Err(why).context("what is made must be recorded, so nothing was made");
+    }
+    if let Err(why) = draft.finish() {
+        write::remove_beside(&made.companions, &path);
+        // The error that counts is the one before.
+        let _ = store.index.undo_export(&made.id, now);
+        return Err(why).with_context(|| format!("could not write {}", path.display()));
+    }
+    Ok(made)
+}
+
+/// Removes what was made before another one of its split failed.
+fn take_back(store: &Store, now: Time, made: &Made) {
+    remove(made);
+    // The error that counts is the other one's; the log says that the file is gone.
+    let _ = store.index.undo_export(&made.id, now);
+}
+
+fn remove(made: &Made) {
+    if let Some(path) = &made.path {
+        // What can't be removed stays unrecorded; the error that counts is the one before.
+        let _ = std::fs::remove_file(path);
+        write::remove_beside(&made.companions, path);
+    }
+}

@@ -1,0 +1,222 @@
+//! Before and after in tokens. Rounds count what the session's own responses measured; what
+//! was never in a context, an index table or a round at less than full fidelity, is counted by
+//! a vocabulary and calibrated by those rounds.
+
+use memchr::memmem;
+
+use crate::clock::Time;
+use crate::store::blocks::{Reader, Rows};
+use crate::surgery::cost::{Cost, Lifetime};
+use crate::surgery::fidelity::{Fidelity, Much};
+use crate::surgery::plan::{self, Piece, Place, Plan};
+use crate::surgery::table;
+use crate::tokens::{self, Calibration};
+use crate::transcript::dialect::{self, Block, BlockKind, Kind, Scratch};
+
+/// Words that are counted at most to calibrate by, in bytes: a fifth of a second.
+const SAMPLE: usize = 1024 * 1024;
+/// Rows that are read at most for them: most bytes of a transcript are no words.
+const READ: usize = 64 * 1024 * 1024;
+/// A line that stands for a block, in tokens: `[tool_result: 812 tokens, 340 ms, … — …]`.
+const PLACEHOLDER: u64 = 30;
+/// What stands around an index table.
+const AROUND_A_TABLE: u64 = 150;
+
+/// What was counted of some rounds.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counted {
+    /// All of it.
+    full: u64,
+    /// At the plan's fidelity.
+    kept: u64,
+    /// By measure, of those rounds that are measured.
+    measured: u64,
+    /// Counted, of the same.
+    against: u64,
+}
+
+/// What the plan costs and frees.
+///
+/// # Errors
+/// Blocks that can't be read.
+pub fn of(plan: &Plan, readers: &mut [Reader], now: Time) -> anyhow::Result<Cost> {
+    let counted = sample(plan, readers)?;
+    let calibration = Calibration::of(counted.measured, counted.against);
+    let reduced = plan.fidelity != Fidelity::default();
+    let part = if reduced && counted.full > 0 {
+        counted.kept as f64 / counted.full as f64
+    } else {
+        1.0
+    };
+    let whole = |place: &Place| (tokens_of(plan, *place) as f64 * part).round() as u64;
+    let after = plan
+        .pieces
+        .iter()
+        .map(|piece| match piece {
+            Piece::Round(place) => whole(place),
+            Piece::Index(places) => calibration.apply(table(plan, places)),
+        })
+        .sum();
+    let sessions = plan.sessions.iter().enumerate();
+    let before: Vec<Place> = sessions
+        .flat_map(|(session, s)| {
+            plan::in_context(s).into_iter().map(move |seq| Place { session, seq })
+        })
+        .collect();
+    // Rounds at the beginning that are as they were are still in the cache.
+    let kept = before
+        .iter()
+        .zip(&plan.pieces)
+        .take_while(|(place, piece)| !reduced && matches!(piece, Piece::Round(p) if p == *place))
+        .count();
+    let lifetime = lifetime(plan, readers)?;
+    let last = plan.sessions.iter().filter_map(|s| s.ended).max();
+    let sum = |places: &[Place]| places.iter().map(|p| tokens_of(plan, *p)).sum();
+    Ok(Cost {
+        before: sum(&before),
+        after,
+        behind: sum(&before[kept..]),
+        lifetime,
+        cold: lifetime.over(last, now),
+    })
+}
+
+fn tokens_of(plan: &Plan, place: Place) -> u64 {
+    plan.at(place).map_or(0, |(_, round)| round.tokens)
+}
+
+/// Counted tokens of an index table. Its lines are alike: some stand for all.
+fn table(plan: &Plan, places: &[Place]) -> u64 {
+    const LINES: usize = 256;
+    let step = places.len().div_ceil(LINES).max(1);
+    let lines: Vec<String> = places
+        .iter()
+        .step_by(step)
+        .filter_map(|place| plan.at(*place).map(|(_, round)| table::line(round)))
+        .collect();
+    if lines.is_empty() {
+        return 0;
+    }
+    let counted = tokens::count(&lines.join("\n"));
+    counted * places.len() as u64 / lines.len() as u64 + AROUND_A_TABLE
+}
+
+/// Counts rounds, the last first, until there is enough to go by. Nothing is counted where
+/// every round stays as it is.
+fn sample(plan: &Plan, readers: &mut [Reader]) -> anyhow::Result<Counted> {
+    let mut counted = Counted::default();
+    let reduced = plan.fidelity != Fidelity::default();
+    if !reduced && plan.indexed().next().is_none() {
+        return Ok(counted);
+    }
+    let (mut words, mut read) = (0, 0);
+    let mut rows = Rows::default();
+    let mut places: Vec<Place> = plan.whole().collect();
+    // What is to be left out calibrates as well, where too little is kept.
+    let mut indexed: Vec<Place> = plan.indexed().collect();
+    indexed.append(&mut places);
+    for place in indexed.into_iter().rev() {
+        if words >= SAMPLE || read >= READ {
+            break;
+        }
+        let Some((session, round)) = plan.at(place) else { continue };
+        let Some(dialect) = dialect::named(&session.dialect) else { continue };
+        readers[place.session].round(round.position, round.seq, &mut rows)?;
+        read += rows.bytes.len();
+        let (mut full, mut kept) = (0, 0);
+        words += blocks(dialect, &rows, |kind, json| {
+            let tokens = tokens::of_block(kind, json);
+            full += tokens;
+            kept += at(plan.fidelity, kind, tokens);
+        });
+        counted.full += full;
+        counted.kept += kept;
+        if round.measured {
+            counted.measured += round.tokens;
+            counted.against += full;
+        }
+    }
+    Ok(counted)
+}
+
+/// Hands on the blocks of messages; returns their bytes.
+fn blocks(
+    dialect: &dyn dialect::Dialect,
+    rows: &Rows,
+    mut each: impl FnMut(BlockKind, &[u8]),
+) -> usize {
+    let (mut scratch, mut found): (Scratch, Vec<Block>) = Default::default();
+    let mut bytes = 0;
+    for line in rows.iter() {
+        let row = dialect.row(line, &mut scratch);
+        if matches!(row.kind, Kind::Other | Kind::Broken | Kind::System) {
+            continue;
+        }
+        dialect.blocks(line, &row, &mut scratch, &mut found);
+        for block in &found {
+            let json = block.span.of(line);
+            bytes += json.len();
+            each(block.kind, json);
+        }
+    }
+    bytes
+}
+
+/// What is left of a block's tokens at a fidelity.
+fn at(fidelity: Fidelity, kind: BlockKind, tokens: u64) -> u64 {
+    let much = match kind {
+        BlockKind::Thinking => fidelity.thinking,
+        BlockKind::ToolUse => fidelity.tool_use,
+        BlockKind::ToolResult => fidelity.tool_result,
+        _ => Much::Full,
+    };
+    match much {
+        Much::Full => tokens,
+        Much::Summary => tokens.min(PLACEHOLDER),
+        Much::Omit => 0,
+    }
+}
+
+/// How long the session's cache lives, as the rows of its last round say.
+fn lifetime(plan: &Plan, readers: &mut [Reader]) -> anyhow::Result<Lifetime> {
+    let mut hour = false;
+    last_rows(plan, readers, |rows| {
+        hour |= memmem::rfind(rows, br#""promptCacheRequested":"1h""#).is_some();
+    })?;
+    Ok(if hour { Lifetime::Hour } else { Lifetime::Minutes })
+}
+
+/// What the user called the session, where the rows of its last round say; of several, the
+/// first.
+///
+/// # Errors
+/// Blocks that can't be read.
+pub fn title(plan: &Plan, readers: &mut [Reader]) -> anyhow::Result<Option<String>> {
+    let mut title = None;
+    last_rows(plan, readers, |rows| {
+        let mut named = rows.split(|byte| *byte == b'\n').rev().filter(|line| {
+            memmem::find(line, br#""type":"custom-title""#).is_some()
+        });
+        let text = named.find_map(|line| {
+            let row: serde_json::Value = serde_json::from_slice(line).ok()?;
+            Some(row.get("customTitle")?.as_str()?.to_owned())
+        });
+        title = title.take().or(text);
+    })?;
+    Ok(title)
+}
+
+/// Hands on the rows of each session's last round.
+fn last_rows(
+    plan: &Plan,
+    readers: &mut [Reader],
+    mut each: impl FnMut(&[u8]),
+) -> anyhow::Result<()> {
+    let mut rows = Rows::default();
+    for (session, reader) in plan.sessions.iter().zip(readers) {
+        let Some(last) = session.rounds.last() else { continue };
+        reader.round(last.position, last.seq, &mut rows)?;
+        each(&rows.bytes);
+    }
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! What an operation is about: the store, sessions in it, times, maps.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+
+use crate::clock::Time;
+use crate::cmd::{err, inscribe};
+use crate::env::{self, Env};
+use crate::index::Index;
+use crate::store::atomic;
+use crate::store::blocks::{Folder, Reader, Root};
+use crate::store::paths::config_folder;
+use crate::surgery;
+use crate::surgery::plan::{Map, Plan};
+use crate::surgery::table::minute;
+use crate::surgery::when::When;
+use crate::transcript::round::Session;
+
+/// The store and its index.
+#[derive(Debug)]
+pub struct Store {
+    /// Where the blocks are.
+    pub root: Root,
+    /// What is known of them.
+    pub index: Index,
+}
+
+impl Store {
+    /// The user's store; nothing is made.
+    ///
+    /// # Errors
+    /// No place for it.
+    pub fn open(env: &Env) -> anyhow::Result<Self> {
+        let root = inscribe::root(env)?;
+        Ok(Self { index: Index::new(root.clone()), root })
+    }
+
+    /// A session by name, brought up to date in the store and loaded.
+    ///
+    /// # Errors
+    /// No such session, more than one, one that can't be inscribed.
+    pub fn session(&self, env: &Env, name: Option<&str>) -> anyhow::Result<Session> {
+        let folder = self.inscribed(env, &named(env, name)?)?;
+        Ok(self.index.session(&folder)?)
+    }
+
+    /// Where a session lies in the store, brought up to date: by its file, its id or how that
+    /// begins. One whose file is gone is as it was inscribed.
+    ///
+    /// # Errors
+    /// No such session, more than one, one that can't be inscribed, or in which nothing was said.
+    pub fn inscribed(&self, env: &Env, name: &str) -> anyhow::Result<Folder> {
+        let is_path = name.contains('/') || Path::new(name).extension().is_some();
+        let file = if is_path { Some(PathBuf::from(name)) } else { inscribe::find(env, name)? };
+        if let Some(file) = file {
+            if !file.is_file() {
+                bail!("there is no file {}", file.display());
+            }
+            let done = inscribe::session(&self.root, &self.index, &file)?;
+            if done.rounds == 0 {
+                bail!("{} holds no round: nothing was said in it yet", file.display());
+            }
+            return Ok(self.root.folder(&done.agent, &done.session));
+        }
+        let mut kept = self.root.find(name)?;
+        match kept.len() {
+            1 => Ok(kept.remove(0)),
+            0 => {
+                let clients = config_folder(env).map(|config| config.join("projects"));
+                let clients = clients.map(|folder| format!("\n  {}", folder.display()));
+                bail!(
+                    "no session {name}; looked in\n  {}{}\nand where pi and OpenClaw keep theirs. Name its file, if it is elsewhere",
+                    self.root.sessions().display(),
+                    clients.unwrap_or_default()
+                )
+            }
+            _ => {
+                let ids: Vec<&str> = kept.iter().map(|folder| folder.session.as_str()).collect();
+                bail!("several sessions begin with {name}; write more of it:\n  {}", ids.join("\n  "))
+            }
+        }
+    }
+
+    /// Readers of the rows of a plan's sessions.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn readers(&self, plan: &Plan) -> anyhow::Result<Vec<Reader>> {
+        let open = |session: &Session| {
+            let folder = self.folder(session);
+            Reader::open(&folder)
+                .with_context(|| format!("could not read {}", folder.blocks().display()))
+        };
+        plan.sessions.iter().map(open).collect()
+    }
+
+    /// Where a session lies.
+    pub fn folder(&self, session: &Session) -> Folder {
+        self.root.folder(&session.agent, &session.id)
+    }
+}
+
+/// A session's name as it was given; `this`, or none, is the one this runs in.
+///
+/// # Errors
+/// None, where this runs in no session.
+pub fn named(env: &Env, name: Option<&str>) -> anyhow::Result<String> {
+    match name {
+        Some(name) if name != "this" => Ok(name.to_owned()),
+        _ => env.get(env::SESSION_ID).context(
+            "this runs in no session (CLAUDE_CODE_SESSION_ID is not set); name one: its id, the beginning of it, or its file",
+        ),
+    }
+}
+
+/// Reads where a session is to be cut.
+///
+/// # Errors
+/// What can be written.
+pub fn when(text: &str, now: Time) -> anyhow::Result<When> {
+    let when = surgery::when::parse(text, now).map_err(anyhow::Error::msg)?;
+    if let When::At(moment) = when
+        && !moment.zoned
+    {
+        err(format_args!("{text} has no zone: read as UTC, {}", minute(Some(moment.at))));
+    }
+    Ok(when)
+}
+
+/// Reads the map of a split; `-` is stdin.
+///
+/// # Errors
+/// What the system says; what is wrong with the map, by its key.
+pub fn map(path: &Path) -> anyhow::Result<Map> {
+    let text = if path == Path::new("-") {
+        crate::cmd::stdin_text()?
+    } else {
+        let shown = path.display();
+        atomic::read_text(path)
+            .with_context(|| format!("could not read {shown}"))?
+            .with_context(|| format!("there is no file {shown}"))?
+    };
+    surgery::map::parse(&text).with_context(|| format!("{}", path.display()))
+}

@@ -1,0 +1,91 @@
+//! Starts the client on what was made.
+
+use std::io::{self, IsTerminal as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, bail};
+
+use super::make::Made;
+use super::view;
+use crate::carrier::tmux::Opener;
+use crate::env::Env;
+
+/// tmux, where new windows can be opened in it.
+#[derive(Debug)]
+pub struct Windows(Opener);
+
+impl Windows {
+    /// The server this runs in.
+    ///
+    /// # Errors
+    /// None, with what to do instead.
+    pub fn find(env: &Env) -> anyhow::Result<Self> {
+        match Opener::find(env) {
+            Ok(opener) => Ok(Self(opener)),
+            Err(why) => bail!(
+                "--run opens windows in tmux, and {why}; run this in tmux, or leave --run out: the commands that start the sessions are printed"
+            ),
+        }
+    }
+
+    /// Opens a window in which the client goes on in `made`; returns the window's id.
+    ///
+    /// # Errors
+    /// No client on the PATH; what tmux says.
+    pub fn open(&self, env: &Env, made: &Made, name: &str) -> anyhow::Result<String> {
+        let cwd = folder(made)?;
+        let program = client(env, made)?.display().to_string();
+        let mut words = vec![program];
+        words.extend(arguments(made)?);
+        // The client's sessions are where its variable says; a window gets the server's.
+        let config = env.get("CLAUDE_CONFIG_DIR").map(|value| format!("CLAUDE_CONFIG_DIR={value}"));
+        let folder = cwd.display().to_string();
+        self.0.open(name, &folder, config.as_deref(), &words).map_err(anyhow::Error::msg)
+    }
+}
+
+/// Starts the client here, in the place of this program. Returns only where it can't.
+///
+/// # Errors
+/// No terminal, no client.
+pub fn here(env: &Env, made: &Made) -> anyhow::Result<()> {
+    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        bail!(
+            "--run needs a terminal or tmux, and this is neither; the session was made, start it with:\n  {}",
+            view::command(made)
+        );
+    }
+    let program = client(env, made)?;
+    let mut command = Command::new(&program);
+    command.current_dir(folder(made)?).args(arguments(made)?);
+    Err(command.exec()).with_context(|| format!("could not start {}", program.display()))
+}
+
+fn folder(made: &Made) -> anyhow::Result<PathBuf> {
+    let cwd = made.cwd().context("the session's rows don't say in which folder it ran")?;
+    let cwd = Path::new(cwd);
+    if !cwd.is_dir() {
+        bail!("{}, the folder that the session ran in, is not there", cwd.display());
+    }
+    Ok(cwd.to_path_buf())
+}
+
+fn client(env: &Env, made: &Made) -> anyhow::Result<PathBuf> {
+    let name = if made.dialect() == "pi" { "pi" } else { "claude" };
+    let path = env.os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
+        .with_context(|| format!("{name} is not on the PATH; start it with: {}", view::command(made)))
+}
+
+fn arguments(made: &Made) -> anyhow::Result<[String; 2]> {
+    let path = made.path.as_ref().context("nothing was written")?.display().to_string();
+    Ok(match made.dialect() {
+        "pi" => ["--session".to_owned(), path],
+        _ if made.by_id => ["--resume".to_owned(), made.id.clone()],
+        _ => ["--resume".to_owned(), path],
+    })
+}

@@ -1,0 +1,161 @@
+//! `surgery undo`: takes back what surgery made, as long as it is as it was written and
+//! nobody runs it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+
+use super::source::Store;
+use super::view;
+use crate::carrier::process;
+use crate::clock::Time;
+use crate::cmd::{Exit, out, out_json};
+use crate::env::{self, Env};
+use crate::store::fork;
+use crate::index::Export;
+use crate::surgery::table::{minute, short};
+
+/// Runs the verb.
+///
+/// # Errors
+/// Nothing of that id; what has changed since; a client that runs it. Nothing is removed then.
+pub fn run(env: &Env, now: Time, id: Option<&str>, json: bool) -> anyhow::Result<Exit> {
+    let store = Store::open(env)?;
+    let export = find(store.index.exports()?, id)?;
+    let name = short(&export.id);
+    if env.get(env::SESSION_ID).is_some_and(|session| session == export.id) {
+        bail!("this runs in the session {name} itself; undo it from elsewhere, once that has ended");
+    }
+    let path = Path::new(&export.path);
+    untouched(&export)?;
+    if let Some(pid) = process::of_session(&export.id, path) {
+        bail!("the process {pid} runs the session {name}; end it first");
+    }
+    let mut removed = Vec::new();
+    for path in files_of(&export).map(|(path, ..)| path) {
+        match fs::remove_file(path) {
+            Ok(()) => removed.push(path),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => return Err(e).with_context(|| format!("could not remove {path}")),
+        }
+    }
+    empty_folders(&fork::companion_folder(path))?;
+    store.index.undo_export(&export.id, now)?;
+    if json {
+        out_json(&json!({ "id": export.id, "removed": removed }))?;
+    } else {
+        out(format_args!("removed {name} ({})", export.operation));
+        removed.iter().for_each(|path| out(format_args!("  {path}")));
+    }
+    Ok(Exit::Done)
+}
+
+/// Everything that was written: path, size, digest; the session's file last, for without it
+/// the others would be nobody's.
+fn files_of(export: &Export) -> impl Iterator<Item = (&str, u64, &str)> {
+    let beside = export.detail.companions.iter();
+    beside
+        .map(|file| (file.path.as_str(), file.bytes, file.sha256.as_str()))
+        .chain([(export.path.as_str(), export.bytes, export.sha256.as_str())])
+}
+
+/// The newest one that is still there, or the one of this id.
+fn find(mut all: Vec<Export>, id: Option<&str>) -> anyhow::Result<Export> {
+    let Some(id) = id else {
+        let last = all.into_iter().rev().find(|export| export.undone.is_none());
+        return last
+            .context("there is nothing to undo: surgery has made nothing, or all of it was undone");
+    };
+    all.retain(|export| export.id.starts_with(id));
+    match all.as_slice() {
+        [] => {
+            bail!("surgery has made no session {id}; `brain-guard surgery log` lists what it made")
+        }
+        [one] if one.undone.is_some() => {
+            bail!("{} was undone already, {}", short(&one.id), minute(one.undone))
+        }
+        [_] => Ok(all.remove(0)),
+        _ => {
+            let ids: Vec<&str> = all.iter().map(|export| export.id.as_str()).collect();
+            bail!("{id} may be any of these; write more of it:\n  {}", ids.join("\n  "))
+        }
+    }
+}
+
+/// That everything is as it was written, and nothing was put beside it.
+fn untouched(export: &Export) -> anyhow::Result<()> {
+    let mut changes = Vec::new();
+    for (path, bytes, sha256) in files_of(export) {
+        match digest(Path::new(path)) {
+            Ok((_, now)) if now == sha256 => {}
+            Ok((length, _)) if length > bytes => {
+                let more = view::size(length - bytes);
+                changes.push(format!("{path} has grown by {more}: the session went on"));
+            }
+            Ok(_) => changes.push(format!("{path} is not as it was written")),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => return Err(e).with_context(|| format!("could not read {path}")),
+        }
+    }
+    let ours: BTreeSet<&Path> = files_of(export).map(|(path, ..)| Path::new(path)).collect();
+    // The client keeps what belongs to a session there, whoever made the session.
+    for path in files(&fork::companion_folder(Path::new(&export.path)))? {
+        if !ours.contains(path.as_path()) {
+            changes.push(format!("{} was put there since", path.display()));
+        }
+    }
+    if changes.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "{} is not as it was made, so it stays; if nobody needs it, remove it by hand:\n  {}",
+        short(&export.id),
+        changes.join("\n  ")
+    )
+}
+
+/// A file's length and SHA-256 in hex.
+fn digest(path: &Path) -> io::Result<(u64, String)> {
+    let mut file = fs::File::open(path)?;
+    let mut digest = Sha256::new();
+    let bytes = io::copy(&mut file, &mut digest)?;
+    Ok((bytes, format!("{:x}", digest.finalize())))
+}
+
+/// All files below a folder; none where it isn't there.
+fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(all),
+        Err(e) => return Err(e).with_context(|| format!("could not read {}", folder.display())),
+    };
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            all.extend(files(&entry.path())?);
+        } else {
+            all.push(entry.path());
+        }
+    }
+    Ok(all)
+}
+
+/// Removes folders that hold nothing but such folders.
+fn empty_folders(folder: &Path) -> anyhow::Result<()> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    for entry in entries.flatten().filter(|e| e.file_type().is_ok_and(|t| t.is_dir())) {
+        empty_folders(&entry.path())?;
+    }
+    match fs::remove_dir(folder) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => {
+            Err(e).with_context(|| format!("could not remove {}", folder.display()))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,252 @@
+//! What was made, in words and as JSON.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::make::Made;
+use crate::policy::coach::grouped;
+use crate::surgery::cost::Cost;
+use crate::surgery::plan::{Operation, Place, Plan};
+use crate::surgery::ranges;
+use crate::surgery::table::{minute, short};
+
+/// What was done, as a verb would say it: `compress-before 2026-03-19T10:23Z`.
+pub fn operation(operation: &Operation) -> String {
+    match operation {
+        Operation::CompressBefore { before } => {
+            format!("compress-before {}", minute(Some(*before)))
+        }
+        Operation::CompressEngagement { engagement } => format!("compress-engagement {engagement}"),
+        Operation::ExtractEngagement { engagement } => format!("extract-engagement {engagement}"),
+        Operation::Merge => "merge".to_owned(),
+        Operation::Split { engagement } => format!("split, for {engagement}"),
+    }
+}
+
+/// The name of a split's child: its engagement.
+pub fn child(made: &Made) -> String {
+    match &made.plan.operation {
+        Operation::Split { engagement } => engagement.clone(),
+        _ => short(&made.id).to_owned(),
+    }
+}
+
+/// Tokens as people say them: `96k`, `1.2M`, `830`.
+pub fn tokens(count: u64) -> String {
+    match count {
+        0..=999 => count.to_string(),
+        1_000..=9_949 => format!("{:.1}k", count as f64 / 1e3),
+        9_950..=999_499 => format!("{:.0}k", count as f64 / 1e3),
+        _ => format!("{:.1}M", count as f64 / 1e6),
+    }
+}
+
+/// A length as people say it.
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..=999 => format!("{bytes} B"),
+        1_000..=999_999 => format!("{:.1} KB", bytes as f64 / 1e3),
+        1_000_000..=999_999_999 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.2} GB", bytes as f64 / 1e9),
+    }
+}
+
+/// `before 412k → after 96k tokens; pays after 4 turns`.
+pub fn cost(cost: &Cost) -> String {
+    let figures = format!("before {} → after {} tokens", tokens(cost.before), tokens(cost.after));
+    let pays = match cost.pays_after() {
+        None => "; frees nothing".to_owned(),
+        Some(_) if cost.cold => "; pays at once (the prompt cache is cold)".to_owned(),
+        Some(0) => "; pays at once".to_owned(),
+        Some(1) => "; pays after 1 turn".to_owned(),
+        Some(turns) => format!("; pays after {} turns", grouped(turns)),
+    };
+    figures + &pays
+}
+
+/// What a plan holds of its sessions: `1-46 as an index table, 47-58 whole`.
+pub fn rounds(plan: &Plan) -> String {
+    let of = |places: &[Place]| {
+        let parts = plan.sessions.iter().enumerate().filter_map(|(number, session)| {
+            let seqs: Vec<u32> =
+                places.iter().filter(|p| p.session == number).map(|p| p.seq).collect();
+            let shown = ranges::show(&seqs);
+            match plan.sessions.len() {
+                _ if seqs.is_empty() => None,
+                1 => Some(shown),
+                _ => Some(format!("{}:{shown}", short(&session.id))),
+            }
+        });
+        parts.collect::<Vec<_>>().join(" and ")
+    };
+    let indexed: Vec<Place> = plan.indexed().collect();
+    let whole: Vec<Place> = plan.whole().collect();
+    let mut parts = Vec::new();
+    if !indexed.is_empty() {
+        parts.push(format!("{} as index lines", of(&indexed)));
+    }
+    if !whole.is_empty() {
+        parts.push(format!("{} whole", of(&whole)));
+    }
+    parts.join(", ")
+}
+
+/// Rounds that are in neither form, and why.
+fn left(plan: &Plan) -> Option<String> {
+    let part = |places: &[Place], why: &str| {
+        let seqs: Vec<u32> = places.iter().map(|p| p.seq).collect();
+        (!seqs.is_empty()).then(|| format!("{} {why}", ranges::show(&seqs)))
+    };
+    let parts: Vec<String> = [
+        part(&plan.left.rewound, "(the session was rewound to before)"),
+        part(&plan.left.compacted, "(no longer in its context: a compaction)"),
+        part(&plan.left.doubled, "(the other session has the same)"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// The command that goes on in what was made.
+pub fn command(made: &Made) -> String {
+    let Some(path) = &made.path else { return String::new() };
+    let run = if made.dialect() == "pi" {
+        format!("pi --session {}", quoted(path))
+    } else if made.by_id {
+        format!("claude --resume {}", made.id)
+    } else {
+        format!("claude --resume {}", quoted(path))
+    };
+    match made.cwd() {
+        Some(cwd) => format!("cd {} && {run}", quoted(Path::new(cwd))),
+        None => run,
+    }
+}
+
+/// A path as a word of a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+/// For people.
+pub fn text(made: &Made) -> String {
+    let plan = &made.plan;
+    let sources: Vec<&str> = plan.sessions.iter().map(|s| short(&s.id)).collect();
+    let mut lines = vec![format!("{} of {}", operation(&plan.operation), sources.join(" and "))];
+    let mut line = |name: &str, what: String| lines.push(format!("  {name:<9}{what}"));
+    line("rounds", rounds(plan));
+    if let Some(left) = left(plan) {
+        line("left out", left);
+    }
+    match plan.operation {
+        // Two sessions' contexts are in one: there is no before.
+        Operation::Merge => line("context", format!("{} tokens", tokens(made.cost.after))),
+        _ => line("context", cost(&made.cost)),
+    }
+    for note in &made.notes {
+        line("note", note.clone());
+    }
+    match &made.path {
+        None => line("dry run", "nothing was written".to_owned()),
+        Some(path) => {
+            line("session", made.id.clone());
+            line(
+                "file",
+                format!("{} ({} rows, {})", path.display(), grouped(made.rows), size(made.bytes)),
+            );
+            line("go on", command(made));
+            line("undo", format!("brain-guard surgery undo {}", short(&made.id)));
+        }
+    }
+    lines.join("\n")
+}
+
+/// As `--json` has it.
+pub fn json(made: &Made) -> Value {
+    let named = |places: &mut dyn Iterator<Item = Place>| -> Vec<Value> {
+        places
+            .filter_map(|place| {
+                let (session, round) = made.plan.at(place)?;
+                Some(json!({ "session": session.id, "round": round.seq }))
+            })
+            .collect()
+    };
+    let plan = &made.plan;
+    let mut value = json!(plan.operation);
+    let cost = &made.cost;
+    let more = json!({
+        "id": made.path.as_ref().map(|_| &made.id),
+        "path": made.path,
+        "companions": made.companions.iter().map(|copy| &copy.path).collect::<Vec<_>>(),
+        "rows": made.rows,
+        "bytes": made.bytes,
+        "cwd": made.cwd(),
+        "resume": made.path.as_ref().map(|_| command(made)),
+        "lineage": plan.lineage,
+        "fidelity": plan.fidelity,
+        "indexed": named(&mut plan.indexed()),
+        "whole": named(&mut plan.whole()),
+        "left": {
+            "rewound": named(&mut plan.left.rewound.iter().copied()),
+            "compacted": named(&mut plan.left.compacted.iter().copied()),
+            "doubled": named(&mut plan.left.doubled.iter().copied()),
+        },
+        "tokens": {
+            "before": cost.before, "after": cost.after, "freed": cost.freed(),
+            "pays_after": cost.pays_after(), "cache_cold": cost.cold,
+            "cache_lifetime": cost.lifetime,
+        },
+        "notes": made.notes,
+        "dry_run": made.path.is_none(),
+    });
+    if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
+        value.extend(more);
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::surgery::cost::Lifetime;
+
+    #[test]
+    fn figures_are_short() {
+        let shown = [0, 999, 1_000, 9_949, 9_950, 96_400, 999_499, 1_250_000].map(tokens);
+        assert_eq!(shown, ["0", "999", "1.0k", "9.9k", "10k", "96k", "999k", "1.2M"]);
+        assert_eq!([5, 1_500, 3_400_000].map(size), ["5 B", "1.5 KB", "3.4 MB"]);
+    }
+
+    #[test]
+    fn the_cost_says_when_it_pays() {
+        let warm = Cost {
+            before: 412_000,
+            after: 96_000,
+            behind: 412_000,
+            lifetime: Lifetime::Minutes,
+            cold: false,
+        };
+        assert_eq!(cost(&warm), "before 412k → after 96k tokens; pays after 4 turns");
+        let cold = Cost { cold: true, ..warm };
+        assert_eq!(
+            cost(&cold),
+            "before 412k → after 96k tokens; pays at once (the prompt cache is cold)"
+        );
+        let more = Cost { after: 500_000, ..warm };
+        assert_eq!(cost(&more), "before 412k → after 500k tokens; frees nothing");
+    }
+
+    #[test]
+    fn paths_are_words() {
+        assert_eq!(quoted(Path::new("/home/ada/x-1.jsonl")), "/home/ada/x-1.jsonl");
+        assert_eq!(quoted(Path::new("/a b/it's")), r"'/a b/it'\''s'");
+    }
+}

@@ -1,0 +1,90 @@
+//! The files of a new session: its rows, and copies of what they refer to.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use crate::env::Env;
+use crate::index::Beside;
+use crate::store::blocks::Reader;
+use crate::store::fork::{self, Written};
+use crate::store::paths::Places;
+use crate::surgery::export::{self, Birth, Report};
+use crate::surgery::plan::{Place, Plan};
+use crate::texts::{self, Text};
+use crate::transcript::rows::Rows;
+
+/// Writes a plan's rows, each looked at on its way.
+///
+/// # Errors
+/// Blocks that can't be read; an output that is not sound.
+pub fn rows(
+    env: &Env,
+    plan: &Plan,
+    birth: &Birth,
+    readers: &mut [Reader],
+    sink: &mut dyn Write,
+) -> anyhow::Result<Report> {
+    let template = template(env, birth);
+    let say = |values: &[(&str, &str)]| texts::fill(&template, values).trim_end().to_owned();
+    let mut read = |place: Place, rows: &mut Rows| {
+        let (_, round) = plan.at(place).ok_or(io::ErrorKind::NotFound)?;
+        readers[place.session].round(round.position, round.seq, rows)
+    };
+    Ok(export::all(plan, birth, &say, &mut read, sink)?)
+}
+
+/// The text that index tables stand in: the user's own, where there is one.
+fn template(env: &Env, birth: &Birth) -> String {
+    let text = Text::SurgeryIndex;
+    Places::of(env, Path::new(&birth.cwd))
+        .map_or_else(|| text.built_in().to_owned(), |places| texts::template(&places, text))
+}
+
+/// Copies what kept rounds refer to into the companion folder of the new session. What is no
+/// longer there is told.
+///
+/// # Errors
+/// What the system says; nothing is left then.
+pub fn beside(
+    plan: &Plan,
+    report: &Report,
+    path: &Path,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<Vec<Written>> {
+    let to = fork::companion_folder(path);
+    let mut copied = Vec::new();
+    for (number, session) in plan.sessions.iter().enumerate() {
+        let Some(source) = &session.source else { continue };
+        let from = fork::companion_folder(Path::new(source));
+        let files = report.companions.iter().filter(|file| file.session == number);
+        let paths: Vec<&str> = files.map(|file| file.path.as_str()).collect();
+        match fork::companions(&from, &to, paths.iter().copied()) {
+            Ok(written) => copied.extend(written),
+            Err(e) => {
+                fork::remove_companions(&to, &copied);
+                return Err(e).with_context(|| format!("could not write {}", to.display()));
+            }
+        }
+        let there = |path: &&str| copied.iter().any(|copy| copy.path == to.join(path));
+        for gone in paths.iter().filter(|path| !there(path)) {
+            notes.push(format!("{} is gone: no copy of it", from.join(gone).display()));
+        }
+    }
+    Ok(copied)
+}
+
+/// Takes copies away again.
+pub fn remove_beside(copied: &[Written], path: &Path) {
+    fork::remove_companions(&fork::companion_folder(path), copied);
+}
+
+/// A copy as it is recorded.
+pub fn noted(copy: &Written) -> Beside {
+    Beside {
+        path: copy.path.display().to_string(),
+        bytes: copy.bytes,
+        sha256: copy.sha256.clone(),
+    }
+}

@@ -1,0 +1,139 @@
+//! Bad input: a clear word, exit code 1, nothing written.
+
+use std::fs;
+
+use super::world::{ID, World, said};
+
+const CUT: &str = "2026-03-19T10:25Z";
+
+/// Nothing but the store may change.
+fn unwritten(world: &World, act: impl FnOnce() -> String) -> String {
+    let before = world.files(&world.folder());
+    let why = act();
+    assert_eq!(world.files(&world.folder()), before, "{why}");
+    why
+}
+
+#[test]
+fn an_empty_file() {
+    let world = World::new(2);
+    for text in ["", "{\"type\":\"mode\",\"mode\":\"normal\"}\n"] {
+        world.write(ID, text);
+        let why = unwritten(&world, || world.refused(&["surgery", "compress-before", ID, CUT]));
+        assert!(why.contains(world.file(ID).to_str().unwrap()), "{why}");
+        assert!(why.contains("nothing was said"), "{why}");
+    }
+}
+
+#[test]
+fn malformed_lines_are_named_and_stay_in_the_store() {
+    let world = World::new(4);
+    let mut lines: Vec<String> =
+        world.session(ID, 4, 0).lines().map(|line| format!("{line}\n")).collect();
+    // In round 1, which becomes a line, and in round 3, which stays whole.
+    lines.insert(2, "{\"type\":\"user\",\"broken\n".to_owned());
+    lines.insert(16, "no JSON at all\n".to_owned());
+    world.write(ID, &lines.concat());
+    let text = world.done(&["surgery", "compress-before", ID, "round:3"]);
+    assert!(text.contains("line 17"), "{text}");
+    let made = world.json(&["surgery", "compress-before", ID, "round:3"]);
+    world.done(&["validate", made["path"].as_str().unwrap()]);
+    let answer = world.run(&["validate", world.file(ID).to_str().unwrap()]);
+    assert!(answer.stdout.contains('3') && answer.stdout.contains("17"), "{answer:?}");
+}
+
+#[test]
+fn a_file_that_is_being_written() {
+    let world = World::new(3);
+    let whole = world.session(ID, 3, 0);
+    let half = world.round(ID, 4, 40);
+    world.write(ID, &format!("{whole}{}", &half[..200]));
+    let made = world.json(&["surgery", "compress-before", ID, CUT]);
+    let path = made["path"].as_str().unwrap();
+    assert!(!said(path.as_ref()).iter().any(|text| text.contains("question 4")));
+    world.write(ID, &format!("{whole}{half}"));
+    let made = world.json(&["surgery", "compress-before", ID, CUT]);
+    let path = made["path"].as_str().unwrap();
+    assert!(said(path.as_ref()).iter().any(|text| text.contains("question 4")));
+}
+
+#[test]
+fn an_engagement_nobody_has() {
+    let world = World::new(3);
+    world.done(&["tag", ID, "2", "console-work"]);
+    for verb in ["compress-engagement", "extract-engagement"] {
+        let why = unwritten(&world, || world.refused(&["surgery", verb, ID, "nobody"]));
+        assert!(why.contains("nobody") && why.contains("console-work"), "{why}");
+    }
+}
+
+#[test]
+fn cuts_that_leave_nothing() {
+    let world = World::new(3);
+    for cut in ["2020-01-01", "2030-01-01T00:00Z", "round:1", "round:9"] {
+        unwritten(&world, || world.refused(&["surgery", "compress-before", ID, cut]));
+    }
+}
+
+#[test]
+fn maps_that_can_not_be_followed() {
+    let world = World::new(4);
+    let map = world.hook.project.join("map.json");
+    for (text, word) in [
+        (r#"{"engagements": {"a": "1-2", "b": "2-3"}}"#, "2"),
+        (r#"{"engagements": {"a": "1-9"}}"#, "1-4"),
+        (r#"{"engagement": {"a": "1"}}"#, "engagement"),
+        (r#"{"engagements": {}}"#, "engagements"),
+        (r#"{"engagements": {"a": "x"}}"#, "a"),
+        ("{", "line 1"),
+    ] {
+        fs::write(&map, text).unwrap();
+        let args = ["surgery", "split", ID, map.to_str().unwrap()];
+        let why = unwritten(&world, || world.refused(&args));
+        assert!(why.contains(word), "{text}: {why}");
+    }
+    let args = ["surgery", "split", ID, "/nowhere/map.json"];
+    assert!(world.refused(&args).contains("/nowhere/map.json"));
+    fs::write(&map, r#"{"engagements": {"a": "1"}}"#).unwrap();
+    let args = ["surgery", "split", ID, map.to_str().unwrap(), "--run"];
+    assert!(unwritten(&world, || world.refused(&args)).contains("tmux"));
+}
+
+#[test]
+fn sessions_that_are_not_there() {
+    let mut world = World::new(2);
+    let why = world.refused(&["surgery", "compress-before", "deadbeef", CUT]);
+    assert!(why.contains("deadbeef") && why.contains(".claude/projects"), "{why}");
+    let why = world.refused(&["surgery", "compress-before", "/nowhere/x.jsonl", CUT]);
+    assert!(why.contains("/nowhere/x.jsonl"), "{why}");
+    let why = world.refused(&["surgery", "compress-before", CUT]);
+    assert!(why.contains("CLAUDE_CODE_SESSION_ID"), "{why}");
+    world.hook.set("CLAUDE_CODE_SESSION_ID", ID);
+    world.done(&["surgery", "compress-before", "round:2"]);
+    world.done(&["surgery", "compress-before", "this", "round:2"]);
+    let twin = "3f0a9d1e-0000-4000-8000-000000000009";
+    world.write(twin, &world.session(twin, 2, 0));
+    let why = world.refused(&["surgery", "compress-before", "3f0a9d1e", CUT]);
+    assert!(why.contains(ID) && why.contains(twin), "{why}");
+    assert!(world.refused(&["surgery", "merge", ID, ID]).contains("same"));
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let world = World::new(3);
+    let out = world.hook.project.join("out.jsonl");
+    fs::write(&out, "mine").unwrap();
+    let args = ["surgery", "compress-before", ID, "round:2", "--out", out.to_str().unwrap()];
+    assert!(world.refused(&args).contains("is there already"));
+    assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
+    fs::remove_file(&out).unwrap();
+    let text = world.done(&args);
+    assert!(text.contains(&format!("claude --resume {}", out.display())), "{text}");
+    let folder = world.hook.project.join("out");
+    fs::create_dir(&folder).unwrap();
+    let args = ["surgery", "compress-before", ID, "round:2", "--out", folder.to_str().unwrap()];
+    world.done(&args);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    let args = ["surgery", "compress-before", ID, "round:2", "--out", "/proc/nowhere/x.jsonl"];
+    assert!(world.refused(&args).contains("/proc/nowhere"));
+}

@@ -1,0 +1,6 @@
+//! `surgery` and what belongs to it, on sessions in the client's own folder.
+
+mod input;
+mod operations;
+mod undo;
+mod world;

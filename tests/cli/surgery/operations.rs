@@ -1,0 +1,259 @@
+//! What each operation makes, and that it alters nothing.
+
+use std::fs;
+use std::path::Path;
+
+use super::world::{ID, OTHER, World, rows, said};
+
+fn path(made: &serde_json::Value) -> &Path {
+    Path::new(made["path"].as_str().expect("path"))
+}
+
+/// The prompts in a file that are not an index table.
+fn prompts(path: &Path) -> Vec<String> {
+    said(path).into_iter().filter(|text| text.starts_with("question")).collect()
+}
+
+fn questions(numbers: &[u32]) -> Vec<String> {
+    numbers.iter().map(|n| format!("question {n} about apples")).collect()
+}
+
+#[test]
+fn compress_before_makes_a_table_and_keeps_the_rest() {
+    let world = World::new(6);
+    let before = world.files(&world.folder());
+    let made = world.json(&["surgery", "compress-before", ID, "2026-03-19T10:35Z"]);
+    let file = path(&made);
+    assert_eq!(file.parent(), Some(world.folder().as_path()));
+    assert_eq!(file.file_stem().unwrap().to_str(), made["id"].as_str());
+    assert_eq!(prompts(file), questions(&[4, 5, 6]));
+    let table = &said(file)[0];
+    for n in 1..=3 {
+        let line = format!(
+            "| 00{n} | 2026-03-19T10:{n}0Z | user→assistant | [tool_use: Bash·look at {n}] → \"the answer {n} is known\" |"
+        );
+        assert!(table.lines().any(|l| l == line), "{line}\n{table}");
+    }
+    assert!(rows(file).iter().all(|row| row["sessionId"] == made["id"] || row["uuid"].is_null()));
+    assert_eq!(made["operation"], "compress-before");
+    assert_eq!(made["lineage"]["parent_session"], ID);
+    let tokens = &made["tokens"];
+    let (all, left) = (tokens["before"].as_u64().unwrap(), tokens["after"].as_u64().unwrap());
+    assert!(left < all && left > 0, "{tokens}");
+    assert_eq!((&tokens["pays_after"], &tokens["cache_cold"]), (&0.into(), &true.into()));
+    // The session itself is as it was.
+    let mut after = world.files(&world.folder());
+    after.remove(file).expect("the new file");
+    assert_eq!(after, before);
+    world.done(&["validate", file.to_str().unwrap()]);
+}
+
+#[test]
+fn a_cut_is_a_time_in_any_zone_or_a_round_or_an_age() {
+    let world = World::new(4);
+    for cut in ["2026-03-19T10:25Z", "2026-03-19T11:25+01:00", "2026-03-19T05:55-04:30", "round:3"] {
+        let made = world.json(&["surgery", "compress-before", ID, cut]);
+        assert_eq!(prompts(path(&made)), questions(&[3, 4]), "{cut}");
+    }
+    let bare = world.run(&["surgery", "compress-before", ID, "2026-03-19T10:25"]);
+    assert_eq!(bare.code, Some(0), "{bare:?}");
+    assert!(bare.stderr.contains("read as UTC"), "{bare:?}");
+    let zone = world.refused(&["surgery", "compress-before", ID, "half past ten"]);
+    assert!(zone.contains("half past ten") && zone.contains("round:16"), "{zone}");
+}
+
+#[test]
+fn both_spellings_do_the_same() {
+    let world = World::new(4);
+    world.done(&["tag", ID, "2-3", "console-work"]);
+    for (own, seeds) in [
+        (vec!["compress-before", ID, "round:3"], vec!["--full-after", "round:3"]),
+        (vec!["extract-engagement", ID, "console-work"], vec!["--engagement", "console-work"]),
+        (
+            vec!["compress-engagement", ID, "console-work"],
+            vec!["--compress-engagement", "console-work"],
+        ),
+    ] {
+        let own = world.json(&[&["surgery"], own.as_slice()].concat());
+        let seeds = world.json(&[&["export-claude", ID], seeds.as_slice()].concat());
+        assert_eq!(said(path(&own)), said(path(&seeds)));
+        assert_eq!(own["whole"], seeds["whole"]);
+    }
+    let both = world.run(&["export-claude", ID, "--full-after", "round:3", "--engagement", "x"]);
+    assert_eq!(both.code, Some(2), "{both:?}");
+}
+
+#[test]
+fn engagements_are_compressed_and_extracted() {
+    let world = World::new(5);
+    world.done(&["tag", ID, "2-3", "console-work"]);
+    let compressed = world.json(&["surgery", "compress-engagement", ID, "console-work"]);
+    assert_eq!(prompts(path(&compressed)), questions(&[1, 4, 5]));
+    let extracted = world.json(&["surgery", "extract-engagement", ID, "console-work"]);
+    assert_eq!(prompts(path(&extracted)), questions(&[2, 3]));
+    assert_eq!(extracted["lineage"]["engagements"], serde_json::json!(["console-work"]));
+}
+
+#[test]
+fn a_merge_is_sorted_by_time_and_a_split_gives_each_its_own() {
+    let world = World::new(3);
+    world.write(OTHER, &world.session(OTHER, 2, 5));
+    let merged = world.json(&["surgery", "merge", ID, "7c41b2aa"]);
+    assert_eq!(prompts(path(&merged)), questions(&[1, 1, 2, 2, 3]));
+    assert_eq!(merged["lineage"]["rounds"], 5);
+    let map = world.hook.project.join("map.json");
+    fs::write(&map, r#"{"shared": "1", "engagements": {"console-work": "2", "inscription": "3"}}"#)
+        .unwrap();
+    let children = world.json(&["surgery", "split", ID, map.to_str().unwrap()]);
+    let children = children.as_array().expect("children");
+    assert_eq!(children.len(), 2);
+    for (child, number) in children.iter().zip([2, 3]) {
+        assert_eq!(prompts(path(child)), questions(&[number]));
+        assert!(said(path(child))[0].contains("| 001 |"), "{child}");
+        assert_eq!(child["lineage"]["parent_session"], ID);
+        world.done(&["validate", path(child).to_str().unwrap()]);
+    }
+}
+
+#[test]
+fn rounds_are_kept_at_the_asked_fidelity() {
+    let world = World::new(3);
+    let cut = ["surgery", "compress-before", ID, "round:2"];
+    let text = |more: &[&str]| {
+        let made = world.json(&[&cut, more].concat());
+        world.done(&["validate", path(&made).to_str().unwrap()]);
+        (fs::read_to_string(path(&made)).unwrap(), made["tokens"]["after"].as_u64().unwrap())
+    };
+    let (full, most) = text(&[]);
+    assert!(full.contains("secret thought 3") && full.contains("found thing 3\\n"), "{full}");
+    let (reference, _) = text(&["--thinking", "ref"]);
+    assert!(reference.contains("[thinking · 16 chars — inject("), "{reference}");
+    assert!(!reference.contains("secret thought 3"), "{reference}");
+    let less = ["--thinking", "omit", "--tool-use", "omit", "--tool-result", "omit"];
+    let (words, least) = text(&less);
+    for gone in ["secret thought", "found thing", "toolu_", "tool_result"] {
+        assert!(!words.contains(gone), "{gone}\n{words}");
+    }
+    assert!(words.contains("question 3 about apples") && words.contains("the answer 3 is known"));
+    assert!(least * 2 < most, "{least} of {most}");
+}
+
+#[test]
+fn inject_reads_what_a_table_names() {
+    let mut world = World::new(5);
+    let made = world.json(&["surgery", "compress-before", ID, "round:4"]);
+    let before = world.files(&world.hook.home.clone());
+    let long = world.done(&["inject", "3f0a9d1e:2"]);
+    for part in ["question 2 about apples", "secret thought 2", "found thing 2", "the answer 2"] {
+        assert!(long.contains(part), "{part}\n{long}");
+    }
+    assert!(!long.contains("question 3"), "{long}");
+    // In the session that was made, the table's numbers are the source's.
+    world.hook.set("CLAUDE_CODE_SESSION_ID", made["id"].as_str().unwrap());
+    assert_eq!(world.done(&["inject", "002"]), long);
+    assert_eq!(world.done(&["surgery", "inject", "2"]), long);
+    let thinking = world.done(&["inject", "2", "thinking"]);
+    assert!(thinking.contains("secret thought 2") && !thinking.contains("found thing 2"), "{thinking}");
+    let short = world.done(&["inject", "2", "--thinking", "omit", "--tool-result", "summary"]);
+    assert!(!short.contains("secret thought 2") && short.contains("found thing 2"), "{short}");
+    assert!(short.len() < long.len());
+    assert_eq!(world.files(&world.hook.home.clone()), before, "a read");
+    assert!(world.refused(&["inject", "9"]).contains("1-5"));
+    world.hook.set("CLAUDE_CODE_SESSION_ID", "");
+    assert!(world.refused(&["inject", "2"]).contains("CLAUDE_CODE_SESSION_ID"));
+    assert!(world.refused(&["inject", "two"]).contains("3f0a9d1e:47"));
+}
+
+/// A session that was made is a session: it can be made into another one.
+#[test]
+fn a_compressed_session_is_compressed_again() {
+    let world = World::new(6);
+    let first = world.json(&["surgery", "compress-before", ID, "round:4"]);
+    let id = first["id"].as_str().unwrap();
+    let second = world.json(&["surgery", "compress-before", id, "2026-03-19T10:55Z"]);
+    assert_eq!(prompts(path(&second)), questions(&[6]));
+    let table = said(path(&second)).remove(0);
+    assert!(table.contains("the answer 4 is known") && table.contains("the answer 5"), "{table}");
+    let extracted = world.done(&["inject", &format!("{}:1", &id[..8])]);
+    assert!(extracted.contains("| 001 |"), "the first table: {extracted}");
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let world = World::new(4);
+    world.done(&["inscribe", world.file(ID).to_str().unwrap()]);
+    let before = world.files(&world.hook.home.clone());
+    let text = world.done(&["surgery", "compress-before", ID, "round:3", "--dry-run"]);
+    assert!(text.contains("1-2 as index lines, 3-4 whole"), "{text}");
+    assert!(text.contains("nothing was written"), "{text}");
+    assert_eq!(world.files(&world.hook.home.clone()), before);
+}
+
+/// The store before and after each operation: the sessions in it are the same byte for byte.
+#[test]
+fn no_operation_alters_the_store() {
+    let world = World::new(4);
+    world.write(OTHER, &world.session(OTHER, 2, 5));
+    for id in [ID, OTHER] {
+        world.done(&["inscribe", world.file(id).to_str().unwrap()]);
+    }
+    world.done(&["tag", ID, "2", "console-work"]);
+    let map = world.hook.project.join("map.json");
+    fs::write(&map, r#"{"engagements": {"a": "1-2", "b": "3"}}"#).unwrap();
+    let before = world.kept();
+    assert!(before.keys().any(|path| path.ends_with("session.db")), "{before:?}");
+    for args in [
+        vec!["surgery", "compress-before", ID, "round:3"],
+        vec!["surgery", "compress-engagement", ID, "console-work"],
+        vec!["surgery", "extract-engagement", ID, "console-work"],
+        vec!["surgery", "merge", ID, OTHER],
+        vec!["surgery", "split", ID, map.to_str().unwrap()],
+        vec!["surgery", "log"],
+        vec!["surgery", "undo"],
+        vec!["inject", "3f0a9d1e:1"],
+        vec!["advise", ID],
+        vec!["revive", ID],
+    ] {
+        world.done(&args);
+        assert_eq!(world.kept(), before, "{args:?}");
+    }
+}
+
+#[test]
+fn revive_says_how_to_go_on() {
+    let world = World::new(9);
+    let text = world.done(&["revive", ID]);
+    assert!(text.contains("claude --resume "), "{text}");
+    assert!(text.contains("1-6 as index lines, 7-9 whole"), "{text}");
+    let made = world.json(&["revive", ID, "--before", "round:8"]);
+    assert_eq!(prompts(path(&made)), questions(&[8, 9]));
+    let index = &said(path(&made))[0];
+    assert!(index.contains(ID) && index.contains("brain-guard inject"), "{index}");
+    // Without a terminal nothing can be started; the session is made, and it is said how.
+    let run = world.run(&["revive", ID, "--run"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.stderr.contains("claude --resume"), "{run:?}");
+}
+
+#[test]
+fn what_a_round_refers_to_comes_along() {
+    let world = World::new(2);
+    let rows = world.session(ID, 2, 0);
+    // As the client notes a subagent: its id in the result's row.
+    let rows = rows.replace(
+        "\"type\":\"user\",\"userType\":\"external\",\"uuid\":\"3f0a9d1e-0002-4000-8000-000000000004\"",
+        "\"toolUseResult\":{\"agentId\":\"a1b2c3d4\",\"status\":\"completed\"},\"type\":\"user\",\"userType\":\"external\",\"uuid\":\"3f0a9d1e-0002-4000-8000-000000000004\"",
+    );
+    assert!(rows.contains("agentId"));
+    world.write(ID, &rows);
+    let agents = world.folder().join(ID).join("subagents");
+    fs::create_dir_all(&agents).unwrap();
+    fs::write(agents.join("agent-a1b2c3d4.jsonl"), "{}\n").unwrap();
+    let made = world.json(&["surgery", "compress-before", ID, "round:2"]);
+    let copy = path(&made).with_extension("").join("subagents/agent-a1b2c3d4.jsonl");
+    assert_eq!(fs::read_to_string(&copy).unwrap(), "{}\n", "{made}");
+    let id = made["id"].as_str().unwrap();
+    world.done(&["surgery", "undo", id]);
+    assert!(!path(&made).with_extension("").exists() && !path(&made).exists());
+    assert!(agents.join("agent-a1b2c3d4.jsonl").exists());
+}

@@ -1,0 +1,87 @@
+//! `surgery log` and `surgery undo`.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use super::world::{ID, World};
+
+fn made(world: &World) -> (String, PathBuf) {
+    let made = world.json(&["surgery", "compress-before", ID, "round:3"]);
+    (made["id"].as_str().unwrap().to_owned(), made["path"].as_str().unwrap().into())
+}
+
+#[test]
+fn what_was_made_is_listed_and_taken_back() {
+    let world = World::new(4);
+    assert!(world.refused(&["surgery", "undo"]).contains("nothing to undo"));
+    let before = world.files(&world.folder());
+    let (first, _) = made(&world);
+    let (second, path) = made(&world);
+    let log = world.json(&["surgery", "log"]);
+    assert_eq!((&log[0]["id"], &log[1]["id"]), (&second.clone().into(), &first.clone().into()));
+    assert_eq!((&log[0]["state"], &log[0]["operation"]), (&"there".into(), &"compress-before 2026-03-19T10:30Z".into()));
+    assert!(world.done(&["surgery", "undo"]).contains(path.to_str().unwrap()));
+    assert!(!path.exists());
+    let log = world.done(&["surgery", "log", &second[..8]]);
+    assert!(log.contains("(undone)"), "{log}");
+    assert!(world.refused(&["surgery", "undo", &second]).contains("undone already"));
+    world.done(&["surgery", "undo", &first[..13]]);
+    assert_eq!(world.files(&world.folder()), before, "all is as it was");
+    assert!(world.refused(&["surgery", "undo", "abcdef"]).contains("surgery log"));
+    assert!(world.refused(&["surgery", "log", "abcdef"]).contains("abcdef"));
+}
+
+#[test]
+fn what_was_changed_stays() {
+    let world = World::new(4);
+    let (id, path) = made(&world);
+    let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+    file.write_all(b"{\"type\":\"mode\"}\n").unwrap();
+    let why = world.refused(&["surgery", "undo", &id]);
+    assert!(why.contains("has grown by 16 B") && why.contains(path.to_str().unwrap()), "{why}");
+    assert!(path.exists());
+    let (id, path) = made(&world);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("question", "quastion")).unwrap();
+    assert!(world.refused(&["surgery", "undo", &id]).contains("is not as it was written"));
+    let (id, path) = made(&world);
+    let beside = path.with_extension("").join("tool-results/1.txt");
+    fs::create_dir_all(beside.parent().unwrap()).unwrap();
+    fs::write(&beside, "x").unwrap();
+    assert!(world.refused(&["surgery", "undo", &id]).contains("was put there since"));
+    assert!(path.exists() && beside.exists());
+}
+
+#[test]
+fn what_is_run_stays() {
+    let mut world = World::new(4);
+    let (id, path) = made(&world);
+    world.hook.set("CLAUDE_CODE_SESSION_ID", &id);
+    assert!(world.refused(&["surgery", "undo", &id]).contains("this runs in the session"));
+    world.hook.set("CLAUDE_CODE_SESSION_ID", "");
+    // A client that was started on it: what counts is how it was called.
+    let mut client = Command::new("sh")
+        .args(["-c", "read line", "claude", "--resume", &id])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let why = world.refused(&["surgery", "undo", &id]);
+    assert!(why.contains(&format!("the process {} runs", client.id())), "{why}");
+    drop(client.stdin.take());
+    client.wait().unwrap();
+    world.done(&["surgery", "undo", &id]);
+    assert!(!path.exists());
+}
+
+/// A file that somebody removed is no hindrance: what is left is taken back.
+#[test]
+fn what_is_gone_is_taken_back() {
+    let world = World::new(4);
+    let (id, path) = made(&world);
+    fs::remove_file(&path).unwrap();
+    assert!(world.done(&["surgery", "log"]).contains("(gone)"));
+    world.done(&["surgery", "undo", &id]);
+    assert!(world.done(&["surgery", "log"]).contains("(undone)"));
+}

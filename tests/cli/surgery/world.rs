@@ -1,0 +1,191 @@
+//! A user with a project and sessions in the client's folder, as client 2.1.329 writes them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::harness::{Answer, Hook};
+
+/// The session that most tests are about.
+pub const ID: &str = "3f0a9d1e-0000-4000-8000-000000000001";
+/// Another one of the same project.
+pub const OTHER: &str = "7c41b2aa-0000-4000-8000-000000000002";
+
+/// A user.
+pub struct World {
+    pub hook: Hook,
+}
+
+impl World {
+    /// Outside of every session, with one of `rounds` rounds.
+    pub fn new(rounds: u32) -> Self {
+        let mut hook = Hook::of(ID);
+        for name in ["CLAUDECODE", "CLAUDE_PID", "CLAUDE_CODE_SESSION_ID", "BRAIN_GUARD_MOD"] {
+            hook.set(name, "");
+        }
+        let world = Self { hook };
+        world.write(ID, &world.session(ID, rounds, 0));
+        world
+    }
+
+    /// The client's folder of the project.
+    pub fn folder(&self) -> PathBuf {
+        let path = self.hook.project.display().to_string();
+        let name: String =
+            path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        self.hook.home.join(".claude/projects").join(name)
+    }
+
+    /// A session's file.
+    pub fn file(&self, id: &str) -> PathBuf {
+        self.folder().join(format!("{id}.jsonl"))
+    }
+
+    /// Puts a session's file there.
+    pub fn write(&self, id: &str, text: &str) {
+        fs::create_dir_all(self.folder()).expect("folder");
+        fs::write(self.file(id), text).expect("session");
+    }
+
+    /// The store.
+    pub fn store(&self) -> PathBuf {
+        self.hook.home.join(".local/share/brain-guard/sessions")
+    }
+
+    /// Rounds from 10:00 on, ten minutes each, `late` minutes later.
+    pub fn session(&self, id: &str, rounds: u32, late: u32) -> String {
+        (1..=rounds).map(|n| self.round(id, n, late + 10 * n)).collect()
+    }
+
+    /// A round: a prompt; thinking, words and a call in one message; its result; an answer.
+    pub fn round(&self, id: &str, n: u32, minute: u32) -> String {
+        let uuid = |row: u32| format!("{}-{n:04}-4000-8000-{row:012}", &id[..8]);
+        let at = |second: u32| {
+            format!("2026-03-19T{:02}:{:02}:{second:02}.000Z", 10 + minute / 60, minute % 60)
+        };
+        let message = |name: &str, content: Value, used: u64| {
+            json!({
+                "id": format!("msg_{}_{n}_{name}", &id[..8]), "type": "message", "role": "assistant",
+                "model": "claude-opus-5-5", "content": [content], "stop_reason": null,
+                "usage": {
+                    "input_tokens": 10, "cache_creation_input_tokens": 0,
+                    "cache_read_input_tokens": used, "output_tokens": 50,
+                },
+            })
+        };
+        let call = format!("toolu_{}_{n}", &id[..8]);
+        // What a response used grows as if its round brought a thousand tokens.
+        let used = 20_000 + 1_000 * u64::from(n);
+        let thinking = json!({
+            "type": "thinking", "thinking": format!("secret thought {n}"), "signature": "c2ln",
+        });
+        let tool = json!({
+            "type": "tool_use", "id": call, "name": "Bash",
+            "input": { "command": format!("run {n}"), "description": format!("look at {n}") },
+        });
+        let result = json!([{
+            "type": "tool_result", "tool_use_id": call,
+            "content": format!("found thing {n}\n{}", "the quick brown fox jumps over it ".repeat(100)),
+        }]);
+        let answer = json!({ "type": "text", "text": format!("the answer {n} is known") });
+        let text = json!({ "type": "text", "text": format!("looking at {n}") });
+        let prompt = format!("question {n} about apples");
+        let rows = [
+            ("user", json!({ "role": "user", "content": prompt })),
+            ("assistant", message("a", thinking, used)),
+            ("assistant", message("a", text, used)),
+            ("assistant", message("a", tool, used)),
+            ("user", json!({ "role": "user", "content": result })),
+            ("assistant", message("b", answer, used + 500)),
+        ];
+        let mut text = String::new();
+        for (row, (kind, message)) in (0..).zip(rows) {
+            let parent = match (n, row) {
+                (1, 0) => Value::Null,
+                (_, 0) => json!(format!("{}-{:04}-4000-8000-{:012}", &id[..8], n - 1, 5)),
+                _ => json!(uuid(row - 1)),
+            };
+            let line = json!({
+                "parentUuid": parent, "isSidechain": false, "type": kind, "message": message,
+                "uuid": uuid(row), "timestamp": at(row), "sessionId": id, "version": "2.1.329",
+                "cwd": self.hook.project, "userType": "external",
+            });
+            text += &format!("{line}\n");
+        }
+        text
+    }
+
+    /// Runs a verb.
+    pub fn run(&self, args: &[&str]) -> Answer {
+        self.hook.raw(args, b"")
+    }
+
+    /// Runs a verb that must do.
+    pub fn done(&self, args: &[&str]) -> String {
+        let answer = self.run(args);
+        assert_eq!(answer.code, Some(0), "{args:?}: {answer:?}");
+        answer.stdout
+    }
+
+    /// The same with `--json`.
+    pub fn json(&self, args: &[&str]) -> Value {
+        let text = self.done(&[args, &["--json"]].concat());
+        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
+    }
+
+    /// Runs a verb that must be refused; returns why.
+    pub fn refused(&self, args: &[&str]) -> String {
+        let answer = self.run(args);
+        assert_eq!((answer.code, answer.stdout.as_str()), (Some(1), ""), "{args:?}: {answer:?}");
+        assert!(answer.stderr.starts_with("brain-guard: "), "{args:?}: {answer:?}");
+        answer.stderr
+    }
+
+    /// Everything below a folder: path and digest. Databases beside their sessions are as they
+    /// are; those across all sessions are left out.
+    pub fn files(&self, folder: &Path) -> BTreeMap<PathBuf, String> {
+        let mut all = BTreeMap::new();
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                all.extend(self.files(&path));
+            } else {
+                let digest = Sha256::digest(fs::read(&path).expect("file"));
+                all.insert(path, format!("{digest:x}"));
+            }
+        }
+        all
+    }
+
+    /// The store's blocks and databases of sessions.
+    pub fn kept(&self) -> BTreeMap<PathBuf, String> {
+        let mut all = self.files(&self.store());
+        all.retain(|path, _| path.parent() != Some(self.store().as_path()));
+        all
+    }
+}
+
+/// The rows of a file.
+pub fn rows(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).expect("session");
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// What people said and did in a file: the blocks of its messages, in order, in short.
+pub fn said(path: &Path) -> Vec<String> {
+    let mut said = Vec::new();
+    for row in rows(path) {
+        let content = &row["message"]["content"];
+        if let Some(text) = content.as_str() {
+            said.push(text.to_owned());
+        }
+        for block in content.as_array().into_iter().flatten() {
+            let text = ["text", "thinking", "name", "content"].iter().find_map(|k| block[*k].as_str());
+            said.push(text.unwrap_or_default().to_owned());
+        }
+    }
+    said
+}
