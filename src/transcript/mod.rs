@@ -8,6 +8,8 @@ pub mod dialect;
 pub mod digest;
 pub mod fill;
 #[cfg(test)]
+mod fixtures;
+#[cfg(test)]
 pub(crate) mod generate;
 #[cfg(test)]
 mod laws;

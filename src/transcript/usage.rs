@@ -7,7 +7,6 @@ use super::span::Cursor;
 /// The API's count of one response, in tokens. A count that is missing is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_field_names, reason = "the names are the API's")]
 pub struct Usage {
     /// New input.
     pub input_tokens: Option<u64>,

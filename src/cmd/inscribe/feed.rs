@@ -8,7 +8,7 @@ use super::source::Source;
 use super::state::{State, Tail};
 use crate::index::{Error, Index, Progress, Words};
 use crate::store::blocks::{Author, Folder, Writer};
-use crate::transcript::dialect::{self, Block, Dialect, Scratch};
+use crate::transcript::dialect::{self, Dialect, Scratch};
 use crate::transcript::digest::Digest;
 use crate::transcript::round::{Round, Session};
 
@@ -25,7 +25,6 @@ pub struct Feed {
     parent: Option<String>,
     dialect: &'static dyn Dialect,
     scratch: Scratch,
-    parts: Vec<Block>,
     digest: Digest,
     tail: Tail,
     end: u64,
@@ -47,7 +46,6 @@ impl Feed {
             parent: source.parent.clone(),
             dialect,
             scratch: Scratch::default(),
-            parts: Vec::new(),
             digest: Digest::default(),
             tail: Tail::default(),
             end: 0,
@@ -71,8 +69,7 @@ impl Feed {
     /// Takes a row that is in the blocks already.
     pub fn adopt(&mut self, line: &[u8], position: u64) {
         let row = self.dialect.row(line, &mut self.scratch);
-        self.dialect.blocks(line, &row, &mut self.scratch, &mut self.parts);
-        let ended = self.digest.row(self.dialect, &row, line, &self.parts, position);
+        let ended = self.digest.row(self.dialect, &row, line, self.scratch.blocks(), position);
         self.took(line, ended);
     }
 
@@ -82,12 +79,11 @@ impl Feed {
     /// What the system says.
     pub fn write(&mut self, line: &[u8], writer: &mut Writer) -> io::Result<()> {
         let row = self.dialect.row(line, &mut self.scratch);
-        self.dialect.blocks(line, &row, &mut self.scratch, &mut self.parts);
         let position = writer.place()?;
-        let ended = self.digest.row(self.dialect, &row, line, &self.parts, position);
+        let ended = self.digest.row(self.dialect, &row, line, self.scratch.blocks(), position);
         let whose =
             Author { session: &self.folder.session, row: self.rows, round: self.digest.seq() };
-        writer.row(whose, &row, line, &self.parts)?;
+        writer.row(whose, &row, line, self.scratch.blocks())?;
         self.end = writer.end();
         self.took(line, ended);
         Ok(())

@@ -67,7 +67,10 @@ impl Dialect for Claude {
         if let Some(command) = between(text, "<bash-input>", "</bash-input>") {
             return Some(Cow::Owned(format!("! {command}")));
         }
-        Some(Cow::Borrowed(text))
+        if let Some(note) = between(text, "<user-memory-input>", "</user-memory-input>") {
+            return Some(Cow::Owned(format!("# {note}")));
+        }
+        Some(pasted(text))
     }
 
     fn queued(&self, line: &[u8]) -> Option<String> {
@@ -123,6 +126,22 @@ struct Command {
 fn between<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {
     let (_, behind) = text.split_once(begin)?;
     Some(behind.split_once(end)?.0.trim())
+}
+
+/// A text without the marks that the client puts around what was pasted into it.
+fn pasted(text: &str) -> Cow<'_, str> {
+    const BEGIN: &str = "<pasted_content ";
+    if !text.contains(BEGIN) {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once(BEGIN) {
+        plain.push_str(before);
+        rest = behind.split_once('>').map_or("", |(_, behind)| behind);
+    }
+    plain.push_str(rest);
+    Cow::Owned(plain.replace("</pasted_content>", ""))
 }
 
 /// Whether a text, as JSON, is the client's.

@@ -77,7 +77,7 @@ impl Digest {
             ended = self.open();
             self.history.end(ended.as_ref().and_then(|(round, _)| self.used(round)));
             let boundary = matches!(row.kind, Kind::Boundary | Kind::Summary);
-            let round = Round { seq, position, boundary, ..Round::default() };
+            let round = Round { seq, boundary, position, ..Round::default() };
             self.open = Open { round, ..Open::default() };
         }
         if self.facts.id.is_none() || self.facts.cwd.is_none() {
