@@ -197,6 +197,7 @@ pub(crate) fn plan(sources: &[&Source], pieces: Vec<Piece>) -> Plan {
         operation: Operation::Merge,
         sessions: sources.iter().map(|s| s.session.clone()).collect(),
         pieces,
+        left: Default::default(),
         fidelity: Fidelity::default(),
         lineage: Lineage {
             parent_session: OLD.to_owned(),
