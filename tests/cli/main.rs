@@ -18,5 +18,6 @@ mod seal;
 mod settings;
 mod steering;
 mod surgery;
+mod store;
 mod usage;
 mod views;

@@ -5,6 +5,8 @@ mod feed;
 mod session;
 mod source;
 mod state;
+#[cfg(test)]
+mod tests;
 mod watch;
 
 use std::io;
@@ -209,9 +211,10 @@ impl Run<'_> {
         let rows: u64 = report.inscribed.iter().map(|done| done.new_rows).sum();
         let bytes: u64 = report.inscribed.iter().map(|done| done.new_bytes).sum();
         out(format_args!(
-            "{} looked at, {} with something new: {rows} rows, {}; store: {}",
+            "{} looked at, {} with something new: {}, {}; store: {}",
             count(report.sessions, "session"),
             report.inscribed.len(),
+            count(rows as usize, "row"),
             indicatif::HumanBytes(bytes),
             self.root.path().display()
         ));
@@ -225,10 +228,10 @@ fn line(done: &Done) -> String {
         format!("; its file was written anew, what was there is kept as blocks.{number}")
     });
     format!(
-        "{} {}: {} rows, {} new, {}{}",
+        "{} {}: {}, {} new, {} in all{}",
         done.agent,
         done.session,
-        done.new_rows,
+        count(done.new_rows as usize, "row"),
         indicatif::HumanBytes(done.new_bytes),
         count(done.rounds as usize, "round"),
         kept.unwrap_or_default()

@@ -168,9 +168,7 @@ pub fn hold(folder: &Folder, patience: Duration) -> io::Result<Lock> {
 fn folder(root: &Root, source: &Source) -> io::Result<Folder> {
     let folder = root.folder(&source.agent, &source.session);
     if source.subagent && !folder.path.is_dir() {
-        let mut there = root.find(&folder.session)?;
-        there.retain(|other| other.session == folder.session);
-        if let Some(other) = there.pop() {
+        if let Some(other) = root.named(&folder.session)?.pop() {
             return Ok(other);
         }
     }

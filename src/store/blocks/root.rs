@@ -84,6 +84,16 @@ impl Root {
         Ok(all)
     }
 
+    /// Sessions of exactly this id, whoever ran them.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn named(&self, id: &str) -> io::Result<Vec<Folder>> {
+        let agents = names(&self.sessions())?;
+        let folders = agents.iter().map(|agent| self.folder(agent, id));
+        Ok(folders.filter(|folder| folder.path.is_dir()).collect())
+    }
+
     /// Sessions whose id begins so; where some are called exactly so, only these.
     ///
     /// # Errors
@@ -206,5 +216,7 @@ mod tests {
         assert_eq!(ids(root.find("ab").unwrap()), ["abc", "abcd"]);
         assert_eq!(ids(root.find("abc").unwrap()), ["abc"]);
         assert_eq!(ids(root.find("x").unwrap()), [""; 0]);
+        assert_eq!(root.named("agent-1").unwrap()[0].agent, "Explore");
+        assert_eq!(root.named("ab").unwrap(), []);
     }
 }

@@ -1,0 +1,321 @@
+//! Sessions that grow, are torn, written anew, copied: the store holds every whole row, and
+//! the index every round once.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::store::blocks::{Folder, Reader, Rows, editions, numbers, pack_path};
+use crate::transcript::generate;
+use crate::transcript::round::Round;
+
+/// A store, and a session's file beside it.
+struct Scene {
+    _dir: tempfile::TempDir,
+    root: Root,
+    file: PathBuf,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::new(dir.path().join("store"));
+        let file = dir.path().join("projects/-p/s.jsonl");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        Self { root, file, _dir: dir }
+    }
+
+    fn of(bytes: &[u8]) -> Self {
+        let scene = Self::new();
+        fs::write(&scene.file, bytes).unwrap();
+        scene
+    }
+
+    fn append(&self, bytes: &[u8]) {
+        let mut file = fs::OpenOptions::new().create(true).append(true).open(&self.file).unwrap();
+        file.write_all(bytes).unwrap();
+    }
+
+    /// A process of its own would begin with no database open.
+    fn index(&self) -> Index {
+        Index::new(self.root.clone())
+    }
+
+    fn inscribe(&self) -> anyhow::Result<Done> {
+        session(&self.root, &self.index(), &self.file)
+    }
+
+    fn folder(&self) -> Folder {
+        self.root.folder("claude", "s")
+    }
+
+    fn original(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        Reader::open(&self.folder()).unwrap().original(&mut bytes).unwrap();
+        bytes
+    }
+
+    fn rounds(&self) -> Vec<Round> {
+        self.index().session(&self.folder()).unwrap().rounds
+    }
+
+    /// Every round of the index can be read where it says, and together they are all there is.
+    fn read_back(&self) {
+        let (mut reader, mut rows) = (Reader::open(&self.folder()).unwrap(), Rows::default());
+        let mut bytes = 0;
+        for (at, round) in self.rounds().iter().enumerate() {
+            assert_eq!(round.seq as usize, at + 1);
+            reader.round(round.position, round.seq, &mut rows).unwrap();
+            assert_eq!(
+                (rows.ends.len() as u32, rows.bytes.len() as u64),
+                (round.rows, round.bytes)
+            );
+            bytes += round.bytes;
+        }
+        let before = reader.round(0, 0, &mut rows).map_or(0, |()| rows.bytes.len() as u64);
+        assert_eq!(bytes + before, self.original().len() as u64);
+    }
+}
+
+/// All up to the last line break.
+fn whole(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.iter().rposition(|b| *b == b'\n').map_or(0, |end| end + 1)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn a_session_that_grows_in_any_steps_is_there_byte_for_byte_and_round_by_round(
+        made in generate::sessions(), mut cuts in prop::collection::vec(0.0..1.0f64, 0..6),
+    ) {
+        cuts.push(1.0);
+        cuts.sort_by(f64::total_cmp);
+        let scene = Scene::new();
+        let mut at = 0;
+        for cut in cuts {
+            let to = (made.bytes.len() as f64 * cut) as usize;
+            scene.append(&made.bytes[at..to]);
+            at = to;
+            scene.inscribe().unwrap();
+            if !whole(&made.bytes[..at]).is_empty() {
+                prop_assert_eq!(scene.original(), whole(&made.bytes[..at]));
+            }
+            prop_assert_eq!(scene.inscribe().unwrap().new_rows, 0, "nothing is new");
+        }
+        scene.read_back();
+        let at_once = Scene::of(&made.bytes);
+        at_once.inscribe().unwrap();
+        prop_assert_eq!(scene.rounds(), at_once.rounds());
+        prop_assert_eq!(scene.rounds().len(), made.rounds.len());
+    }
+
+    #[test]
+    fn lines_that_nobody_understands_are_kept_as_they_are(seed: u64, rounds in 1..6usize) {
+        let bytes = generate::damaged(seed, rounds);
+        let scene = Scene::of(&bytes);
+        scene.inscribe().unwrap();
+        prop_assert_eq!(scene.original(), whole(&bytes));
+        scene.read_back();
+    }
+
+    /// The databases of before and the blocks of after are what a kill in between leaves; so
+    /// are blocks that end anywhere.
+    #[test]
+    fn what_a_killed_process_left_is_taken_up(
+        made in generate::sessions(), cut in 0.0..1.0f64, torn in 0.0..1.0f64,
+    ) {
+        let scene = Scene::new();
+        let early = (made.bytes.len() as f64 * cut) as usize;
+        scene.append(&made.bytes[..early]);
+        scene.inscribe().unwrap();
+        let before = scene.original_or_none().len();
+        let kept = databases(&scene);
+        scene.append(&made.bytes[early..]);
+        scene.inscribe().unwrap();
+        let blocks = scene.folder().blocks();
+        for (path, bytes) in kept {
+            match bytes {
+                Some(bytes) => fs::write(path, bytes).unwrap(),
+                None => fs::remove_file(path).unwrap_or_default(),
+            }
+        }
+        if before > 0 {
+            // Never below what the index knows: that was synced.
+            let known = fs::metadata(pack_path(&blocks, 0)).unwrap().len();
+            let end = scene.index().progress(&scene.folder()).unwrap().unwrap();
+            let end = state::State::read(&end.state).unwrap().end;
+            let to = end + ((known - end) as f64 * torn) as u64;
+            fs::OpenOptions::new().write(true).open(pack_path(&blocks, 0)).unwrap().set_len(to).unwrap();
+        }
+        scene.inscribe().unwrap();
+        prop_assert_eq!(scene.original(), whole(&made.bytes));
+        scene.read_back();
+        let at_once = Scene::of(&made.bytes);
+        at_once.inscribe().unwrap();
+        prop_assert_eq!(scene.rounds(), at_once.rounds());
+        prop_assert_eq!(editions(&scene.folder()).unwrap(), []);
+    }
+}
+
+impl Scene {
+    fn original_or_none(&self) -> Vec<u8> {
+        if self.folder().blocks().is_dir() { self.original() } else { Vec::new() }
+    }
+}
+
+/// The databases with what they hold.
+fn databases(scene: &Scene) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+    let all = ["sessions.db", "search.db"].map(|name| scene.root.sessions().join(name));
+    let all = all.into_iter().chain([scene.folder().database()]);
+    let files =
+        all.flat_map(|path| ["", "-wal", "-shm"].map(|end| format!("{}{end}", path.display())));
+    files.map(|path| (PathBuf::from(&path), fs::read(path).ok())).collect()
+}
+
+#[test]
+fn a_file_that_was_written_anew_gets_an_edition_and_tags_are_kept() {
+    let scene = Scene::of(&generate::session(1, 5).bytes);
+    scene.inscribe().unwrap();
+    scene.index().tag(&scene.folder(), &[2, 4], Some("work")).unwrap();
+    let old = scene.original();
+    // An editor takes the last rounds off, and the client goes on otherwise.
+    let rounds = scene.rounds();
+    let kept: u64 = rounds[..3].iter().map(|round| round.bytes).sum();
+    let head = old.len() as u64 - rounds.iter().map(|round| round.bytes).sum::<u64>() + kept;
+    let other = r#"{"type":"user","uuid":"n1","message":{"role":"user","content":"another end"}}"#;
+    let new = [&old[..head as usize], other.as_bytes(), b"\n"].concat();
+    fs::write(&scene.file, &new).unwrap();
+    let done = scene.inscribe().unwrap();
+    assert_eq!(done.set_aside, Some(1));
+    assert_eq!(scene.original(), new);
+    scene.read_back();
+    let tags: Vec<_> = scene.rounds().iter().map(|round| round.engagement.is_some()).collect();
+    assert_eq!(tags, [false, true, false, false]);
+    assert_eq!(editions(&scene.folder()).unwrap().len(), 1);
+    assert_eq!(scene.inscribe().unwrap().set_aside, None);
+    // One that was emptied holds nothing that could be inscribed: what was there stays.
+    fs::write(&scene.file, "").unwrap();
+    assert_eq!(scene.inscribe().unwrap().new_rows, 0);
+    assert_eq!(scene.original(), new);
+}
+
+#[test]
+fn a_process_that_dies_as_it_sets_blocks_aside_costs_nothing() {
+    let scene = Scene::of(&generate::session(2, 4).bytes);
+    scene.inscribe().unwrap();
+    let text = scene.original();
+    crate::store::blocks::set_aside(&scene.folder()).unwrap();
+    scene.inscribe().unwrap();
+    assert_eq!(scene.original(), text);
+    scene.read_back();
+    // And without any database.
+    for (path, _) in databases(&scene) {
+        fs::remove_file(path).unwrap_or_default();
+    }
+    scene.inscribe().unwrap();
+    assert_eq!(scene.original(), text);
+    scene.read_back();
+    assert_eq!(editions(&scene.folder()).unwrap().len(), 1);
+}
+
+#[test]
+fn another_file_of_the_same_id_is_refused_unless_it_goes_on_with_the_same() {
+    let scene = Scene::of(&generate::session(3, 3).bytes);
+    scene.inscribe().unwrap();
+    let other = scene.file.with_file_name("other").join("s.jsonl");
+    fs::create_dir(other.parent().unwrap()).unwrap();
+    fs::write(&other, generate::session(4, 6).bytes).unwrap();
+    let why = session(&scene.root, &scene.index(), &other).unwrap_err().to_string();
+    assert!(why.contains("--agent NAME") && why.contains("-p/s.jsonl"), "{why}");
+    assert_eq!(scene.original(), whole(&fs::read(&scene.file).unwrap()));
+    // A copy that the client went on with.
+    fs::copy(&scene.file, &other).unwrap();
+    let mut file = fs::OpenOptions::new().append(true).open(&other).unwrap();
+    file.write_all(b"{\"type\":\"mode\"}\n").unwrap();
+    assert_eq!(session(&scene.root, &scene.index(), &other).unwrap().new_rows, 1);
+    // The one it was moved from is gone.
+    fs::remove_file(&other).unwrap();
+    fs::write(&scene.file, generate::session(5, 2).bytes).unwrap();
+    assert_eq!(scene.inscribe().unwrap().set_aside, Some(1));
+}
+
+#[test]
+fn what_is_no_session_is_left_and_nothing_is_made() {
+    let scene = Scene::of(b"");
+    assert_eq!(scene.inscribe().unwrap().new_rows, 0);
+    scene.append(b"{\"type\":\"user\"");
+    assert_eq!(scene.inscribe().unwrap().new_rows, 0);
+    assert!(!scene.root.path().exists(), "nothing to keep");
+    fs::remove_file(&scene.file).unwrap();
+    assert!(scene.inscribe().unwrap_err().to_string().contains("s.jsonl"));
+    fs::create_dir(&scene.file).unwrap();
+    let said = format!("{:#}", scene.inscribe().unwrap_err());
+    assert!(said.contains("s.jsonl") && said.contains("not a regular file"), "{said}");
+    fs::remove_dir(&scene.file).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&scene.file).status().unwrap().success());
+    assert!(scene.inscribe().is_err(), "a pipe is not waited for");
+    assert!(!scene.root.path().exists());
+}
+
+#[test]
+fn what_is_written_is_the_users_alone() {
+    let scene = Scene::of(&generate::session(6, 3).bytes);
+    scene.inscribe().unwrap();
+    let mut folders = vec![scene.root.path().to_path_buf()];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            if entry.path().is_dir() {
+                folders.push(entry.path());
+            } else {
+                files += 1;
+                let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+                assert_eq!(mode, 0o600, "{}", entry.path().display());
+            }
+        }
+    }
+    assert!(files >= 5);
+}
+
+#[test]
+fn the_index_is_made_again_from_the_blocks_alone() {
+    let scene = Scene::of(&generate::session(7, 6).bytes);
+    scene.inscribe().unwrap();
+    scene.index().tag(&scene.folder(), &[3], Some("work")).unwrap();
+    let before = scene.rounds();
+    fs::remove_file(&scene.file).unwrap();
+    assert_eq!(reindex(&scene.index(), &scene.folder()).unwrap() as usize, before.len());
+    assert_eq!(scene.rounds(), before);
+    let session = scene.index().session(&scene.folder()).unwrap();
+    assert!(session.source.unwrap().ends_with("-p/s.jsonl"));
+    assert_eq!(numbers(&scene.folder().blocks()).unwrap(), [0]);
+}
+
+#[test]
+fn an_engagement_that_is_on_tags_what_is_inscribed_and_no_tag_is_taken_from_a_person() {
+    let scene = Scene::new();
+    let project = scene.file.parent().unwrap().to_path_buf();
+    let row = |n: u32| {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"u{n}\",\"sessionId\":\"s\",\"cwd\":{:?},\"timestamp\":\"2026-03-0{n}T00:00:00Z\",\"message\":{{\"role\":\"user\",\"content\":\"question {n}\"}}}}\n",
+            project.display().to_string()
+        )
+    };
+    let tags = || scene.rounds().into_iter().map(|round| round.engagement).collect::<Vec<_>>();
+    scene.append(row(1).as_bytes());
+    scene.inscribe().unwrap();
+    fs::write(project.join("engagement.md"), "---\nid: console-work\n---\n").unwrap();
+    scene.append(row(2).as_bytes());
+    scene.inscribe().unwrap();
+    let work = Some("console-work".to_owned());
+    assert_eq!(tags(), [None, work.clone()], "what was there is as it was");
+    scene.index().tag(&scene.folder(), &[2], None).unwrap();
+    scene.append(row(3).as_bytes());
+    scene.inscribe().unwrap();
+    assert_eq!(tags(), [None, None, work]);
+}

@@ -1,0 +1,242 @@
+//! `inscribe` and `store` on the real binary: what they keep, what they print, how they end.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Hook};
+
+fn round(number: u32) -> String {
+    let row = |kind: &str, uuid: String, parent: String, message: Value| {
+        json!({
+            "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "cwd": "/p",
+            "timestamp": "2026-03-19T10:23:45.678Z", "message": message,
+        })
+        .to_string()
+    };
+    let asked = json!({"role": "user", "content": format!("question {number}")});
+    let said = json!({"role": "assistant", "content": [{"type": "text", "text": "an answer"}]});
+    let user = row("user", format!("u{number}"), format!("a{}", number - 1), asked);
+    let agent = row("assistant", format!("a{number}"), format!("u{number}"), said);
+    format!("{user}\n{agent}\n")
+}
+
+fn write(hook: &Hook, rounds: std::ops::RangeInclusive<u32>) {
+    fs::write(&hook.transcript, rounds.map(round).collect::<String>()).expect("written");
+}
+
+fn ok(answer: &Answer) -> &str {
+    assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{answer:?}");
+    &answer.stdout
+}
+
+fn parsed(answer: &Answer) -> Value {
+    serde_json::from_str(&answer.stdout).unwrap_or_else(|e| panic!("{e}: {answer:?}"))
+}
+
+fn store(hook: &Hook) -> PathBuf {
+    hook.home.join(".local/share/brain-guard/sessions")
+}
+
+fn wait_for(what: &str, mut is: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is() {
+        assert!(began.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn sessions_are_named_by_file_by_folder_by_id_by_project_or_all() {
+    let hook = Hook::new();
+    write(&hook, 1..=3);
+    let project = hook.project.to_str().expect("utf-8");
+    let dashed: String =
+        project.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let of_project = hook.home.join(".claude/projects").join(dashed);
+    fs::create_dir_all(&of_project).expect("made");
+    fs::write(of_project.join("of-project.jsonl"), round(1)).expect("written");
+    let file = hook.transcript.to_str().expect("utf-8");
+    let folder = hook.transcript.parent().and_then(Path::to_str).expect("utf-8");
+    for (args, sessions) in [
+        (&["inscribe", file][..], 1),
+        (&["inscribe", folder], 1),
+        (&["inscribe", &hook.session[..6]], 1),
+        (&["inscribe", "--project", "."], 1),
+        (&["inscribe", "--all"], 2),
+    ] {
+        fs::remove_dir_all(store(&hook)).unwrap_or_default();
+        let report = parsed(&hook.raw(&[args, &["--json"]].concat(), b""));
+        assert_eq!(report["inscribed"].as_array().map(Vec::len), Some(sessions), "{args:?}");
+        assert_eq!(report["failed"], json!([]), "{args:?}");
+    }
+    let again = hook.raw(&["inscribe", "--all"], b"");
+    assert!(ok(&again).contains("2 sessions looked at, 0 with something new"), "{again:?}");
+    for args in [&["inscribe"][..], &["inscribe", "--all", file]] {
+        assert_eq!(hook.raw(args, b"").code, Some(2), "{args:?}");
+    }
+    let unknown = hook.raw(&["inscribe", "nobodys"], b"");
+    assert_eq!(unknown.code, Some(1));
+    assert!(unknown.stderr.contains("nobodys: no such file, and no session of that id"));
+}
+
+#[test]
+fn a_session_and_its_subagents_and_those_of_other_clients() {
+    let hook = Hook::new();
+    write(&hook, 1..=2);
+    let subagents = hook.transcript.with_extension("").join("subagents");
+    fs::create_dir_all(&subagents).expect("made");
+    fs::write(subagents.join("agent-1.jsonl"), round(1)).expect("written");
+    fs::write(subagents.join("agent-1.meta.json"), r#"{"agentType":"Explore"}"#).expect("written");
+    let claw = hook.home.join(".openclaw/agents/main/sessions");
+    fs::create_dir_all(&claw).expect("made");
+    let header = r#"{"type":"session","version":3,"id":"x1","timestamp":"2026-02-20T10:00:00.000Z","cwd":"/w"}"#;
+    let entry = r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-02-20T10:00:01.000Z","message":{"role":"user","content":"Hello"}}"#;
+    fs::write(claw.join("x1.jsonl"), format!("{header}\n{entry}\n")).expect("written");
+    let pi = hook.home.join(".pi/agent/sessions/--w--");
+    fs::create_dir_all(&pi).expect("made");
+    let header = header.replace("x1", "p1");
+    fs::write(pi.join("2026-02-20_p1.jsonl"), format!("{header}\n{entry}\n")).expect("written");
+    ok(&hook.raw(&["inscribe", "--all"], b""));
+    for folder in [&format!("claude/{}", hook.session), "Explore/agent-1", "main/x1", "pi/p1"] {
+        assert!(store(&hook).join(folder).join("blocks/000000.pack").is_file(), "{folder}");
+    }
+    let stats = parsed(&hook.raw(&["store", "stats", "--json"], b""));
+    assert_eq!((&stats["sessions"], &stats["rounds"]), (&json!(4), &json!(5)));
+    assert_eq!(stats["agents"]["claude"]["blocks"], 4);
+    assert!(ok(&hook.raw(&["store", "check"], b"")).contains("no fault"));
+}
+
+#[test]
+fn one_that_cannot_be_read_costs_no_other() {
+    let hook = Hook::new();
+    write(&hook, 1..=2);
+    let other =
+        hook.transcript.with_file_name("x").join(hook.transcript.file_name().expect("name"));
+    fs::create_dir(other.parent().expect("folder")).expect("made");
+    fs::write(&other, round(9)).expect("written");
+    let answer = hook.raw(&["inscribe", "--all", "--json"], b"");
+    let report = parsed(&answer);
+    assert_eq!(answer.code, Some(1), "{answer:?}");
+    assert_eq!(report["inscribed"].as_array().map(Vec::len), Some(1));
+    let why = report["failed"][0]["why"].as_str().expect("why");
+    assert!(why.contains("--agent NAME"), "{why}");
+    let apart = hook.raw(&["inscribe", other.to_str().expect("utf-8"), "--agent", "other"], b"");
+    assert!(ok(&apart).contains("other "), "{apart:?}");
+}
+
+#[test]
+fn damage_is_found_named_and_mended() {
+    let hook = Hook::new();
+    write(&hook, 1..=4);
+    ok(&hook.raw(&["inscribe", "--all"], b""));
+    let folder = store(&hook).join("claude").join(&hook.session);
+    let pack = folder.join("blocks/000000.pack");
+    let check = |args: &[&str]| hook.raw(&[&["store", "check"], args].concat(), b"");
+    let mut bytes = fs::read(&pack).expect("a pack");
+    let at = bytes.windows(10).position(|w| w == b"question 2").expect("its words");
+    bytes[at] = b'Q';
+    fs::write(&pack, &bytes).expect("written");
+    let found = check(&[]);
+    assert_eq!(found.code, Some(1));
+    assert!(found.stdout.contains("not what its id says") && found.stdout.contains("--repair"));
+    let mended = check(&["--repair"]);
+    assert!(ok(&mended).contains("1 fault mended"), "{mended:?}");
+    assert!(ok(&check(&[])).contains("no fault"));
+    assert!(folder.join("blocks.1").is_dir(), "what was there is kept");
+    // A database that is none, and one that is gone.
+    fs::write(folder.join("session.db"), "no database").expect("written");
+    let found = check(&[]);
+    assert!(found.code == Some(1) && found.stdout.contains("session.db"), "{found:?}");
+    let refused = {
+        fs::write(&hook.transcript, (1..=5).map(round).collect::<String>()).expect("written");
+        hook.raw(&["inscribe", "--all"], b"")
+    };
+    assert!(refused.code == Some(1) && refused.stderr.contains("--repair"), "{refused:?}");
+    ok(&check(&["--repair"]));
+    for name in ["search.db", "search.db-wal", "search.db-shm"] {
+        fs::remove_file(store(&hook).join(name)).unwrap_or_default();
+    }
+    ok(&check(&["--repair"]));
+    ok(&check(&[]));
+    ok(&hook.raw(&["inscribe", "--all"], b""));
+    let report = parsed(&check(&["--json"]));
+    assert_eq!((&report["rounds"], &report["faults"]), (&json!(5), &json!([])));
+}
+
+#[test]
+fn what_nothing_refers_to_goes_and_only_that() {
+    let hook = Hook::new();
+    write(&hook, 1..=4);
+    ok(&hook.raw(&["inscribe", "--all"], b""));
+    write(&hook, 2..=3);
+    let again = hook.raw(&["inscribe", "--all"], b"");
+    assert!(ok(&again).contains("kept as blocks.1"), "{again:?}");
+    let folder = store(&hook).join("claude").join(&hook.session);
+    let half = store(&hook).join("claude/half");
+    fs::create_dir(&half).expect("made");
+    fs::write(half.join(".lock"), "").expect("written");
+    let pack = folder.join("blocks/000000.pack");
+    let whole = fs::read(&pack).expect("a pack");
+    fs::write(&pack, [&whole[..], b"{\"id\""].concat()).expect("written");
+    let dry = hook.raw(&["store", "gc", "--dry-run"], b"");
+    assert!(ok(&dry).contains("3 things") && ok(&dry).contains("would be removed"), "{dry:?}");
+    assert!(folder.join("blocks.1").is_dir() && half.is_dir());
+    ok(&hook.raw(&["store", "gc"], b""));
+    assert!(!folder.join("blocks.1").exists() && !half.exists());
+    assert_eq!(fs::read(&pack).expect("a pack"), whole);
+    assert!(ok(&hook.raw(&["store", "gc"], b"")).contains("0 things"));
+    assert!(ok(&hook.raw(&["store", "check"], b"")).contains("no fault"));
+}
+
+#[test]
+fn a_watched_session_is_followed_until_the_watcher_is_ended() {
+    let hook = Hook::new();
+    write(&hook, 1..=1);
+    let mut watcher = hook
+        .command(&["inscribe", "--watch"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("started");
+    let rounds = |number: u64| {
+        let stats = hook.raw(&["store", "stats", "--json"], b"");
+        serde_json::from_str::<Value>(&stats.stdout).is_ok_and(|stats| stats["rounds"] == number)
+    };
+    wait_for("the first round", || rounds(1));
+    write(&hook, 1..=3);
+    wait_for("what was appended", || rounds(3));
+    let pid = i32::try_from(watcher.id()).ok().and_then(rustix::process::Pid::from_raw);
+    rustix::process::kill_process(pid.expect("a pid"), rustix::process::Signal::TERM)
+        .expect("sent");
+    assert_eq!(watcher.wait().expect("ended").code(), Some(0));
+}
+
+#[test]
+fn a_session_that_ends_is_kept_where_the_user_wants_it_and_only_there() {
+    let hook = Hook::begun();
+    let end = |hook: &Hook| hook.send(&hook.payload("SessionEnd", &json!({"reason": "other"})));
+    let kept = hook.home.join("kept");
+    let pack = kept.join("sessions/claude").join(&hook.session).join("blocks/000000.pack");
+    write(&hook, 1..=2);
+    assert!(end(&hook).silent());
+    let project = hook.project.join(".brain-guard");
+    fs::create_dir_all(&project).expect("made");
+    let wanted = json!({"surgery": {"inscribe": "session-end", "store": kept}});
+    fs::write(project.join("settings.json"), wanted.to_string()).expect("written");
+    assert!(end(&hook).silent());
+    let check = hook.raw(&["settings", "check"], b"");
+    assert!(check.stdout.contains("is the user's to set"), "{check:?}");
+    fs::remove_file(project.join("settings.json")).expect("removed");
+    hook.settings(&wanted);
+    assert!(end(&hook).silent());
+    // The client writes its last row behind the hook.
+    fs::write(&hook.transcript, (1..=3).map(round).collect::<String>()).expect("written");
+    wait_for("the session in the store", || pack.is_file());
+    let last = || fs::read(&pack).is_ok_and(|b| b.windows(10).any(|w| w == b"question 3"));
+    wait_for("its last row", last);
+    assert!(!store(&hook).exists(), "a project says nothing of the store");
+}

@@ -1,0 +1,115 @@
+//! The sessions: what each of them holds is known by its number, so that a writer that was
+//! killed is followed by one that goes on, and anybody can tell what must be there.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The first argument of this program as a writer.
+pub const WRITER: &str = "--write-sessions";
+
+/// Sessions of one writer.
+pub const PER_WRITER: u64 = 10;
+
+/// Numbers as they come from a seed.
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d)
+    }
+
+    /// One below `sides`.
+    pub fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % sides.max(1)
+    }
+}
+
+/// A session's id.
+pub fn id(number: u64) -> String {
+    format!("{number:08x}-5e55-4000-8000-{number:012x}")
+}
+
+/// A session's file.
+pub fn file(folder: &Path, number: u64) -> PathBuf {
+    folder.join(format!("project-{}", number % 7)).join(format!("{}.jsonl", id(number)))
+}
+
+/// A session's rounds.
+pub fn rounds(number: u64) -> u64 {
+    3 + Dice::new(number).roll(20)
+}
+
+/// What a session's file holds at its end.
+pub fn text(number: u64) -> Vec<u8> {
+    let mut dice = Dice::new(number);
+    let rounds = 3 + dice.roll(20);
+    let session = id(number);
+    let mut text = String::from("{\"type\":\"mode\",\"mode\":\"normal\"}\n");
+    let mut parent = "null".to_owned();
+    let mut row = |text: &mut String, kind: &str, name: String, message: String| {
+        *text += &format!(
+            r#"{{"parentUuid":{parent},"isSidechain":false,"type":"{kind}","uuid":"{name}","sessionId":"{session}","cwd":"/p","timestamp":"2026-03-19T10:23:45.678Z","message":{message}}}"#
+        );
+        *text += "\n";
+        parent = format!("\"{name}\"");
+    };
+    for round in 0..rounds {
+        let long = "größer \\\"als\\\" ".repeat(dice.roll(40) as usize);
+        let asked = format!(r#"{{"role":"user","content":"round{round}of{number} {long}"}}"#);
+        row(&mut text, "user", format!("u-{number}-{round}"), asked);
+        for call in 0..dice.roll(6) {
+            let tool = format!("toolu_{number}_{round}_{call}");
+            let id = format!("msg_{number}_{round}_{call}");
+            let used = 1000 * round + call;
+            let called = format!(
+                r#"{{"id":"{id}","role":"assistant","content":[{{"type":"thinking","thinking":"hm","signature":"c2ln"}},{{"type":"tool_use","id":"{tool}","name":"Bash","input":{{"command":"ls"}}}}],"usage":{{"input_tokens":{used},"output_tokens":5}}}}"#
+            );
+            row(&mut text, "assistant", format!("a-{number}-{round}-{call}"), called);
+            // Some are longer than what is read at once.
+            let size = if dice.roll(40) == 0 { 1_300_000 } else { dice.roll(6000) };
+            let output = "x".repeat(size as usize);
+            let gave = format!(
+                r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{tool}","content":"{output}"}}]}}"#
+            );
+            row(&mut text, "user", format!("r-{number}-{round}-{call}"), gave);
+        }
+        if dice.roll(5) == 0 {
+            text += "{\"type\":\"mode\",\"mode\":\"normal\"}\nnot json\n\n";
+        }
+        let said = r#"{"id":"m","role":"assistant","content":[{"type":"text","text":"done"}]}"#;
+        row(&mut text, "assistant", format!("e-{number}-{round}"), said.to_owned());
+    }
+    text.into_bytes()
+}
+
+/// Writes ten sessions side by side, in pieces that end anywhere, from where their files end.
+pub fn write(folder: &Path, seed: u64) {
+    let mut dice = Dice::new(seed ^ u64::from(std::process::id()));
+    let numbers = seed * PER_WRITER..(seed + 1) * PER_WRITER;
+    let mut left: Vec<(PathBuf, Vec<u8>, usize)> = numbers
+        .map(|number| {
+            let path = file(folder, number);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            let there = fs::metadata(&path).map_or(0, |meta| meta.len() as usize);
+            (path, text(number), there)
+        })
+        .collect();
+    while !left.is_empty() {
+        let at = dice.roll(left.len() as u64) as usize;
+        let (path, text, done) = &mut left[at];
+        let size = 1 + dice.roll(if dice.roll(4) == 0 { 200_000 } else { 12_000 }) as usize;
+        let end = (*done + size).min(text.len());
+        let mut file = fs::OpenOptions::new().create(true).append(true).open(path).expect("opened");
+        file.write_all(&text[*done..end]).expect("written");
+        *done = end;
+        if end == text.len() {
+            left.swap_remove(at);
+        }
+        std::thread::sleep(Duration::from_micros(dice.roll(4000)));
+    }
+}

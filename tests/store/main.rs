@@ -1,0 +1,88 @@
+//! The block store under fire. A hundred sessions are inscribed while other processes write
+//! them, and processes of both kinds are killed at random; then inscription is killed at the
+//! system calls that write. At the end every session must be there byte for byte, every round
+//! once, and `store check` must find nothing.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a program of its own: it starts processes, reads files, and prints"
+)]
+
+mod kills;
+mod made;
+mod scene;
+mod storm;
+
+#[path = "../kill/disk.rs"]
+#[allow(dead_code, reason = "the kill harness uses the rest")]
+mod disk;
+#[path = "../hook/harness.rs"]
+#[allow(dead_code, reason = "the hook's tests use the rest")]
+mod harness;
+#[path = "../kill/trace.rs"]
+#[allow(dead_code, reason = "the kill harness uses the rest")]
+mod trace;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// How a case ended.
+enum End {
+    Passed,
+    Failed(String),
+    /// It can't run here, and why.
+    Left(String),
+}
+
+/// A case.
+type Case = (&'static str, fn() -> End);
+
+const CASES: [Case; 6] = [
+    ("a hundred sessions, written and inscribed by processes that are killed", storm::run),
+    ("control: a row that is gone is found", storm::control),
+    ("kills: the first inscription", || kills::run(kills::first)),
+    ("kills: what was appended", || kills::run(kills::appended)),
+    ("kills: a file that was written anew", || kills::run(kills::anew)),
+    ("kills: gc", || kills::run(kills::gc)),
+];
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [role, folder, seed] = words.as_slice()
+        && role == made::WRITER
+    {
+        made::write(folder.as_ref(), seed.parse().unwrap_or_default());
+        return ExitCode::SUCCESS;
+    }
+    let filters: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
+    let asked = |name: &str| {
+        filters.is_empty() || filters.iter().any(|f| name.contains(*f) || "store".contains(*f))
+    };
+    let cases: Vec<Case> = CASES.into_iter().filter(|(name, _)| asked(name)).collect();
+    if words.iter().any(|word| word == "--list") {
+        cases.iter().for_each(|(name, _)| println!("{name}: test"));
+        return ExitCode::SUCCESS;
+    }
+    let began = Instant::now();
+    let (mut passed, mut failed, mut left) = (0, 0, 0);
+    for (name, case) in cases {
+        match case() {
+            End::Passed => passed += 1,
+            End::Failed(why) => {
+                failed += 1;
+                println!("{name}: {why}");
+            }
+            End::Left(why) => {
+                left += 1;
+                println!("{name}: not run: {why}");
+            }
+        }
+    }
+    let verdict = if failed == 0 { "ok" } else { "FAILED" };
+    println!(
+        "test result: {verdict}. {passed} passed; {failed} failed; {left} ignored; 0 measured; 0 filtered out; \
+         finished in {:.2}s",
+        began.elapsed().as_secs_f64()
+    );
+    ExitCode::from(u8::from(failed > 0))
+}
