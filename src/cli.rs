@@ -8,6 +8,7 @@ mod over;
 mod phase;
 mod settings;
 mod surgery;
+mod tags;
 
 use std::path::PathBuf;
 
@@ -21,6 +22,7 @@ pub use settings::SettingsVerb;
 pub use surgery::{
     ExportArgs, ExportWhat, FidelityArgs, InjectArgs, OutputArgs, ReviveArgs, SurgeryVerb,
 };
+pub use tags::{MatrixArgs, NarrowArgs, SearchArgs, TagArgs, UntagArgs};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -284,6 +286,14 @@ pub enum Verb {
     },
     /// Make a successor that holds the early work as an index table and the rest in full
     Revive(ReviveArgs),
+    /// Say which engagement rounds belong to: by number, by words, or by an engagement's phases
+    Tag(TagArgs),
+    /// Take the tags of rounds away
+    Untag(UntagArgs),
+    /// Find rounds by what was said in them
+    Search(SearchArgs),
+    /// Show which agent did which rounds in which phase of an engagement
+    Matrix(MatrixArgs),
     /// Check a session file: chain, ids, tool calls, thinking, times
     #[command(
         after_help = "Ends with 1 where a client may refuse the file or lose a part of it.\n\nExamples:\n  brain-guard validate ~/.claude/projects/-home-me-project/3f0a9d1e-….jsonl\n  brain-guard validate --strict --json new.jsonl"

@@ -14,18 +14,21 @@ pub mod inscribe;
 pub mod install;
 pub mod job;
 pub mod log;
+pub mod matrix;
 pub mod module;
 pub mod override_;
 pub mod phase;
 pub mod report;
 pub mod revive;
 pub mod seal;
+pub mod search;
 pub mod settings;
 pub mod setup;
 pub mod status;
 pub mod steering;
 pub mod store_;
 pub mod surgery;
+pub mod tag;
 pub mod uninstall;
 pub mod validate;
 pub mod whose;
@@ -192,6 +195,10 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
         Verb::Validate { file, strict, json } => validate::run(&file, strict, json),
         Verb::Inscribe { args } => inscribe::run(env, &args),
         Verb::Store { what } => store_::run(env, &what),
+        Verb::Tag(args) => tag::run(env, now, &args),
+        Verb::Untag(args) => tag::untag(env, &args),
+        Verb::Search(args) => search::run(env, now, &args),
+        Verb::Matrix(args) => matrix::run(env, &args),
         Verb::Mod { ask } => module::run(env, now, &ask),
         Verb::Clipboard { what } => clipboard(&what),
         Verb::Waiter { token, project } => waiter(env, &token, &project),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::Exit;
-use super::install::build::Checkout;
+use super::install::build::{Checkout, compiler_variables};
 use super::install::keys::Wish;
 use super::install::{InstallPlan, install as place};
 use super::uninstall::{UninstallPlan, uninstall as remove};
@@ -105,7 +105,11 @@ pub fn mend(env: &Env) -> anyhow::Result<String> {
 /// What the steps say; what was done before stands.
 pub fn install(env: &Env, demo: bool, keybindings: bool) -> anyhow::Result<Exit> {
     let checkout = match (env.path("CARGO"), env.path("CARGO_MANIFEST_DIR")) {
-        (Some(cargo), Some(folder)) => Some(Checkout { cargo, rustup: "rustup".into(), folder }),
+        (Some(cargo), Some(folder)) => {
+            let named = compiler_variables().iter().any(|name| env.os(name).is_some());
+            let compilers = if named { None } else { env.os("PATH") };
+            Some(Checkout { cargo, rustup: "rustup".into(), folder, compilers })
+        }
         _ => None,
     };
     let settings = settings(env)?;

@@ -10,6 +10,7 @@ pub mod fidelity;
 pub mod ids;
 pub mod inject;
 pub mod map;
+pub mod matrix;
 pub mod plan;
 pub mod ranges;
 pub mod table;

@@ -19,5 +19,6 @@ mod settings;
 mod steering;
 mod surgery;
 mod store;
+mod surgery_tags;
 mod usage;
 mod views;

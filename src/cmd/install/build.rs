@@ -7,6 +7,8 @@
 //! what that costs.
 
 use std::{
+    env::split_paths,
+    ffi::OsString,
     fs,
     io::Write,
     path::{Path, PathBuf},
@@ -30,6 +32,9 @@ pub struct Checkout {
     pub rustup: PathBuf,
     /// The package's folder (`$CARGO_MANIFEST_DIR`).
     pub folder: PathBuf,
+    /// Where the C compiler that SQLite is built with is looked for (`$PATH`); `None` where
+    /// the environment names one.
+    pub compilers: Option<OsString>,
 }
 
 /// The program to install: one built for it where there is a source to build
@@ -44,7 +49,10 @@ pub fn program(own: &Path, checkout: Option<&Checkout>, out: &mut dyn Write) -> 
         return Ok(own.to_owned());
     }
     writeln!(out, "building for {target}")?;
-    match add_target(&checkout.rustup, target).and_then(|()| build(checkout, target)) {
+    let built = compiler(checkout, target)
+        .and_then(|()| add_target(&checkout.rustup, target))
+        .and_then(|()| build(checkout, target));
+    match built {
         Ok(program) => Ok(program),
         Err(why) => {
             writeln!(out, "no static binary, the host's is used: {why:#}")?;
@@ -62,6 +70,30 @@ fn target() -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// Variables by which the crate `cc` is told which compiler to use for a target.
+pub fn compiler_variables() -> Vec<String> {
+    let own = target().into_iter();
+    let own = own.flat_map(|t| [format!("CC_{t}"), format!("CC_{}", t.replace('-', "_"))]);
+    own.chain(["TARGET_CC".into(), "CC".into(), "CROSS_COMPILE".into()]).collect()
+}
+
+/// Looks for the C compiler before minutes are spent on what can't be finished without.
+fn compiler(checkout: &Checkout, target: &str) -> Result<()> {
+    let Some(path) = &checkout.compilers else { return Ok(()) };
+    // As `cc` does.
+    let own = target.replace("-unknown", "") + "-gcc";
+    let names = [own.as_str(), "musl-gcc"];
+    let there = |folder: &PathBuf| names.iter().any(|name| folder.join(name).is_file());
+    if split_paths(path).any(|folder| there(&folder)) {
+        return Ok(());
+    }
+    bail!(
+        "no C compiler for it is on PATH ({}); on Debian and Ubuntu `sudo apt-get install \
+         musl-tools`, then install again",
+        names.join(" or ")
+    )
 }
 
 fn add_target(rustup: &Path, target: &str) -> Result<()> {
@@ -124,6 +156,7 @@ mod tests {
             cargo: cargo.into(),
             rustup: rustup.into(),
             folder: folder.path().to_owned(),
+            compilers: None,
         };
         let mut out = Vec::new();
         let program = program(Path::new("/own"), Some(&checkout), &mut out).expect("told");
@@ -142,6 +175,28 @@ mod tests {
 
         let (_, said) = chosen("/bin/true", "/bin/true");
         assert!(said.contains("names no executable"), "{said}");
+    }
+
+    #[test]
+    fn without_a_c_compiler_nothing_is_begun() {
+        let folder = tempfile::tempdir().expect("folder");
+        let said = || {
+            let checkout = Checkout {
+                cargo: "/bin/false".into(),
+                rustup: "/no/rustup".into(),
+                folder: folder.path().to_owned(),
+                compilers: Some(folder.path().into()),
+            };
+            let mut out = Vec::new();
+            let chosen = program(Path::new("/own"), Some(&checkout), &mut out).expect("told");
+            assert_eq!(chosen, Path::new("/own"));
+            String::from_utf8(out).expect("utf-8")
+        };
+        let without = said();
+        assert!(without.contains("the host's is used: no C compiler for it"), "{without}");
+        assert!(without.contains("musl-gcc") && without.contains("musl-tools"), "{without}");
+        fs::write(folder.path().join("musl-gcc"), "").expect("compiler");
+        assert!(said().contains("could not run `rustup"), "found, so the build goes on");
     }
 
     #[test]

@@ -51,21 +51,27 @@ impl Store {
     /// # Errors
     /// No such session, more than one, one that can't be inscribed, or in which nothing was said.
     pub fn inscribed(&self, env: &Env, name: &str) -> anyhow::Result<Folder> {
-        let is_path = name.contains('/') || Path::new(name).extension().is_some();
-        let file = if is_path { Some(PathBuf::from(name)) } else { inscribe::find(env, name)? };
-        if let Some(file) = file {
-            if !file.is_file() {
-                bail!("there is no file {}", file.display());
-            }
-            let done = inscribe::session(&self.root, &self.index, &file)?;
-            if done.rounds == 0 {
-                bail!("{} holds no round: nothing was said in it yet", file.display());
-            }
-            return Ok(self.root.folder(&done.agent, &done.session));
+        if name.contains('/') || Path::new(name).extension().is_some() {
+            return self.read(Path::new(name));
         }
         let mut kept = self.root.find(name)?;
+        let file = inscribe::find(env, name)?;
+        let is = |path: &PathBuf, id: &str| path.file_stem().is_some_and(|stem| stem == id);
+        if let Some(path) = &file {
+            // What the store has of another session counts unless this one is called exactly so.
+            if is(path, name) || kept.iter().all(|folder| is(path, &folder.session)) {
+                return self.read(path);
+            }
+            if kept.iter().all(|folder| folder.session != name) {
+                bail!(
+                    "several sessions begin with {name}; write more of it:\n  {}\n  {}",
+                    path.display(),
+                    ids(&kept)
+                );
+            }
+        }
         match kept.len() {
-            1 => Ok(kept.remove(0)),
+            1 => Ok(self.grown(kept.remove(0))),
             0 => {
                 let clients = config_folder(env).map(|config| config.join("projects"));
                 let clients = clients.map(|folder| format!("\n  {}", folder.display()));
@@ -75,11 +81,32 @@ impl Store {
                     clients.unwrap_or_default()
                 )
             }
-            _ => {
-                let ids: Vec<&str> = kept.iter().map(|folder| folder.session.as_str()).collect();
-                bail!("several sessions begin with {name}; write more of it:\n  {}", ids.join("\n  "))
-            }
+            _ => bail!("several sessions begin with {name}; write more of it:\n  {}", ids(&kept)),
         }
+    }
+
+    /// Reads a session's file into the store.
+    fn read(&self, file: &Path) -> anyhow::Result<Folder> {
+        if !file.is_file() {
+            bail!("there is no file {}", file.display());
+        }
+        let done = inscribe::session(&self.root, &self.index, file)?;
+        if done.rounds == 0 {
+            bail!("{} holds no round: nothing was said in it yet", file.display());
+        }
+        Ok(self.root.folder(&done.agent, &done.session))
+    }
+
+    /// Adds to a session what its file, wherever that lies, has more. The store answers alone
+    /// where that can't be read any more.
+    fn grown(&self, folder: Folder) -> Folder {
+        let source = self.index.progress(&folder).ok().flatten().map(|progress| progress.source);
+        if let Some(source) = source.filter(|path| path.is_file())
+            && let Err(e) = inscribe::session(&self.root, &self.index, &source)
+        {
+            err(format_args!("{e:#}; what the store has is used"));
+        }
+        folder
     }
 
     /// Readers of the rows of a plan's sessions.
@@ -99,6 +126,12 @@ impl Store {
     pub fn folder(&self, session: &Session) -> Folder {
         self.root.folder(&session.agent, &session.id)
     }
+}
+
+/// Sessions, for a message.
+fn ids(folders: &[Folder]) -> String {
+    let shown = folders.iter().map(|folder| format!("{} ({})", folder.session, folder.agent));
+    shown.collect::<Vec<_>>().join("\n  ")
 }
 
 /// A session's name as it was given; `this`, or none, is the one this runs in.

@@ -1,0 +1,106 @@
+//! Tags on rounds, and what is found by words and tags.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// What is tagged, and how.
+#[derive(Debug, Clone, Args)]
+#[command(
+    override_usage = "brain-guard tag [SESSION] ROUNDS ENGAGEMENT\n       brain-guard tag --search QUERY ENGAGEMENT\n       brain-guard tag --from engagement.md",
+    after_help = "Examples:\n  brain-guard tag 3f0a9d1e 1-15,18 console-work\n  brain-guard tag --search 'console design' console-work\n  brain-guard tag --search '\"block store\"' inscription --since 3d --yes\n  brain-guard tag --from engagement.md\n\nSESSION is an id, the beginning of one, a file, or `this`; without it, the session this runs in. ROUNDS are their numbers, or `all`. An engagement's id is 1 to 60 letters, digits, `-`, `_` and `.`.\n\n--search lists rounds that nobody has tagged and asks before it tags them: y, or the numbers to take. --from reads the phases of the file as spans of time, and tags the rounds that began in them, of the project's sessions.\n\nExit codes: 0 tagged, 1 refused (nothing was tagged), 2 wrong usage."
+)]
+pub struct TagArgs {
+    /// Session, rounds and engagement
+    #[arg(value_names = ["SESSION", "ROUNDS", "ENGAGEMENT"], num_args = 0..=3)]
+    pub words: Vec<String>,
+    /// Candidates are the rounds whose words hold this
+    #[arg(long, value_name = "QUERY", conflicts_with = "from")]
+    pub search: Option<String>,
+    /// The phases of this engagement.md say which rounds
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+    /// Which rounds are looked through
+    #[command(flatten)]
+    pub narrow: NarrowArgs,
+    /// Most candidates of a search
+    #[arg(long, value_name = "N", default_value_t = 50, requires = "search")]
+    pub limit: usize,
+    /// Tag what was found without asking
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Tag rounds that have another tag, too
+    #[arg(long)]
+    pub retag: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Whose tags are taken away.
+#[derive(Debug, Clone, Args)]
+#[command(
+    override_usage = "brain-guard untag [SESSION] ROUNDS",
+    after_help = "Examples:\n  brain-guard untag 3f0a9d1e 1-15\n  brain-guard untag this all\n\nExit codes: 0 done, 1 refused (nothing was changed), 2 wrong usage."
+)]
+pub struct UntagArgs {
+    /// Session (an id, the beginning of one, a file, or `this`) and rounds (numbers, or `all`)
+    #[arg(value_names = ["SESSION", "ROUNDS"], num_args = 1..=2, required = true)]
+    pub words: Vec<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which rounds are looked through; all that are inscribed where nothing is said.
+#[derive(Debug, Clone, Default, Args)]
+pub struct NarrowArgs {
+    /// Of this session: an id, the beginning of one, a file, or `this`
+    #[arg(long, value_name = "SESSION")]
+    pub session: Option<String>,
+    /// Of this agent: `claude`, or a subagent's type
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// Not begun before: a time with its zone (without one: UTC), or an age: 90m, 2h, 3d
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  brain-guard search 'console design'\n  brain-guard search '\"the block store\"' --since 3d\n  brain-guard search 'inscri*' --engagement inscription --json\n\nRounds whose user's and agent's words hold all words of the query, best first; a phrase stands in quotes, a word's beginning ends in *. Thinking and tools are not looked through: `brain-guard inject` reads a round in full. Searched is what is inscribed (`brain-guard inscribe`)."
+)]
+pub struct SearchArgs {
+    /// Words, "phrases", beginnings*
+    #[arg(required = true, num_args = 1..)]
+    pub query: Vec<String>,
+    /// Which rounds are looked through
+    #[command(flatten)]
+    pub narrow: NarrowArgs,
+    /// Tagged with this
+    #[arg(long, value_name = "ID")]
+    pub engagement: Option<String>,
+    /// Most rounds that are shown
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How the table of engagements and agents is shown.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  brain-guard matrix\n  brain-guard matrix console-work --csv > console.csv\n\nA line for each phase of an engagement, a column for each agent; in them, the rounds that the agent did in that phase. Phases are those that `brain-guard tag --from engagement.md` read."
+)]
+pub struct MatrixArgs {
+    /// Only this engagement
+    pub engagement: Option<String>,
+    /// As comma-separated values
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}

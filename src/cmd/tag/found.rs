@@ -1,0 +1,90 @@
+//! `tag --search`: candidates by their words, tagged once a person has agreed.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use anyhow::bail;
+use serde_json::json;
+
+use super::super::search;
+use super::{add, filter, tag_all};
+use crate::cli::TagArgs;
+use crate::clock::Time;
+use crate::cmd::surgery::source::Store;
+use crate::cmd::{Exit, err, out, out_json};
+use crate::env::Env;
+use crate::index::{Filter, Hit, Tagged};
+use crate::surgery::ranges;
+
+/// Shows the candidates, asks, and tags them.
+///
+/// # Errors
+/// A query without a word; a session that is none.
+pub fn run(env: &Env, now: Time, query: &str, id: &str, args: &TagArgs) -> anyhow::Result<Exit> {
+    let store = Store::open(env)?;
+    let tagged = if args.retag { Tagged::Not(id.to_owned()) } else { Tagged::No };
+    let filter = Filter { tagged, ..filter(&store, env, now, &args.narrow)? };
+    let mut hits = store.index.search(query, &filter, args.limit)?;
+    if hits.is_empty() {
+        let such = if args.retag { "other round" } else { "untagged round" };
+        bail!("no {such} holds {query:?} (searched is what is inscribed)");
+    }
+    if args.json && !args.yes {
+        out_json(&json!({ "engagement": id, "candidates": hits }))?;
+        err("nothing was tagged; --yes tags these");
+        return Ok(Exit::Refused);
+    }
+    if !args.json {
+        let look = search::Look::of(env);
+        for (n, hit) in hits.iter().enumerate() {
+            out(format_args!("{:>3}  {}", n + 1, search::line(hit, look)));
+        }
+    }
+    if !args.yes {
+        if !io::stdin().is_terminal() {
+            err(format_args!(
+                "nothing was tagged: this is no terminal to ask on; --yes tags these {} as {id}",
+                hits.len()
+            ));
+            return Ok(Exit::Refused);
+        }
+        hits = chosen(hits, &ask(id)?)?;
+        if hits.is_empty() {
+            out("nothing was tagged");
+            return Ok(Exit::Refused);
+        }
+    }
+    let mut groups = Vec::new();
+    for hit in hits {
+        add(&mut groups, store.root.folder(&hit.agent, &hit.session), hit.seq);
+    }
+    tag_all(&store, groups, id, None, args.json)
+}
+
+fn ask(id: &str) -> io::Result<String> {
+    let mut stdout = io::stdout().lock();
+    write!(stdout, "tag these as {id}? y, or the numbers of those to tag (1-3,5): ")?;
+    stdout.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(answer.trim().to_owned())
+}
+
+/// The candidates that an answer takes: all by `y`, some by their numbers in the list, else
+/// none.
+///
+/// # Errors
+/// Numbers that are not in the list.
+fn chosen(hits: Vec<Hit>, answer: &str) -> anyhow::Result<Vec<Hit>> {
+    if ["y", "yes"].contains(&answer.to_lowercase().as_str()) {
+        return Ok(hits);
+    }
+    if !answer.starts_with(|c: char| c.is_ascii_digit()) {
+        return Ok(Vec::new());
+    }
+    let ranges = ranges::parse(answer).map_err(anyhow::Error::msg)?;
+    if let Some(beyond) = ranges.iter().find(|range| *range.end() as usize > hits.len()) {
+        bail!("the list has no {}; nothing was tagged", beyond.end());
+    }
+    let taken = |n: usize| ranges.iter().any(|range| range.contains(&(n as u32 + 1)));
+    Ok(hits.into_iter().enumerate().filter(|(n, _)| taken(*n)).map(|(_, hit)| hit).collect())
+}
