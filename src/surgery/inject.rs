@@ -1,20 +1,8 @@
 //! `inject`: one round, at the asked fidelity, as text for the agent to read. Alters nothing.
 
-use super::fidelity::Fidelity;
-use crate::transcript::dialect::Dialect;
-use crate::transcript::round::{Round, Session};
+mod page;
 
-/// The round as Markdown. `rows` are its rows as they are in the store.
-pub fn text(
-    session: &Session,
-    round: &Round,
-    rows: &[&[u8]],
-    dialect: &dyn Dialect,
-    fidelity: Fidelity,
-) -> String {
-    let _ = (session, round, rows, dialect, fidelity);
-    todo!()
-}
+pub use page::text;
 
 /// A reference to a round: its number in a session that is known, or `session:number`.
 #[derive(Debug, Clone, PartialEq, Eq)]

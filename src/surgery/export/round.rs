@@ -8,10 +8,11 @@ use memchr::memmem;
 use super::form::Link;
 use super::pairs::Pairs;
 use super::{Companion, Exporter};
+use crate::surgery::fidelity::Lens;
 use crate::surgery::ids::{self, Fresh, Key};
 use crate::surgery::plan::Place;
 use crate::surgery::table;
-use crate::transcript::dialect::{BlockKind, Kind, Row};
+use crate::transcript::dialect::{Block, BlockKind, Kind, Row};
 use crate::transcript::rows::Rows;
 
 /// A row on its way.
@@ -44,12 +45,8 @@ impl Exporter<'_> {
         let given = rows.bytes.len().max(1);
         // What fidelity took away is no longer in the context; what links add never was.
         let left = taken.min(written).min(given) as u64;
-        self.report.tokens += if self.plan.fidelity == crate::surgery::fidelity::Fidelity::default()
-        {
-            tokens
-        } else {
-            tokens * left / given as u64
-        };
+        self.report.tokens +=
+            if self.plan.fidelity.is_full() { tokens } else { tokens * left / given as u64 };
     }
 
     /// The rows that go into the new session, at the plan's fidelity.
@@ -58,6 +55,8 @@ impl Exporter<'_> {
         let dialect = self.form.dialect();
         let mut entries = Vec::with_capacity(rows.ends.len());
         let mut blocks = Vec::new();
+        let reference = table::reference(session, place.seq);
+        let mut lens = Lens::new(dialect, rows.iter(), self.plan.fidelity, reference);
         for (number, line) in rows.iter().enumerate() {
             let row = dialect.row(line, &mut self.scratch);
             if row.kind == Kind::Broken {
@@ -74,6 +73,7 @@ impl Exporter<'_> {
                 self.report.bookkeeping += 1;
                 continue;
             }
+            let Some(left) = lens.row(line, &row) else { continue };
             let fresh = self.form.fresh(&self.sources[place.session], id);
             if !self.written.insert(ids::key(fresh.as_str())) {
                 self.note(place, format_args!("a second row with the id {id} left out"));
@@ -94,22 +94,23 @@ impl Exporter<'_> {
                 found.insert(Companion { session: place.session, path });
             });
             let message = row.message.map(ids::key);
-            let mut entry =
-                Entry { line: Cow::Borrowed(line), row, fresh, message, thinks, gone: false };
+            let mut entry = Entry { line: left, row, fresh, message, thinks, gone: false };
+            if let Cow::Owned(line) = &entry.line {
+                let left = dialect.row(line, &mut self.scratch);
+                (entry.row.kind, entry.row.content) = (left.kind, left.content);
+            }
             if row.kind == Kind::Assistant
                 && (thinks || memmem::find(line, b"\"text\":\"\"").is_some())
             {
-                dialect.blocks(line, &row, &mut self.scratch, &mut blocks);
-                let refused =
-                    blocks.iter().enumerate().filter(|(_, b)| !self.form.taken(b.span.of(line)));
-                let refused: Vec<usize> = refused.map(|(item, _)| item).collect();
+                dialect.blocks(&entry.line, &entry.row, &mut self.scratch, &mut blocks);
+                let taken = |b: &Block| self.form.taken(b.span.of(&entry.line));
+                let refused = (0..blocks.len()).filter(|at| !taken(&blocks[*at]));
+                let refused: Vec<usize> = refused.collect();
                 if !refused.is_empty() {
+                    let count = refused.len();
                     self.note(
                         place,
-                        format_args!(
-                            "{} blocks that the API does not take left out",
-                            refused.len()
-                        ),
+                        format_args!("{count} blocks that the API does not take left out"),
                     );
                     self.take(&mut entry, &refused);
                 }
@@ -206,8 +207,7 @@ impl Exporter<'_> {
                 }
                 let dialect = self.form.dialect();
                 dialect.blocks(&entry.line, &entry.row, &mut self.scratch, &mut blocks);
-                let thinking =
-                    |b: &&crate::transcript::dialect::Block| b.kind == BlockKind::Thinking;
+                let thinking = |b: &&Block| b.kind == BlockKind::Thinking;
                 let trailing = blocks.iter().rev().take_while(thinking).count();
                 taken += trailing;
                 let keeps = trailing < blocks.len();

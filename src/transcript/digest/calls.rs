@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::texts::cut;
 use crate::transcript::dialect::Call;
 use crate::transcript::round::Round;
-use crate::transcript::span;
+use crate::transcript::span::{self, Field};
 
 /// Characters of what a call is about.
 const WHAT: usize = 40;
@@ -39,6 +39,20 @@ pub struct Key {
 }
 
 impl Key {
+    /// The name of a call and what it is about; `fields` are its input's.
+    fn of(call: &Call, fields: &[Field]) -> Self {
+        let about = ABOUT.iter().find_map(|name| {
+            let text = span::get(call.input, fields, name).and_then(span::text)?;
+            let text = if matches!(*name, "file_path" | "notebook_path" | "path") {
+                text.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or_default()
+            } else {
+                text.as_ref()
+            };
+            Some(cut(text, WHAT).0).filter(|what| !what.is_empty())
+        });
+        Self { rank: 0, name: cut(&call.name, WHAT).0, what: about.unwrap_or_default() }
+    }
+
     /// `Name·what`; `None` where nothing was called.
     pub fn text(&self) -> Option<String> {
         match (self.name.as_str(), self.what.as_str()) {
@@ -70,17 +84,15 @@ pub fn count(call: &Call, round: &mut Round, key: &mut Key) {
     }
     let rank = rank(name);
     if rank > key.rank {
-        let about = ABOUT.iter().find_map(|name| {
-            let text = field(name)?;
-            let text = if matches!(*name, "file_path" | "notebook_path" | "path") {
-                text.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or_default()
-            } else {
-                text.as_ref()
-            };
-            Some(cut(text, WHAT).0).filter(|what| !what.is_empty())
-        });
-        *key = Key { rank, name: cut(name, WHAT).0, what: about.unwrap_or_default() };
+        *key = Key { rank, ..Key::of(call, &fields) };
     }
+}
+
+/// `Name·what` of a call.
+pub fn title(call: &Call) -> String {
+    let mut fields = Vec::new();
+    span::fields(call.input, &mut fields);
+    Key::of(call, &fields).text().unwrap_or_default()
 }
 
 fn rank(name: &str) -> u8 {

@@ -8,6 +8,7 @@ mod texts;
 
 use serde::{Deserialize, Serialize};
 
+pub use calls::title;
 pub use texts::preview;
 
 use super::dialect::{Block, BlockKind, Dialect, Kind, Row};
