@@ -4,7 +4,9 @@
 //! the phases, or what the first heading says (`# Engagement: console-work`). The phases are
 //! the dated rows and items of the tables and lists below a heading with "phase" in it.
 
-use pulldown_cmark::{Event, MetadataBlockKind, Options, Parser, Tag, TagEnd};
+mod parts;
+
+use parts::{Part, PartKind};
 
 use super::when::{self, Moment};
 use crate::clock::Time;
@@ -52,7 +54,7 @@ pub fn id_fault(id: &str) -> Option<String> {
 /// What is wrong and in which line.
 pub fn parse(text: &str) -> Result<Engagement, String> {
     let mut reading = Reading::default();
-    let parts = parts(text.trim_start_matches('\u{feff}'));
+    let parts = parts::of(text.trim_start_matches('\u{feff}'));
     for part in &parts {
         reading.part(part)?;
     }
@@ -75,67 +77,6 @@ pub fn parse(text: &str) -> Result<Engagement, String> {
         }
     };
     Ok(Engagement { id, phases: phases(reading.spans)?, unzoned: reading.unzoned })
-}
-
-/// A piece of the file that counts.
-struct Part {
-    line: usize,
-    kind: PartKind,
-    /// Its words; a table's cells are apart by a tab.
-    text: String,
-}
-
-#[derive(PartialEq)]
-enum PartKind {
-    Front,
-    Heading,
-    Entry,
-    Paragraph,
-}
-
-/// The pieces of the file, in order, without what stands in code.
-fn parts(text: &str) -> Vec<Part> {
-    let options = Options::ENABLE_TABLES
-        | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
-    let mut parts: Vec<Part> = Vec::new();
-    let mut code = false;
-    for (event, at) in Parser::new_ext(text, options).into_offset_iter() {
-        // An item's paragraph is the item's.
-        let in_item = parts.last().is_some_and(|p| p.kind == PartKind::Entry && p.text.is_empty());
-        let mut begin = |kind| {
-            let line = text[..at.start].matches('\n').count() + 1;
-            parts.push(Part { line, kind, text: String::new() });
-        };
-        match event {
-            Event::Start(Tag::MetadataBlock(MetadataBlockKind::YamlStyle)) => {
-                begin(PartKind::Front)
-            }
-            Event::Start(Tag::Heading { .. }) => begin(PartKind::Heading),
-            Event::Start(Tag::TableRow | Tag::TableHead | Tag::Item) => begin(PartKind::Entry),
-            Event::Start(Tag::Paragraph) if !in_item => begin(PartKind::Paragraph),
-            Event::Start(Tag::CodeBlock(_)) => code = true,
-            Event::End(TagEnd::CodeBlock) => code = false,
-            Event::Text(words) | Event::Code(words) if !code => {
-                if let Some(part) = parts.last_mut() {
-                    part.text.push_str(&words);
-                }
-            }
-            Event::SoftBreak | Event::HardBreak => {
-                if let Some(part) = parts.last_mut() {
-                    part.text.push('\n');
-                }
-            }
-            Event::End(TagEnd::TableCell) => {
-                if let Some(part) = parts.last_mut() {
-                    part.text.push('\t');
-                }
-            }
-            _ => {}
-        }
-    }
-    parts
 }
 
 /// A phase as it is written.

@@ -16,3 +16,6 @@ pub mod ranges;
 pub mod table;
 pub mod validate;
 pub mod when;
+
+#[cfg(test)]
+mod laws;

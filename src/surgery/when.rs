@@ -186,7 +186,7 @@ fn ago(text: &str) -> Option<Duration> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A time, as it is written.

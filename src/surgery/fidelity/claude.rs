@@ -1,7 +1,8 @@
 //! Fidelity over rows of Claude Code.
 
+use super::Lens;
+use super::splice::{Edit, Item, Items, Left, apply, without};
 use super::words::Result;
-use super::{Edit, Item, Items, Left, Lens, without};
 use crate::surgery::fidelity::Much;
 use crate::transcript::dialect::{Block, BlockKind, Kind, Row};
 use crate::transcript::span::{self, Span};
@@ -60,6 +61,6 @@ impl Lens<'_> {
             return Item::Same;
         };
         let bytes = super::words::quoted(&words);
-        Item::Json(super::apply(json, vec![Edit { span: field.value, bytes }]))
+        Item::Json(apply(json, vec![Edit { span: field.value, bytes }]))
     }
 }

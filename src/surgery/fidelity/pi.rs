@@ -1,7 +1,8 @@
 //! Fidelity over entries of pi and `OpenClaw`.
 
+use super::Lens;
+use super::splice::{Edit, Item, Items, Left, apply, without};
 use super::words::Result;
-use super::{Edit, Item, Items, Left, Lens, apply, without};
 use crate::surgery::fidelity::Much;
 use crate::transcript::dialect::{Block, Kind, Row};
 use crate::transcript::span::{self, Span};

@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use super::splice::{apply, without};
 use super::*;
 use crate::transcript::dialect::{Claude, Kind, Pi};
 

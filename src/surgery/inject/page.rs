@@ -105,7 +105,9 @@ impl Page<'_> {
             match block.kind {
                 BlockKind::UserText | BlockKind::AssistantText => {
                     let text = span::text(json).or_else(|| field("text")).unwrap_or_default();
-                    self.words(heading, &text);
+                    // A command reads as it was typed.
+                    let said = self.dialect.said(&text).filter(|_| row.kind == Kind::Prompt);
+                    self.words(heading, said.as_deref().unwrap_or(&text));
                 }
                 BlockKind::Thinking => self.thinking(field("thinking").as_deref()),
                 BlockKind::ToolUse => self.call(json, row, field("id").as_deref()),

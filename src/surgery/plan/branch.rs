@@ -44,7 +44,7 @@ pub(super) fn left(session: &Session, number: usize, seqs: &[u32], taken: &[u32]
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::transcript::round::Round;
 

@@ -16,6 +16,9 @@ pub use merge::merge;
 pub use operations::{compress_before, compress_engagement, extract_engagement};
 pub use split::split;
 
+#[cfg(test)]
+pub(crate) use branch::tests;
+
 use super::fidelity::Fidelity;
 use crate::clock::Time;
 use crate::transcript::round::{Round, Session};

@@ -1,0 +1,71 @@
+//! The pieces of a Markdown file that `engagement.md` says something in.
+
+use pulldown_cmark::{Event, MetadataBlockKind, Options, Parser, Tag, TagEnd};
+
+/// A piece of the file that counts.
+pub struct Part {
+    /// Where it begins, from 1.
+    pub line: usize,
+    /// What it is.
+    pub kind: PartKind,
+    /// Its words; a table's cells are apart by a tab.
+    pub text: String,
+}
+
+/// What a piece is.
+#[derive(PartialEq)]
+pub enum PartKind {
+    /// The metadata ahead of it all.
+    Front,
+    /// A heading.
+    Heading,
+    /// A table's row or a list's item.
+    Entry,
+    /// Other words.
+    Paragraph,
+}
+
+/// The pieces of the file, in order, without what stands in code.
+pub fn of(text: &str) -> Vec<Part> {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
+    let mut parts: Vec<Part> = Vec::new();
+    let mut code = false;
+    for (event, at) in Parser::new_ext(text, options).into_offset_iter() {
+        // An item's paragraph is the item's.
+        let in_item = parts.last().is_some_and(|p| p.kind == PartKind::Entry && p.text.is_empty());
+        let mut begin = |kind| {
+            let line = text[..at.start].matches('\n').count() + 1;
+            parts.push(Part { line, kind, text: String::new() });
+        };
+        match event {
+            Event::Start(Tag::MetadataBlock(MetadataBlockKind::YamlStyle)) => {
+                begin(PartKind::Front)
+            }
+            Event::Start(Tag::Heading { .. }) => begin(PartKind::Heading),
+            Event::Start(Tag::TableRow | Tag::TableHead | Tag::Item) => begin(PartKind::Entry),
+            Event::Start(Tag::Paragraph) if !in_item => begin(PartKind::Paragraph),
+            Event::Start(Tag::CodeBlock(_)) => code = true,
+            Event::End(TagEnd::CodeBlock) => code = false,
+            Event::Text(words) | Event::Code(words) if !code => {
+                if let Some(part) = parts.last_mut() {
+                    part.text.push_str(&words);
+                }
+            }
+            Event::SoftBreak | Event::HardBreak => {
+                if let Some(part) = parts.last_mut() {
+                    part.text.push('\n');
+                }
+            }
+            Event::End(TagEnd::TableCell) => {
+                if let Some(part) = parts.last_mut() {
+                    part.text.push('\t');
+                }
+            }
+            _ => {}
+        }
+    }
+    parts
+}
