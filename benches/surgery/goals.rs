@@ -62,13 +62,20 @@ fn ratio(own: &Row, others: &[&Row]) -> Option<f64> {
     Some(quantile(&ratios, 0.5))
 }
 
+/// What the rounds may take of serde_json's instructions: the texts that the index keeps are
+/// decoded and copied, which it leaves in the line.
+const ROUNDS_PART: f64 = 1.5;
+
 fn instructions(((scan, rounds), typed): ((&Row, &Row), &Row)) -> Option<Goal> {
     let (scan, rounds, typed) = (scan.instructions?, rounds.instructions?, typed.instructions?);
     let part = |n: u64| n as f64 / typed as f64;
+    let what = format!(
+        "scan takes no more instructions than serde_json typed per line, rounds at most {ROUNDS_PART} of them"
+    );
     Some(Goal {
-        what: "scan and rounds take no more instructions than serde_json typed per line".into(),
+        what,
         found: format!("{:.2} and {:.2} of {typed}", part(scan), part(rounds)),
-        held: scan <= typed && rounds <= typed,
+        held: part(scan) <= 1.0 && part(rounds) <= ROUNDS_PART,
         asserted: true,
     })
 }

@@ -13,8 +13,9 @@ use std::fs::File;
 use std::io::{self, BufReader};
 
 use brain_guard::transcript::dialect::{self, Kind, Scratch};
+use brain_guard::transcript::digest::Digest;
 use brain_guard::transcript::line::Lines;
-use brain_guard::transcript::round::Rounds;
+use brain_guard::transcript::round::{Round, Rounds, Words};
 use dlmalloc::GlobalDlmalloc;
 
 /// The one that brain-guard has.
@@ -47,7 +48,7 @@ fn scan(mut lines: Lines<BufReader<File>>) -> io::Result<(u64, u64, u64)> {
     while let Some(line) = lines.next()? {
         let dialect = *dialect.get_or_insert_with(|| dialect::of_first_line(line.bytes));
         let row = dialect.row(line.bytes, &mut scratch);
-        rounds.place(row.kind);
+        rounds.place(&row);
         rows += 1;
         if matches!(row.kind, Kind::Prompt | Kind::Assistant) {
             texts += row.content.map_or(0, |span| (span.end - span.start) as u64);
@@ -58,15 +59,19 @@ fn scan(mut lines: Lines<BufReader<File>>) -> io::Result<(u64, u64, u64)> {
 
 /// The same with what the index is to know of each round.
 fn rounds(mut lines: Lines<BufReader<File>>) -> io::Result<(u64, u64, u64)> {
-    let (mut scratch, mut rounds, mut dialect) = (Scratch::default(), Rounds::default(), None);
-    let (mut rows, mut texts, mut blocks) = (0, 0, Vec::new());
+    let (mut scratch, mut digest, mut dialect) = (Scratch::default(), Digest::default(), None);
+    let (mut rows, mut rounds, mut texts, mut blocks) = (0, 0, 0, Vec::new());
+    let mut ended = |round: Option<(Round, Words)>| {
+        rounds += u64::from(round.is_some());
+        texts += round.map_or(0, |(_, words)| (words.user.len() + words.agent.len()) as u64);
+    };
     while let Some(line) = lines.next()? {
         let dialect = *dialect.get_or_insert_with(|| dialect::of_first_line(line.bytes));
         let row = dialect.row(line.bytes, &mut scratch);
         dialect.blocks(line.bytes, &row, &mut scratch, &mut blocks);
-        rounds.place(row.kind);
+        ended(digest.row(dialect, &row, line.bytes, &blocks, line.offset));
         rows += 1;
-        texts += blocks.iter().map(|b| (b.span.end - b.span.start) as u64).sum::<u64>();
     }
-    Ok((rows, u64::from(rounds.seq), texts))
+    ended(digest.open());
+    Ok((rows, rounds, texts))
 }
