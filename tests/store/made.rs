@@ -102,7 +102,8 @@ pub fn write(folder: &Path, seed: u64) {
     while !left.is_empty() {
         let at = dice.roll(left.len() as u64) as usize;
         let (path, text, done) = &mut left[at];
-        let size = 1 + dice.roll(if dice.roll(4) == 0 { 200_000 } else { 12_000 }) as usize;
+        let most = if dice.roll(4) == 0 { 200_000 } else { 12_000 };
+        let size = 1 + dice.roll(most) as usize;
         let end = (*done + size).min(text.len());
         let mut file = fs::OpenOptions::new().create(true).append(true).open(path).expect("opened");
         file.write_all(&text[*done..end]).expect("written");

@@ -63,6 +63,12 @@ fn main() -> ExitCode {
         cases.iter().for_each(|(name, _)| println!("{name}: test"));
         return ExitCode::SUCCESS;
     }
+    // Whether the bytes reach a disk is not what is tried, and a disk takes its time.
+    let memory = std::path::Path::new("/dev/shm");
+    if tempfile::tempdir_in(memory).is_ok() {
+        // Only refused where it was set before.
+        let _ = tempfile::env::override_temp_dir(memory);
+    }
     let began = Instant::now();
     let (mut passed, mut failed, mut left) = (0, 0, 0);
     for (name, case) in cases {
