@@ -1,13 +1,80 @@
 //! `advise`: which surgery would be worth it in a session.
 
-use super::Exit;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::surgery::source::Store;
+use super::surgery::view;
+use super::{Exit, err, out, out_json};
 use crate::clock::Time;
 use crate::env::Env;
+use crate::policy::coach::grouped;
+use crate::store::atomic;
+use crate::surgery::advise::{Advice, advise};
+use crate::surgery::engagement::{self, Phase};
+use crate::surgery::plan::in_context;
+use crate::surgery::table::short;
+use crate::transcript::round::Session;
 
 /// Runs the verb.
 ///
 /// # Errors
-/// No such session.
-pub fn run(_env: &Env, _now: Time, _session: Option<&str>, _json: bool) -> anyhow::Result<Exit> {
-    anyhow::bail!("not built yet")
+/// No such session; databases that can't be read.
+pub fn run(env: &Env, _now: Time, session: Option<&str>, json: bool) -> anyhow::Result<Exit> {
+    let store = Store::open(env)?;
+    let session = store.session(env, session)?;
+    let others = beside(&store, &session)?;
+    let context = in_context(&session);
+    let rounds = context.iter().filter_map(|seq| session.round(*seq));
+    let tokens: u64 = rounds.map(|round| round.tokens).sum();
+    let all = advise(&session, &phases(&session), &others);
+    if json {
+        out_json(&json!({
+            "session": session.id, "rounds": context.len(), "tokens": tokens, "advice": all,
+        }))?;
+        return Ok(Exit::Done);
+    }
+    let left = session.rounds.len() - context.len();
+    out(format_args!(
+        "{}: {} {} in its context, {} tokens{}",
+        short(&session.id),
+        grouped(context.len() as u64),
+        if context.len() == 1 { "round" } else { "rounds" },
+        view::tokens(tokens),
+        if left == 0 { String::new() } else { format!("; {left} no longer in it") }
+    ));
+    all.iter().for_each(|advice| out(text(advice)));
+    Ok(Exit::Done)
+}
+
+/// The phases of the work in the session's project, where an `engagement.md` tells them. One
+/// that can't be read is told; the rounds alone say something, too.
+pub fn phases(session: &Session) -> Vec<Phase> {
+    let Some(cwd) = &session.cwd else { return Vec::new() };
+    let file = Path::new(cwd).join("engagement.md");
+    let Ok(Some(text)) = atomic::read_text(&file) else { return Vec::new() };
+    match engagement::parse(&text) {
+        Ok(engagement) => engagement.phases,
+        Err(why) => {
+            err(format_args!("{}: {why}; its phases are left aside", file.display()));
+            Vec::new()
+        }
+    }
+}
+
+/// Sessions of the same project that ran while this one did, with their rounds.
+fn beside(store: &Store, session: &Session) -> anyhow::Result<Vec<Session>> {
+    let mut all = store.index.sessions()?;
+    all.retain(|other| {
+        let before = other.ended.zip(session.started).is_some_and(|(e, s)| e < s);
+        let after = other.started.zip(session.ended).is_some_and(|(s, e)| s > e);
+        other.id != session.id && other.cwd == session.cwd && !before && !after
+    });
+    let load = |other: &Session| Ok(store.index.session(&store.folder(other))?);
+    all.iter().map(load).collect()
+}
+
+fn text(advice: &Advice) -> String {
+    format!("\n{}\n  {}\n  {}", advice.case.words(), advice.why, advice.command)
 }

@@ -22,7 +22,10 @@ use crate::transcript::round::Session;
 /// No such session or round; blocks that can't be read.
 pub fn run(env: &Env, _now: Time, args: &InjectArgs) -> anyhow::Result<Exit> {
     let Some(wanted) = inject::parse(&args.round) else {
-        bail!("`{}` is no round: give its number, or SESSION:NUMBER, as in 3f0a9d1e:47", args.round);
+        bail!(
+            "`{}` is no round: give its number, or SESSION:NUMBER, as in 3f0a9d1e:47",
+            args.round
+        );
     };
     if let (Some(long), Some(session)) = (&wanted.session, &args.session) {
         bail!("{long}:{} names its session itself; leave --session {session} out", wanted.seq);
@@ -65,7 +68,8 @@ pub fn run(env: &Env, _now: Time, args: &InjectArgs) -> anyhow::Result<Exit> {
 
 /// How much of it. One part alone leaves the others out.
 fn fidelity(args: &InjectArgs) -> Fidelity {
-    let only = |part: &str| if args.part.as_deref() == Some(part) { Much::Full } else { Much::Omit };
+    let only =
+        |part: &str| if args.part.as_deref() == Some(part) { Much::Full } else { Much::Omit };
     match args.part {
         None => args.fidelity.into(),
         Some(_) => Fidelity {

@@ -104,9 +104,8 @@ pub fn all(
     }
     let mut all = Vec::with_capacity(count);
     for Ready { made, draft } in ready {
-        let recorded = draft
-            .context("nothing was written")
-            .and_then(|draft| publish(store, now, made, draft));
+        let recorded =
+            draft.context("nothing was written").and_then(|draft| publish(store, now, made, draft));
         match recorded {
             Ok(made) => all.push(made),
             Err(why) => {

@@ -43,11 +43,8 @@ pub fn of(plan: &Plan, readers: &mut [Reader], now: Time) -> anyhow::Result<Cost
     let counted = sample(plan, readers)?;
     let calibration = Calibration::of(counted.measured, counted.against);
     let reduced = plan.fidelity != Fidelity::default();
-    let part = if reduced && counted.full > 0 {
-        counted.kept as f64 / counted.full as f64
-    } else {
-        1.0
-    };
+    let part =
+        if reduced && counted.full > 0 { counted.kept as f64 / counted.full as f64 } else { 1.0 };
     let whole = |place: &Place| (tokens_of(plan, *place) as f64 * part).round() as u64;
     let after = plan
         .pieces
@@ -194,9 +191,10 @@ fn lifetime(plan: &Plan, readers: &mut [Reader]) -> anyhow::Result<Lifetime> {
 pub fn title(plan: &Plan, readers: &mut [Reader]) -> anyhow::Result<Option<String>> {
     let mut title = None;
     last_rows(plan, readers, |rows| {
-        let mut named = rows.split(|byte| *byte == b'\n').rev().filter(|line| {
-            memmem::find(line, br#""type":"custom-title""#).is_some()
-        });
+        let mut named = rows
+            .split(|byte| *byte == b'\n')
+            .rev()
+            .filter(|line| memmem::find(line, br#""type":"custom-title""#).is_some());
         let text = named.find_map(|line| {
             let row: serde_json::Value = serde_json::from_slice(line).ok()?;
             Some(row.get("customTitle")?.as_str()?.to_owned())

@@ -78,7 +78,9 @@ fn client(env: &Env, made: &Made) -> anyhow::Result<PathBuf> {
     std::env::split_paths(&path)
         .map(|folder| folder.join(name))
         .find(|file| file.is_file())
-        .with_context(|| format!("{name} is not on the PATH; start it with: {}", view::command(made)))
+        .with_context(|| {
+            format!("{name} is not on the PATH; start it with: {}", view::command(made))
+        })
 }
 
 fn arguments(made: &Made) -> anyhow::Result<[String; 2]> {

@@ -16,8 +16,8 @@ use crate::carrier::process;
 use crate::clock::Time;
 use crate::cmd::{Exit, out, out_json};
 use crate::env::{self, Env};
-use crate::store::fork;
 use crate::index::Export;
+use crate::store::fork;
 use crate::surgery::table::{minute, short};
 
 /// Runs the verb.
@@ -29,7 +29,9 @@ pub fn run(env: &Env, now: Time, id: Option<&str>, json: bool) -> anyhow::Result
     let export = find(store.index.exports()?, id)?;
     let name = short(&export.id);
     if env.get(env::SESSION_ID).is_some_and(|session| session == export.id) {
-        bail!("this runs in the session {name} itself; undo it from elsewhere, once that has ended");
+        bail!(
+            "this runs in the session {name} itself; undo it from elsewhere, once that has ended"
+        );
     }
     let path = Path::new(&export.path);
     untouched(&export)?;
@@ -59,17 +61,20 @@ pub fn run(env: &Env, now: Time, id: Option<&str>, json: bool) -> anyhow::Result
 /// the others would be nobody's.
 fn files_of(export: &Export) -> impl Iterator<Item = (&str, u64, &str)> {
     let beside = export.detail.companions.iter();
-    beside
-        .map(|file| (file.path.as_str(), file.bytes, file.sha256.as_str()))
-        .chain([(export.path.as_str(), export.bytes, export.sha256.as_str())])
+    beside.map(|file| (file.path.as_str(), file.bytes, file.sha256.as_str())).chain([(
+        export.path.as_str(),
+        export.bytes,
+        export.sha256.as_str(),
+    )])
 }
 
 /// The newest one that is still there, or the one of this id.
 fn find(mut all: Vec<Export>, id: Option<&str>) -> anyhow::Result<Export> {
     let Some(id) = id else {
         let last = all.into_iter().rev().find(|export| export.undone.is_none());
-        return last
-            .context("there is nothing to undo: surgery has made nothing, or all of it was undone");
+        return last.context(
+            "there is nothing to undo: surgery has made nothing, or all of it was undone",
+        );
     };
     all.retain(|export| export.id.starts_with(id));
     match all.as_slice() {

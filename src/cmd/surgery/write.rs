@@ -82,9 +82,5 @@ pub fn remove_beside(copied: &[Written], path: &Path) {
 
 /// A copy as it is recorded.
 pub fn noted(copy: &Written) -> Beside {
-    Beside {
-        path: copy.path.display().to_string(),
-        bytes: copy.bytes,
-        sha256: copy.sha256.clone(),
-    }
+    Beside { path: copy.path.display().to_string(), bytes: copy.bytes, sha256: copy.sha256.clone() }
 }

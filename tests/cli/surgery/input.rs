@@ -115,7 +115,7 @@ fn sessions_that_are_not_there() {
     world.write(twin, &world.session(twin, 2, 0));
     let why = world.refused(&["surgery", "compress-before", "3f0a9d1e", CUT]);
     assert!(why.contains(ID) && why.contains(twin), "{why}");
-    assert!(world.refused(&["surgery", "merge", ID, ID]).contains("same"));
+    assert!(world.refused(&["surgery", "merge", ID, ID]).contains("itself"));
 }
 
 #[test]

@@ -51,7 +51,8 @@ fn compress_before_makes_a_table_and_keeps_the_rest() {
 #[test]
 fn a_cut_is_a_time_in_any_zone_or_a_round_or_an_age() {
     let world = World::new(4);
-    for cut in ["2026-03-19T10:25Z", "2026-03-19T11:25+01:00", "2026-03-19T05:55-04:30", "round:3"] {
+    for cut in ["2026-03-19T10:25Z", "2026-03-19T11:25+01:00", "2026-03-19T05:55-04:30", "round:3"]
+    {
         let made = world.json(&["surgery", "compress-before", ID, cut]);
         assert_eq!(prompts(path(&made)), questions(&[3, 4]), "{cut}");
     }
@@ -153,7 +154,10 @@ fn inject_reads_what_a_table_names() {
     assert_eq!(world.done(&["inject", "002"]), long);
     assert_eq!(world.done(&["surgery", "inject", "2"]), long);
     let thinking = world.done(&["inject", "2", "thinking"]);
-    assert!(thinking.contains("secret thought 2") && !thinking.contains("found thing 2"), "{thinking}");
+    assert!(
+        thinking.contains("secret thought 2") && !thinking.contains("found thing 2"),
+        "{thinking}"
+    );
     let short = world.done(&["inject", "2", "--thinking", "omit", "--tool-result", "summary"]);
     assert!(!short.contains("secret thought 2") && short.contains("found thing 2"), "{short}");
     assert!(short.len() < long.len());
@@ -224,7 +228,7 @@ fn revive_says_how_to_go_on() {
     let world = World::new(9);
     let text = world.done(&["revive", ID]);
     assert!(text.contains("claude --resume "), "{text}");
-    assert!(text.contains("1-6 as index lines, 7-9 whole"), "{text}");
+    assert!(text.contains("1-7 as index lines, 8-9 whole"), "{text}");
     let made = world.json(&["revive", ID, "--before", "round:8"]);
     assert_eq!(prompts(path(&made)), questions(&[8, 9]));
     let index = &said(path(&made))[0];

@@ -21,7 +21,10 @@ fn what_was_made_is_listed_and_taken_back() {
     let (second, path) = made(&world);
     let log = world.json(&["surgery", "log"]);
     assert_eq!((&log[0]["id"], &log[1]["id"]), (&second.clone().into(), &first.clone().into()));
-    assert_eq!((&log[0]["state"], &log[0]["operation"]), (&"there".into(), &"compress-before 2026-03-19T10:30Z".into()));
+    assert_eq!(
+        (&log[0]["state"], &log[0]["operation"]),
+        (&"there".into(), &"compress-before 2026-03-19T10:30Z".into())
+    );
     assert!(world.done(&["surgery", "undo"]).contains(path.to_str().unwrap()));
     assert!(!path.exists());
     let log = world.done(&["surgery", "log", &second[..8]]);
@@ -84,4 +87,47 @@ fn what_is_gone_is_taken_back() {
     assert!(world.done(&["surgery", "log"]).contains("(gone)"));
     world.done(&["surgery", "undo", &id]);
     assert!(world.done(&["surgery", "log"]).contains("(undone)"));
+}
+
+/// Killed as it enters each call that makes something last: what has a name is in the log and
+/// can be taken back, and nothing else is left in the client's folder.
+#[test]
+fn a_kill_leaves_no_session_that_undo_does_not_know() {
+    let world = World::new(4);
+    world.done(&["inscribe", world.file(ID).to_str().unwrap()]);
+    let mut killed = 0;
+    for call in ["linkat", "fsync"] {
+        for nth in 1..40 {
+            let inject = format!("inject={call}:signal=KILL:when={nth}");
+            let program = world.hook.command(&["surgery", "compress-before", ID, "round:3"]);
+            let mut strace = Command::new("strace");
+            strace.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}"), "-e"]);
+            strace.arg(inject).arg(program.get_program()).args(program.get_args());
+            strace.env_clear().envs(world.hook.variables()).stdout(Stdio::null());
+            let status = strace.status().expect("strace: apt-get install strace");
+            if status.success() {
+                assert!(nth > 1, "{call} was never called");
+                break;
+            }
+            killed += 1;
+        }
+    }
+    assert!(killed >= 3, "{killed}");
+    let log = world.json(&["surgery", "log"]);
+    let there = log.as_array().unwrap().iter().filter(|made| made["state"] == "there");
+    let known: Vec<&str> = there.map(|made| made["path"].as_str().unwrap()).collect();
+    for entry in fs::read_dir(world.folder()).unwrap().flatten() {
+        let path = entry.path();
+        assert!(
+            path == world.file(ID) || known.contains(&path.to_str().unwrap()),
+            "{} is not in {known:?}",
+            path.display()
+        );
+    }
+    assert!(!known.is_empty(), "a run was not killed");
+    for path in known {
+        world.done(&["validate", path]);
+        let id = &path[path.len() - 42..path.len() - 6];
+        world.done(&["surgery", "undo", id]);
+    }
 }

@@ -183,7 +183,8 @@ pub fn said(path: &Path) -> Vec<String> {
             said.push(text.to_owned());
         }
         for block in content.as_array().into_iter().flatten() {
-            let text = ["text", "thinking", "name", "content"].iter().find_map(|k| block[*k].as_str());
+            let text =
+                ["text", "thinking", "name", "content"].iter().find_map(|k| block[*k].as_str());
             said.push(text.unwrap_or_default().to_owned());
         }
     }
