@@ -44,7 +44,9 @@ pub fn run(env: &Env, _now: Time, session: Option<&str>, json: bool) -> anyhow::
         view::tokens(tokens),
         if left == 0 { String::new() } else { format!("; {left} no longer in it") }
     ));
-    all.iter().for_each(|advice| out(text(advice)));
+    for advice in &all {
+        out(text(advice));
+    }
     Ok(Exit::Done)
 }
 

@@ -31,15 +31,14 @@ pub fn run(env: &Env, _now: Time, args: &InjectArgs) -> anyhow::Result<Exit> {
         bail!("{long}:{} names its session itself; leave --session {session} out", wanted.seq);
     }
     let store = Store::open(env)?;
-    let (folder, session) = match &wanted.session {
-        Some(id) => load(env, &store, id, wanted.seq)?,
-        None => {
-            let id = source::named(env, args.session.as_deref())
-                .context("a number alone is of the session this runs in")?;
-            match made(&store, &id)? {
-                Some(export) => load(env, &store, source_of(&export, wanted.seq)?, wanted.seq)?,
-                None => load(env, &store, &id, wanted.seq)?,
-            }
+    let (folder, session) = if let Some(id) = &wanted.session {
+        load(env, &store, id, wanted.seq)?
+    } else {
+        let id = source::named(env, args.session.as_deref())
+            .context("a number alone is of the session this runs in")?;
+        match made(&store, &id)? {
+            Some(export) => load(env, &store, source_of(&export, wanted.seq)?, wanted.seq)?,
+            None => load(env, &store, &id, wanted.seq)?,
         }
     };
     let seq = wanted.seq;

@@ -11,8 +11,8 @@ use super::{Exit, out, out_json};
 use crate::cli::ReviveArgs;
 use crate::clock::Time;
 use crate::env::Env;
-use crate::surgery::{advise, plan};
 use crate::surgery::when::When;
+use crate::surgery::{advise, plan};
 use crate::transcript::round::Session;
 
 /// Runs the verb.

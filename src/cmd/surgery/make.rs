@@ -2,23 +2,22 @@
 //! are ready before the first gets its name, so that none is left without the others.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 
 use super::numbers;
 use super::progress::Progress;
 use super::source::Store;
+use super::target::{Target, cwd, dialect};
 use super::{view, write};
 use crate::cli::OutputArgs;
 use crate::clock::Time;
 use crate::env::Env;
 use crate::index::{Detail, Export};
-use crate::store::fork::{self, Fork, Written};
-use crate::store::paths::config_folder;
+use crate::store::fork::{Fork, Written};
 use crate::surgery::cost::Cost;
 use crate::surgery::export::{Birth, Report};
-use crate::surgery::ids;
 use crate::surgery::plan::{Place, Plan};
 use crate::surgery::ranges;
 
@@ -57,14 +56,6 @@ impl Made {
     pub fn dialect(&self) -> &str {
         dialect(&self.plan)
     }
-}
-
-fn cwd(plan: &Plan) -> Option<&str> {
-    plan.sessions.iter().find_map(|session| session.cwd.as_deref())
-}
-
-fn dialect(plan: &Plan) -> &str {
-    plan.sessions.first().map_or("claude", |session| &session.dialect)
 }
 
 /// Makes one session.
@@ -109,7 +100,9 @@ pub fn all(
         match recorded {
             Ok(made) => all.push(made),
             Err(why) => {
-                all.iter().for_each(|made| take_back(store, now, made));
+                for made in &all {
+                    take_back(store, now, made);
+                }
                 return Err(why);
             }
         }
@@ -121,68 +114,6 @@ pub fn all(
 struct Ready {
     made: Made,
     draft: Option<Fork>,
-}
-
-/// Where a session goes.
-struct Target {
-    id: String,
-    path: PathBuf,
-    by_id: bool,
-    note: Option<String>,
-}
-
-impl Target {
-    fn of(
-        env: &Env,
-        now: Time,
-        plan: &Plan,
-        number: usize,
-        output: &OutputArgs,
-    ) -> anyhow::Result<Self> {
-        let seed = format!("{now:?} {} {number}", std::process::id());
-        let fresh = ids::Source::new(&seed, &plan.lineage.parent_session).uuid("session");
-        let mut id = fresh.as_str().to_owned();
-        let own = own_folder(env, plan);
-        let mut note = None;
-        let path = match &output.out {
-            None => own
-                .clone()
-                .context("the session's rows don't say in which folder it ran; say with --out where the new one goes")?
-                .join(format!("{id}.jsonl")),
-            Some(folder) if folder.is_dir() => folder.join(format!("{id}.jsonl")),
-            Some(file) if file.extension().is_none_or(|end| end != "jsonl") => bail!(
-                "{} is no folder that is there, and ends in no .jsonl: the client would not take it for a session",
-                file.display()
-            ),
-            Some(file) => {
-                let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-                if ids::uuid(&stem).is_some() {
-                    id = stem.into_owned();
-                } else if dialect(plan) == "claude" {
-                    note = Some(format!(
-                        "the client goes on in {id}.jsonl beside the file: it names a session's file by its id"
-                    ));
-                }
-                file.clone()
-            }
-        };
-        let path = std::path::absolute(&path)
-            .with_context(|| format!("{} can't be a file's path", path.display()))?;
-        if path.symlink_metadata().is_ok() {
-            bail!("{} is there already; nothing is ever overwritten", path.display());
-        }
-        let by_id = own.is_some_and(|own| path == own.join(format!("{id}.jsonl")));
-        Ok(Self { id, path, by_id, note })
-    }
-}
-
-/// The client's folder of the project that the session ran in.
-fn own_folder(env: &Env, plan: &Plan) -> Option<PathBuf> {
-    if dialect(plan) != "claude" {
-        let source = plan.sessions.iter().find_map(|session| session.source.as_deref())?;
-        return Some(Path::new(source).parent()?.to_path_buf());
-    }
-    Some(config_folder(env)?.join("projects").join(fork::project_name(cwd(plan)?)))
 }
 
 /// Everything but the name: counted, exported, looked at.

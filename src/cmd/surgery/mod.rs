@@ -8,6 +8,7 @@ pub mod numbers;
 mod progress;
 pub mod source;
 pub mod start;
+mod target;
 mod undo;
 pub mod view;
 mod write;

@@ -52,7 +52,9 @@ pub fn run(env: &Env, now: Time, id: Option<&str>, json: bool) -> anyhow::Result
         out_json(&json!({ "id": export.id, "removed": removed }))?;
     } else {
         out(format_args!("removed {name} ({})", export.operation));
-        removed.iter().for_each(|path| out(format_args!("  {path}")));
+        for path in removed {
+            out(format_args!("  {path}"));
+        }
     }
     Ok(Exit::Done)
 }

@@ -1,0 +1,94 @@
+//! Where a new session goes, and what it is called.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+
+use crate::cli::OutputArgs;
+use crate::clock::Time;
+use crate::env::Env;
+use crate::store::fork;
+use crate::store::paths::config_folder;
+use crate::surgery::ids;
+use crate::surgery::plan::Plan;
+
+/// Where a session goes.
+pub struct Target {
+    /// Its id.
+    pub id: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// Whether the client finds it by its id: it lies in the client's folder of the project.
+    pub by_id: bool,
+    /// What is to be said of the place.
+    pub note: Option<String>,
+}
+
+impl Target {
+    /// The place that was asked for, else the client's folder of the project; the `number`
+    /// tells the children of a split apart.
+    ///
+    /// # Errors
+    /// A place that is none, or is taken.
+    pub fn of(
+        env: &Env,
+        now: Time,
+        plan: &Plan,
+        number: usize,
+        output: &OutputArgs,
+    ) -> anyhow::Result<Self> {
+        let seed = format!("{now:?} {} {number}", std::process::id());
+        let fresh = ids::Source::new(&seed, &plan.lineage.parent_session).uuid("session");
+        let mut id = fresh.as_str().to_owned();
+        let own = own_folder(env, plan);
+        let mut note = None;
+        let path = match &output.out {
+            None => own
+                .clone()
+                .context("the session's rows don't say in which folder it ran; say with --out where the new one goes")?
+                .join(format!("{id}.jsonl")),
+            Some(folder) if folder.is_dir() => folder.join(format!("{id}.jsonl")),
+            Some(file) if file.extension().is_none_or(|end| end != "jsonl") => bail!(
+                "{} is no folder that is there, and ends in no .jsonl: the client would not take it for a session",
+                file.display()
+            ),
+            Some(file) => {
+                let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+                if ids::uuid(&stem).is_some() {
+                    id = stem.into_owned();
+                } else if dialect(plan) == "claude" {
+                    note = Some(format!(
+                        "the client goes on in {id}.jsonl beside the file: it names a session's file by its id"
+                    ));
+                }
+                file.clone()
+            }
+        };
+        let path = std::path::absolute(&path)
+            .with_context(|| format!("{} can't be a file's path", path.display()))?;
+        if path.symlink_metadata().is_ok() {
+            bail!("{} is there already; nothing is ever overwritten", path.display());
+        }
+        let by_id = own.is_some_and(|own| path == own.join(format!("{id}.jsonl")));
+        Ok(Self { id, path, by_id, note })
+    }
+}
+
+/// The client's folder of the project that the session ran in.
+fn own_folder(env: &Env, plan: &Plan) -> Option<PathBuf> {
+    if dialect(plan) != "claude" {
+        let source = plan.sessions.iter().find_map(|session| session.source.as_deref())?;
+        return Some(Path::new(source).parent()?.to_path_buf());
+    }
+    Some(config_folder(env)?.join("projects").join(fork::project_name(cwd(plan)?)))
+}
+
+/// The folder that the plan's first session with one ran in.
+pub fn cwd(plan: &Plan) -> Option<&str> {
+    plan.sessions.iter().find_map(|session| session.cwd.as_deref())
+}
+
+/// How its sessions are written.
+pub fn dialect(plan: &Plan) -> &str {
+    plan.sessions.first().map_or("claude", |session| &session.dialect)
+}
