@@ -1,14 +1,24 @@
 //! Sessions as clients write them (`fixtures/transcripts`, recorded and then shortened), and
 //! the rounds that are in them.
-#![allow(clippy::disallowed_methods, reason = "tests read their fixtures")]
 
 use super::dialect::{self, Scratch};
 use super::digest::Digest;
 use super::round::{Round, Words};
 
-fn read(name: &str) -> Vec<u8> {
-    let path = format!("{}/fixtures/transcripts/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
-    std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
+macro_rules! recorded {
+    ($($name:literal)*) => {
+        [$(($name, include_bytes!(concat!("../../fixtures/transcripts/", $name, ".jsonl")))),*]
+    };
+}
+
+/// Every session by its name.
+pub(crate) static RECORDED: [(&str, &[u8]); 10] = recorded!(
+    "cleared" "compaction" "main" "notified" "odd" "parallel" "pi" "queued" "rewound" "subagent"
+);
+
+/// The session of that name.
+fn read(name: &str) -> &'static [u8] {
+    RECORDED.iter().find(|(known, _)| *known == name).unwrap().1
 }
 
 /// A digest of a session, and its rounds.
@@ -113,7 +123,7 @@ const ROUNDS: [(&str, &[&str]); 10] = [
 #[test]
 fn recorded_sessions_have_their_rounds() {
     for (name, expected) in ROUNDS {
-        let (_, rounds) = digest(&read(name));
+        let (_, rounds) = digest(read(name));
         let seen: Vec<String> = rounds.iter().map(|(round, _)| told(round)).collect();
         assert_eq!(seen, expected, "{name}");
         for (round, words) in &rounds {
@@ -126,7 +136,7 @@ fn recorded_sessions_have_their_rounds() {
 #[test]
 fn recorded_sessions_say_what_they_are() {
     let told = |name| {
-        let (digest, _) = digest(&read(name));
+        let (digest, _) = digest(read(name));
         let facts = digest.session();
         [&facts.id, &facts.subagent, &facts.parent].map(Clone::clone)
     };
@@ -142,14 +152,14 @@ fn recorded_sessions_say_what_they_are() {
 /// A prompt that came while the agent was at work is part of the round, and found.
 #[test]
 fn what_was_queued_is_said() {
-    let (_, rounds) = digest(&read("queued"));
+    let (_, rounds) = digest(read("queued"));
     assert_eq!(rounds[0].1.user, "first prompt\n\nKICKOFF go on");
 }
 
 /// Who does what, on which files.
 #[test]
 fn calls_are_counted_with_their_files() {
-    let (_, rounds) = digest(&read("main"));
+    let (_, rounds) = digest(read("main"));
     let round = &rounds[0].0;
     let tools: Vec<_> = round.tools.iter().map(|(name, count)| (name.as_str(), *count)).collect();
     assert_eq!(tools, [("Agent", 1), ("Bash", 2), ("Read", 1), ("Write", 1)]);

@@ -8,7 +8,7 @@ pub mod dialect;
 pub mod digest;
 pub mod fill;
 #[cfg(test)]
-mod fixtures;
+pub(crate) mod fixtures;
 #[cfg(test)]
 pub(crate) mod generate;
 #[cfg(test)]

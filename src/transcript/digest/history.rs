@@ -66,9 +66,25 @@ impl History {
         if let Some((_, round)) = self.strays.iter().rev().find(|(stray, _)| *stray == id) {
             return Some(*round);
         }
-        let at = self.ids.iter().rposition(|known| *known == id)? as u32;
+        let at = last_of(&self.ids, id)? as u32;
         Some(self.ends.partition_point(|end| *end <= at) as u32)
     }
+}
+
+/// Where `id` is for the last time. A file whose links are all broken asks at every row.
+fn last_of(ids: &[u32], id: u32) -> Option<usize> {
+    /// So many are compared without a branch between them.
+    const AT_ONCE: usize = 64;
+    let mut end = ids.len();
+    while end > 0 {
+        let begin = end.saturating_sub(AT_ONCE);
+        let here = &ids[begin..end];
+        if here.iter().fold(false, |found, known| found | (*known == id)) {
+            return here.iter().rposition(|known| *known == id).map(|at| begin + at);
+        }
+        end = begin;
+    }
+    None
 }
 
 fn short(id: &str) -> u32 {
@@ -101,5 +117,44 @@ mod hex {
             digits.and_then(|digits| u32::from_str_radix(digits, 16).ok())
         });
         numbers.collect::<Option<_>>().ok_or_else(|| D::Error::custom("ids are no hex digits"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_many_is_found() {
+        let ids: Vec<u32> = (0..1_000).map(|n| n % 300).collect();
+        for id in 0..310 {
+            assert_eq!(last_of(&ids, id), ids.iter().rposition(|known| *known == id), "{id}");
+        }
+    }
+
+    #[test]
+    fn rounds_are_found_by_any_of_their_rows() {
+        let mut history = History::default();
+        assert_eq!(history.row("zero", None), None);
+        for round in 1..=3 {
+            history.end(Some(round * 100));
+            for row in 0..3 {
+                history.row(&format!("{round}-{row}"), Some(&format!("{round}-{}", row - 1)));
+            }
+        }
+        history.end(None);
+        assert_eq!(
+            [0, 1, 2, 3, 4].map(|n| history.used(n)),
+            [Some(100), Some(200), Some(300), None, None]
+        );
+        assert_eq!(history.row("4-0", Some("2-1")), Some(2));
+        assert_eq!(history.row("4-1", Some("4-0")), Some(4));
+        // Behind a rewind in the midst of a round.
+        assert_eq!(history.row("4-2", Some("1-2")), Some(1));
+        assert_eq!(history.row("4-3", Some("4-2")), Some(1));
+        assert_eq!(history.find("4-2"), Some(1));
+        assert_eq!(history.find("4-1"), Some(4));
+        assert_eq!(history.find("zero"), Some(0));
+        assert_eq!(history.find("nowhere"), None);
     }
 }
