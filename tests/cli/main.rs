@@ -21,4 +21,5 @@ mod surgery;
 mod store;
 mod surgery_tags;
 mod usage;
+mod validate;
 mod views;

@@ -101,6 +101,9 @@ impl Checked<'_> {
     }
 }
 
+/// Rounds that are looked through for what a compaction kept: it keeps the latest.
+const FURTHEST: u32 = 500;
+
 /// Puts what a compaction kept of the rounds before it behind its summary: it is in the
 /// context, and lies elsewhere.
 fn preserved(
@@ -123,8 +126,8 @@ fn preserved(
         Kept::Ids(ids) => ids.len(),
         Kept::From(_) => 1,
     };
-    let mut seq = place.seq;
-    while missing > 0 && seq > 1 {
+    let (mut seq, last) = (place.seq, place.seq.saturating_sub(FURTHEST));
+    while missing > 0 && seq > last.max(1) {
         seq -= 1;
         let (mut all, mut some) = (Rows::default(), Rows::default());
         read(Place { seq, ..place }, &mut all)?;
