@@ -55,13 +55,18 @@ pub fn fields(bytes: &[u8], found: &mut Vec<Field>) -> Option<usize> {
 
 /// The value of the field `name` of the object that begins `bytes`, without looking behind it.
 pub fn find<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    locate(bytes, name).map(|at| at.of(bytes))
+}
+
+/// Where [`find`] finds it.
+pub fn locate(bytes: &[u8], name: &str) -> Option<Span> {
     let mut cursor = Cursor::new(bytes);
     let mut more = cursor.enter(b'{')?;
     while more {
         let found = cursor.name()?.of(bytes) == name.as_bytes();
         let value = cursor.value()?;
         if found {
-            return Some(value.of(bytes));
+            return Some(value);
         }
         more = cursor.more(b'}')?;
     }

@@ -8,7 +8,7 @@ use super::form::{Call, Form, Kept, Link};
 use super::splice::{self, Object};
 use crate::surgery::ids::{Fresh, Source};
 use crate::surgery::plan::Plan;
-use crate::transcript::dialect::{self, Dialect, Kind, Row, Scratch};
+use crate::transcript::dialect::{self, Block, BlockKind, Dialect, Kind, Row};
 use crate::transcript::round::Session;
 use crate::transcript::rows::Rows;
 use crate::transcript::span::{self, Field, Span};
@@ -55,19 +55,16 @@ impl Form for Claude {
         source.uuid(old)
     }
 
-    fn calls(&self, line: &[u8], row: &Row, items: &mut Vec<Span>, found: &mut dyn FnMut(Call)) {
-        let (block, name, result) = match row.kind {
+    fn calls(&self, line: &[u8], row: &Row, blocks: &[Block], found: &mut dyn FnMut(Call)) {
+        let (kind, name, result) = match row.kind {
             Kind::Assistant => (&b"\"tool_use\""[..], "id", false),
             Kind::ToolResult => (&b"\"tool_result\""[..], "tool_use_id", true),
             _ => return,
         };
-        let Some(content) = row.content.map(|at| at.of(line)) else { return };
-        if span::items(content, items).is_none() {
-            return;
-        }
-        for (item, at) in items.iter().enumerate() {
-            let json = at.of(content);
-            if span::find(json, "type") == Some(block)
+        for (item, block) in blocks.iter().enumerate() {
+            let json = block.span.of(line);
+            if matches!(block.kind, BlockKind::ToolUse | BlockKind::ToolResult)
+                && span::find(json, "type") == Some(kind)
                 && let Some(id) = span::find(json, name).and_then(span::plain)
             {
                 found(Call { id, item, result });
@@ -78,17 +75,15 @@ impl Form for Claude {
     fn row(
         &self,
         line: &[u8],
+        fields: &[Field],
         row: &Row,
         link: &Link,
-        scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Option<Span> {
-        let mut fields = std::mem::take(&mut scratch.fields);
-        span::fields(line, &mut fields);
         let (mut chained, mut named, mut timed, mut usage) = (false, false, false, None);
         let agent = of_agent(link.source);
         let mut object = Object::new(out);
-        for Field { name, value } in &fields {
+        for Field { name, value } in fields {
             let (name, json) = (name.of(line), value.of(line));
             match name {
                 b"uuid" => object.plain(name, link.id),
@@ -121,7 +116,7 @@ impl Form for Claude {
                 b"isCompactSummary" | b"isVisibleInTranscriptOnly" if row.kind == Kind::Summary => {
                 }
                 b"message" if row.kind == Kind::Assistant => {
-                    usage = message(json, link, scratch, object.out(name));
+                    usage = message(json, row.used.is_some(), link, object.out(name));
                 }
                 _ => {
                     object.json(name, json);
@@ -145,7 +140,6 @@ impl Form for Claude {
             object.json(b"brainGuard", lineage.as_bytes());
         }
         object.end_line();
-        scratch.fields = fields;
         usage
     }
 
@@ -266,26 +260,17 @@ fn parent(object: &mut Object, parent: Option<&str>) {
 }
 
 /// Writes an assistant's message, under its own id or a fresh one; gives back where its usage
-/// lies in `out`.
-fn message(json: &[u8], link: &Link, scratch: &mut Scratch, out: &mut Vec<u8>) -> Option<Span> {
-    let mut fields = std::mem::take(&mut scratch.message);
-    let mut usage = None;
-    if span::fields(json, &mut fields).is_none() {
-        out.extend_from_slice(json);
-    } else {
-        let mut object = Object::new(out);
-        for Field { name, value } in &fields {
-            let (name, json) = (name.of(json), value.of(json));
-            match (name, link.message) {
-                (b"id", Some(fresh)) => object.plain(name, fresh),
-                (b"usage", _) => usage = Some(object.json(name, json)),
-                _ => {
-                    object.json(name, json);
-                }
-            }
+/// lies in `out`, where that counts.
+fn message(json: &[u8], counts: bool, link: &Link, out: &mut Vec<u8>) -> Option<Span> {
+    let start = out.len();
+    match link.message.and_then(|fresh| Some((fresh, span::locate(json, "id")?))) {
+        Some((fresh, id)) => {
+            out.extend_from_slice(&json[..id.start]);
+            splice::quote(fresh, out);
+            out.extend_from_slice(&json[id.end..]);
         }
-        object.end();
+        None => out.extend_from_slice(json),
     }
-    scratch.message = fields;
-    usage
+    let usage = Some(()).filter(|()| counts).and_then(|()| span::locate(&out[start..], "usage"));
+    usage.map(|at| at.shifted(start))
 }

@@ -7,10 +7,10 @@ use super::{Birth, claude, pi};
 use crate::clock::Time;
 use crate::surgery::ids::{Fresh, Source};
 use crate::surgery::plan::{Lineage, Operation, Plan};
-use crate::transcript::dialect::{Dialect, Row, Scratch};
+use crate::transcript::dialect::{Block, Dialect, Row};
 use crate::transcript::round::Session;
 use crate::transcript::rows::Rows;
-use crate::transcript::span::Span;
+use crate::transcript::span::{Field, Span};
 
 /// What a row gets in the new session.
 pub(super) struct Link<'a> {
@@ -88,15 +88,15 @@ pub(super) trait Form: Sync {
     fn fresh(&self, source: &Source, old: &str) -> Fresh;
 
     /// The tool calls and results of a row, in order.
-    fn calls(&self, line: &[u8], row: &Row, items: &mut Vec<Span>, found: &mut dyn FnMut(Call));
+    fn calls(&self, line: &[u8], row: &Row, blocks: &[Block], found: &mut dyn FnMut(Call));
 
-    /// Writes a row; gives back where its usage lies in `out`.
+    /// Writes a row, whose fields are given; gives back where its usage lies in `out`.
     fn row(
         &self,
         line: &[u8],
+        fields: &[Field],
         row: &Row,
         link: &Link,
-        scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Option<Span>;
 

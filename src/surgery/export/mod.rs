@@ -21,9 +21,9 @@ use super::ids::{self, Fresh, Keys};
 use super::plan::{Place, Plan};
 use super::table;
 use crate::clock::Time;
-use crate::transcript::dialect::Scratch;
+use crate::transcript::dialect::{Block, Scratch};
 use crate::transcript::round::Session;
-use crate::transcript::span::Span;
+use crate::transcript::span::{Field, Span};
 use form::{Form, Link};
 
 /// What the rows of the new session share.
@@ -103,6 +103,9 @@ pub struct Exporter<'p> {
     lineage: Option<String>,
     report: Report,
     scratch: Scratch,
+    /// Fields and blocks of the rows of the piece.
+    fields: Vec<Field>,
+    blocks: Vec<Block>,
 }
 
 impl<'p> Exporter<'p> {
@@ -135,6 +138,8 @@ impl<'p> Exporter<'p> {
             lineage: Some(form::lineage(plan, birth)),
             report: Report::default(),
             scratch: Scratch::default(),
+            fields: Vec::new(),
+            blocks: Vec::new(),
         })
     }
 

@@ -5,7 +5,7 @@ use super::form::{self, Call, Form, Kept, Link};
 use super::splice::{self, Object};
 use crate::surgery::ids::{Fresh, Source};
 use crate::surgery::plan::Plan;
-use crate::transcript::dialect::{self, Dialect, Kind, Row, Scratch};
+use crate::transcript::dialect::{self, Block, BlockKind, Dialect, Kind, Row};
 use crate::transcript::round::Session;
 use crate::transcript::rows::Rows;
 use crate::transcript::span::{self, Field, Span};
@@ -48,7 +48,7 @@ impl Form for Pi {
         source.hex(old, 16)
     }
 
-    fn calls(&self, line: &[u8], row: &Row, items: &mut Vec<Span>, found: &mut dyn FnMut(Call)) {
+    fn calls(&self, line: &[u8], row: &Row, blocks: &[Block], found: &mut dyn FnMut(Call)) {
         if row.kind == Kind::ToolResult {
             let id = span::find(line, "message").and_then(|m| span::find(m, "toolCallId"));
             if let Some(id) = id.and_then(span::plain) {
@@ -56,15 +56,9 @@ impl Form for Pi {
             }
             return;
         }
-        let content = row.content.filter(|_| row.kind == Kind::Assistant).map(|at| at.of(line));
-        let Some(content) = content else { return };
-        if span::items(content, items).is_none() {
-            return;
-        }
-        for (item, at) in items.iter().enumerate() {
-            let json = at.of(content);
-            if span::find(json, "type") == Some(b"\"toolCall\"")
-                && let Some(id) = span::find(json, "id").and_then(span::plain)
+        for (item, block) in blocks.iter().enumerate() {
+            if block.kind == BlockKind::ToolUse
+                && let Some(id) = span::find(block.span.of(line), "id").and_then(span::plain)
             {
                 found(Call { id, item, result: false });
             }
@@ -74,9 +68,9 @@ impl Form for Pi {
     fn row(
         &self,
         line: &[u8],
+        fields: &[Field],
         row: &Row,
         link: &Link,
-        scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Option<Span> {
         if row.kind == Kind::Boundary {
@@ -84,12 +78,10 @@ impl Form for Pi {
             self.message(&[SUMMARY.0, &summary, SUMMARY.1].concat(), link, out);
             return None;
         }
-        let mut fields = std::mem::take(&mut scratch.fields);
-        span::fields(line, &mut fields);
         let mut usage = None;
         let mut object = Object::new(out);
         head(&mut object, span::find(line, "type").and_then(span::plain).unwrap_or("custom"), link);
-        for Field { name, value } in &fields {
+        for Field { name, value } in fields {
             let (name, json) = (name.of(line), value.of(line));
             match name {
                 b"type" | b"id" | b"parentId" | b"timestamp" | b"forkedFrom" => {}
@@ -101,11 +93,7 @@ impl Form for Pi {
                 }
                 b"message" if row.kind == Kind::Assistant => {
                     let at = object.json(name, json);
-                    let mut message = std::mem::take(&mut scratch.message);
-                    span::fields(json, &mut message);
-                    let found = message.iter().find(|f| f.name.of(json) == b"usage");
-                    usage = found.map(|f| f.value.shifted(at.start));
-                    scratch.message = message;
+                    usage = span::locate(json, "usage").map(|used| used.shifted(at.start));
                 }
                 _ => {
                     object.json(name, json);
@@ -114,7 +102,6 @@ impl Form for Pi {
         }
         provenance(&mut object, link);
         object.end_line();
-        scratch.fields = fields;
         usage
     }
 

@@ -2,6 +2,7 @@
 //! answers.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use memchr::memmem;
 
@@ -24,8 +25,9 @@ struct Entry<'a> {
     fresh: Fresh,
     /// Its API message.
     message: Option<Key>,
-    /// It may hold thinking.
-    thinks: bool,
+    /// Where its fields and its blocks are noted.
+    fields: Range<usize>,
+    blocks: Range<usize>,
     gone: bool,
 }
 
@@ -33,6 +35,8 @@ impl Exporter<'_> {
     /// Appends a round, whose rows are given as they are in the store.
     pub fn round(&mut self, place: Place, rows: &Rows, out: &mut Vec<u8>) {
         self.usages.clear();
+        self.fields.clear();
+        self.blocks.clear();
         let mut entries = self.entries(place, rows);
         self.pair(place, &mut entries);
         let order = order(&entries);
@@ -54,7 +58,6 @@ impl Exporter<'_> {
         let session = &self.plan.sessions[place.session];
         let dialect = self.form.dialect();
         let mut entries = Vec::with_capacity(rows.ends.len());
-        let mut blocks = Vec::new();
         let reference = table::reference(session, place.seq);
         let mut lens = Lens::new(dialect, rows.iter(), self.plan.fidelity, reference);
         for (number, line) in rows.iter().enumerate() {
@@ -74,62 +77,82 @@ impl Exporter<'_> {
                 continue;
             }
             let Some(left) = lens.row(line, &row) else { continue };
-            let fresh = self.form.fresh(&self.sources[place.session], id);
-            if !self.written.insert(ids::key(fresh.as_str())) {
-                self.note(place, format_args!("a second row with the id {id} left out"));
-                continue;
-            }
             if matches!(row.content.map(|at| at.of(line)), Some(b"\"\"" | b"[]")) {
                 self.note(place, format_args!("a row whose message is empty left out"));
                 continue;
             }
-            let thinks = row.kind == Kind::Assistant && memmem::find(line, b"hinking\"").is_some();
-            if thinks {
-                dialect.blocks(line, &row, &mut self.scratch, &mut blocks);
-                let thinking = blocks.iter().filter(|b| b.kind == BlockKind::Thinking);
-                self.thinking.extend(thinking.map(|b| ids::digest(b.span.of(line))));
+            let fresh = self.form.fresh(&self.sources[place.session], id);
+            if !self.written.insert(ids::key(fresh.as_str())) {
+                self.note(place, format_args!("a second row with the id {id} left out"));
+                continue;
             }
             let found = &mut self.report.companions;
             self.form.companions(line, &mut |path| {
                 found.insert(Companion { session: place.session, path });
             });
             let message = row.message.map(ids::key);
-            let mut entry = Entry { line: left, row, fresh, message, thinks, gone: false };
-            if let Cow::Owned(line) = &entry.line {
-                let left = dialect.row(line, &mut self.scratch);
-                (entry.row.kind, entry.row.content) = (left.kind, left.content);
+            let line = Cow::Borrowed(line);
+            let (fields, blocks) = self.noted();
+            let mut entry = Entry { line, row, fresh, message, fields, blocks, gone: false };
+            if row.kind == Kind::Assistant {
+                self.remember(&entry);
             }
-            if row.kind == Kind::Assistant
-                && (thinks || memmem::find(line, b"\"text\":\"\"").is_some())
-            {
-                dialect.blocks(&entry.line, &entry.row, &mut self.scratch, &mut blocks);
-                let taken = |b: &Block| self.form.taken(b.span.of(&entry.line));
-                let refused = (0..blocks.len()).filter(|at| !taken(&blocks[*at]));
-                let refused: Vec<usize> = refused.collect();
-                if !refused.is_empty() {
-                    let count = refused.len();
-                    self.note(
-                        place,
-                        format_args!("{count} blocks that the API does not take left out"),
-                    );
-                    self.take(&mut entry, &refused);
-                }
+            if let Cow::Owned(line) = left {
+                self.replace(&mut entry, line);
+            }
+            if entry.row.kind == Kind::Assistant {
+                self.refuse(place, &mut entry);
             }
             entries.push(entry);
         }
         entries
     }
 
+    /// Notes fields and blocks of the row that was read last.
+    fn noted(&mut self) -> (Range<usize>, Range<usize>) {
+        let (fields, blocks) = (self.fields.len(), self.blocks.len());
+        self.fields.extend_from_slice(&self.scratch.fields);
+        self.blocks.extend_from_slice(self.scratch.blocks());
+        (fields..self.fields.len(), blocks..self.blocks.len())
+    }
+
+    /// Another line in the place of a row's.
+    fn replace<'a>(&mut self, entry: &mut Entry<'a>, line: Vec<u8>) {
+        let row = self.form.dialect().row(&line, &mut self.scratch);
+        (entry.row.kind, entry.row.content) = (row.kind, row.content);
+        (entry.fields, entry.blocks) = self.noted();
+        entry.line = Cow::Owned(line);
+    }
+
+    /// Remembers a row's thinking as its source has it.
+    fn remember(&mut self, entry: &Entry) {
+        let blocks = &self.blocks[entry.blocks.clone()];
+        let thinking = blocks.iter().filter(|b| b.kind == BlockKind::Thinking);
+        self.thinking.extend(thinking.map(|b| ids::digest(b.span.of(&entry.line))));
+    }
+
+    /// Takes out what the API refuses.
+    fn refuse(&mut self, place: Place, entry: &mut Entry) {
+        let blocks = &self.blocks[entry.blocks.clone()];
+        let taken = |block: &Block| self.form.taken(block.span.of(&entry.line));
+        let refused: Vec<usize> = (0..blocks.len()).filter(|item| !taken(&blocks[*item])).collect();
+        if !refused.is_empty() {
+            let count = refused.len();
+            self.note(place, format_args!("{count} blocks that the API does not take left out"));
+            self.take(entry, &refused);
+        }
+    }
+
     /// Takes out calls that nothing answers before the next message and results that nobody
     /// asked for, and gives calls whose id the new session has already a fresh one.
     fn pair(&mut self, place: Place, entries: &mut [Entry]) {
         let mut pairs = Pairs::default();
-        let mut items = Vec::new();
-        for (at, entry) in entries.iter().enumerate() {
+        for (at, entry) in entries.iter().enumerate().filter(|(_, e)| !e.gone) {
             if entry.row.kind == Kind::Assistant {
                 pairs.message(entry.message);
             }
-            self.form.calls(&entry.line, &entry.row, &mut items, &mut |call| {
+            let blocks = &self.blocks[entry.blocks.clone()];
+            self.form.calls(&entry.line, &entry.row, blocks, &mut |call| {
                 let key = ids::key(call.id);
                 pairs.call(key, at, &call);
                 if !call.result && !self.calls.insert(key) {
@@ -159,10 +182,7 @@ impl Exporter<'_> {
     /// Takes items out of a row's message.
     fn take(&mut self, entry: &mut Entry, items: &[usize]) {
         match self.form.without(&entry.line, &entry.row, items) {
-            Some(line) => {
-                entry.row.content = self.form.dialect().row(&line, &mut self.scratch).content;
-                entry.line = Cow::Owned(line);
-            }
+            Some(line) => self.replace(entry, line),
             None => entry.gone = true,
         }
     }
@@ -184,14 +204,13 @@ impl Exporter<'_> {
                 rest = &rest[at + from.len()..];
             }
             line.extend_from_slice(rest);
-            entry.row.content = self.form.dialect().row(&line, &mut self.scratch).content;
-            entry.line = Cow::Owned(line);
+            self.replace(entry, line);
         }
     }
 
     /// Takes out thinking at the end of a message: the API refuses it there.
     fn end_thinking(&mut self, place: Place, entries: &mut [Entry], order: &[usize]) {
-        let (mut taken, mut blocks) = (0, Vec::new());
+        let mut taken = 0;
         let same = |a: &usize, b: &usize| {
             entries[*a].message.is_some() && entries[*a].message == entries[*b].message
         };
@@ -202,11 +221,7 @@ impl Exporter<'_> {
                 if entry.gone {
                     continue;
                 }
-                if !entry.thinks {
-                    break;
-                }
-                let dialect = self.form.dialect();
-                dialect.blocks(&entry.line, &entry.row, &mut self.scratch, &mut blocks);
+                let blocks = &self.blocks[entry.blocks.clone()];
                 let thinking = |b: &&Block| b.kind == BlockKind::Thinking;
                 let trailing = blocks.iter().rev().take_while(thinking).count();
                 taken += trailing;
@@ -227,6 +242,10 @@ impl Exporter<'_> {
 
     fn emit(&mut self, place: Place, entries: &[Entry], order: &[usize], out: &mut Vec<u8>) {
         let session = &self.plan.sessions[place.session];
+        for entry in entries.iter().filter(|e| e.gone) {
+            // Nothing may refer to it.
+            self.written.remove(&ids::key(entry.fresh.as_str()));
+        }
         // The message that is being written, and its id where that is a fresh one.
         let (mut current, mut renamed, mut used) = (None, None, None);
         for at in order.iter().filter(|at| !entries[**at].gone) {
@@ -258,7 +277,13 @@ impl Exporter<'_> {
                 known: &known,
                 ..Link::of(self.birth, session)
             };
-            let usage = self.form.row(&entry.line, &entry.row, &link, &mut self.scratch, out);
+            let usage = self.form.row(
+                &entry.line,
+                &self.fields[entry.fields.clone()],
+                &entry.row,
+                &link,
+                out,
+            );
             if let Some(usage) = usage.filter(|_| entry.row.used.is_some()) {
                 if used != Some(entry.message) {
                     self.usages.clear();

@@ -130,7 +130,10 @@ fn preserved(
     while missing > 0 && seq > last.max(1) {
         seq -= 1;
         let (mut all, mut some) = (Rows::default(), Rows::default());
-        read(Place { seq, ..place }, &mut all)?;
+        let earlier = Place { seq, ..place };
+        // Then its rows are there already.
+        let whole = plan.pieces.contains(&Piece::Round(earlier));
+        read(earlier, &mut all)?;
         let mut begun = matches!(kept, Kept::From(_))
             && !all.iter().any(|line| {
                 let id = dialect.row(line, &mut scratch).id;
@@ -147,7 +150,7 @@ fn preserved(
                     begun
                 }
             };
-            if wanted && row.kind != Kind::Boundary {
+            if wanted && row.kind != Kind::Boundary && !whole {
                 some.push(line);
             }
             let found = match &kept {

@@ -68,7 +68,7 @@ fn said(
     message: Option<&[u8]>,
     ledger: &mut Ledger,
     pairs: &mut Pairs,
-    scratch: &mut Scratch,
+    scratch: &Scratch,
 ) {
     let Some(message) = message.filter(|m| m.first() == Some(&b'{')) else {
         ledger.add(&rules::MESSAGE, "it has no message");
@@ -100,16 +100,14 @@ fn said(
         }
         return;
     }
-    let mut spans = std::mem::take(&mut scratch.spans);
-    if span::items(content, &mut spans).is_none() {
+    if content.first() != Some(&b'[') {
         ledger.add(&rules::MESSAGE, "the content of its message is neither a text nor a list");
-    } else if spans.is_empty() {
+    } else if scratch.blocks().is_empty() {
         ledger.add(&rules::EMPTY, "its message is empty");
     }
-    for at in &spans {
-        block(at.of(content), agent, ledger, pairs);
+    for found in scratch.blocks() {
+        block(found.span.of(line), agent, ledger, pairs);
     }
-    scratch.spans = spans;
 }
 
 fn block(json: &[u8], agent: bool, ledger: &mut Ledger, pairs: &mut Pairs) {

@@ -10,6 +10,9 @@ use crate::surgery::ids::{self, Key, Keys};
 /// Findings that are listed; all are counted.
 const LISTED: usize = 1000;
 
+/// Milliseconds that a client's row may be older than the one ahead of it.
+const PATIENCE: i64 = 1_000;
+
 /// References that are told one by one when they lead nowhere.
 const WAITING: usize = 100_000;
 
@@ -124,7 +127,9 @@ impl Ledger {
             return;
         };
         let time = time.timestamp_millis();
-        if self.time.is_some_and(|before| time < before) {
+        // The clients write attachments a moment after the row that they belong to.
+        let patience = if self.strict { 0 } else { PATIENCE };
+        if self.time.is_some_and(|before| time + patience < before) {
             if self.strict {
                 self.add(&rules::ORDER, &format!("{at} is before the time of the row ahead of it"));
             } else {

@@ -168,7 +168,7 @@ const BROKEN: &[(&str, &[&str], Edit)] = &[
     }),
     ("a call without its result", &["call-open", "result-type"], |f| {
         let to = r#"{"type":"text","text":"x","#;
-        f.edit("gave toolu_2_1", r#"{"tool_use_id":"toolu_2_1","type":"tool_result","#, to);
+        f.edit("gave toolu_2_2", r#"{"tool_use_id":"toolu_2_2","type":"tool_result","#, to);
     }),
     ("a result without its call", &["result-alone"], |f| {
         f.edit("ls toolu_2_1", r#"{"type":"tool_use","#, r#"{"type":"text","text":"x","#);
