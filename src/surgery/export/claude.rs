@@ -155,6 +155,8 @@ impl Form for Claude {
         object.plain(b"uuid", link.id);
         object.plain(b"timestamp", link.time);
         object.plain(b"userType", "external");
+        // The client's list leaves out sessions that no terminal has seen.
+        object.plain(b"entrypoint", "cli");
         object.text(b"cwd", &link.birth.cwd);
         object.text(b"sessionId", &link.birth.id);
         if let Some(lineage) = link.lineage {

@@ -7,6 +7,7 @@ mod form;
 mod laws;
 mod pairs;
 mod pi;
+mod preserved;
 mod round;
 mod splice;
 #[cfg(test)]

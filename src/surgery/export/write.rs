@@ -5,11 +5,10 @@ use std::io::{self, Write};
 
 use thiserror::Error;
 
-use super::form::Kept;
+use super::preserved::preserved;
 use super::{Birth, Exporter, Report, Say};
 use crate::surgery::plan::{Piece, Place, Plan};
 use crate::surgery::validate::{Finding, Validator};
-use crate::transcript::dialect::{Kind, Scratch};
 use crate::transcript::rows::Rows;
 use crate::transcript::span::Span;
 
@@ -99,85 +98,4 @@ impl Checked<'_> {
         self.bytes += rows.len() as u64;
         self.sink.write_all(rows)
     }
-}
-
-/// Rounds that are looked through for what a compaction kept: it keeps the latest.
-const FURTHEST: u32 = 500;
-
-/// Puts what a compaction kept of the rounds before it behind its summary: it is in the
-/// context, and lies elsewhere.
-fn preserved(
-    plan: &Plan,
-    place: Place,
-    exporter: &Exporter,
-    rows: &mut Rows,
-    read: &mut dyn FnMut(Place, &mut Rows) -> io::Result<()>,
-) -> io::Result<()> {
-    let session = &plan.sessions[place.session];
-    if !session.rounds.iter().any(|r| r.seq == place.seq && r.boundary) {
-        return Ok(());
-    }
-    let kept = exporter.form.behind(rows);
-    let dialect = exporter.form.dialect();
-    let mut scratch = Scratch::default();
-    let mut behind: Vec<Rows> = Vec::new();
-    let mut missing = match &kept {
-        Kept::Nothing => return Ok(()),
-        Kept::Ids(ids) => ids.len(),
-        Kept::From(_) => 1,
-    };
-    let (mut seq, last) = (place.seq, place.seq.saturating_sub(FURTHEST));
-    while missing > 0 && seq > last.max(1) {
-        seq -= 1;
-        let (mut all, mut some) = (Rows::default(), Rows::default());
-        let earlier = Place { seq, ..place };
-        // Then its rows are there already.
-        let whole = plan.pieces.contains(&Piece::Round(earlier));
-        read(earlier, &mut all)?;
-        let mut begun = matches!(kept, Kept::From(_))
-            && !all.iter().any(|line| {
-                let id = dialect.row(line, &mut scratch).id;
-                id.is_some_and(|id| matches!(&kept, Kept::From(first) if first == id))
-            });
-        for line in all.iter() {
-            let row = dialect.row(line, &mut scratch);
-            let Some(id) = row.id else { continue };
-            let wanted = match &kept {
-                Kept::Nothing => false,
-                Kept::Ids(ids) => ids.iter().any(|i| i == id),
-                Kept::From(first) => {
-                    begun |= first == id;
-                    begun
-                }
-            };
-            if wanted && row.kind != Kind::Boundary && !whole {
-                some.push(line);
-            }
-            let found = match &kept {
-                Kept::From(first) => first == id,
-                _ => wanted,
-            };
-            missing = missing.saturating_sub(usize::from(found));
-        }
-        behind.push(some);
-    }
-    if missing > 0 && matches!(kept, Kept::From(_)) {
-        // It begins nowhere: then nothing was kept.
-        return Ok(());
-    }
-    let mut joined = Rows::default();
-    let mut due = true;
-    for line in rows.iter() {
-        let kind = dialect.row(line, &mut scratch).kind;
-        if due && !matches!(kind, Kind::Boundary | Kind::Summary | Kind::Other) {
-            due = false;
-            behind.iter().rev().flat_map(Rows::iter).for_each(|line| joined.push(line));
-        }
-        joined.push(line);
-    }
-    if due {
-        behind.iter().rev().flat_map(Rows::iter).for_each(|line| joined.push(line));
-    }
-    *rows = joined;
-    Ok(())
 }

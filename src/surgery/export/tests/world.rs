@@ -177,6 +177,7 @@ impl Source {
                 source.rounds.push(Rows::default());
                 source.session.rounds.push(Round {
                     seq,
+                    follows: seq.checked_sub(1).filter(|before| *before > 0),
                     boundary: row.kind == Kind::Boundary,
                     user: true,
                     user_preview: format!("question {seq}"),
