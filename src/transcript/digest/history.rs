@@ -79,7 +79,7 @@ fn last_of(ids: &[u32], id: u32) -> Option<usize> {
     while end > 0 {
         let begin = end.saturating_sub(AT_ONCE);
         let here = &ids[begin..end];
-        if here.iter().fold(false, |found, known| found | (*known == id)) {
+        if here.iter().map(|known| u32::from(*known == id)).sum::<u32>() > 0 {
             return here.iter().rposition(|known| *known == id).map(|at| begin + at);
         }
         end = begin;
