@@ -70,9 +70,12 @@ pub fn uninstall(plan: &UninstallPlan, out: &mut dyn Write) -> Result<()> {
 
     let settings = plan.config.join("brain-guard");
     writeln!(out, "kept     .brain-guard/ in each project (compaction files)")?;
-    for (kept, holds) in
-        [(&plan.state, "state, log, copies of the sealed versions"), (&settings, "settings")]
-    {
+    let sessions = plan.data.join("sessions");
+    for (kept, holds) in [
+        (&plan.state, "state, log, copies of the sealed versions"),
+        (&settings, "settings"),
+        (&sessions, "inscribed sessions and their tags"),
+    ] {
         if kept.exists() {
             writeln!(out, "         {} ({holds})", kept.display())?;
         }

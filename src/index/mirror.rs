@@ -8,7 +8,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::open::{self, Db};
+use super::open::Db;
 use super::{Error, Index, rows, schema};
 use crate::store::blocks::Folder;
 use crate::transcript::round::Session;
@@ -40,7 +40,7 @@ impl Index {
         own.commit(transaction)?;
         match repeat(&all, &own, folder, touched) {
             // It is due, and will be done by whoever comes next.
-            Err(Error::Sqlite { source, .. }) if open::busy(&source) => {}
+            Err(Error::Busy { .. }) => {}
             other => other?,
         }
         Ok(result)
@@ -56,8 +56,10 @@ impl Index {
         for (session, agent) in due {
             let folder = self.root.folder(&agent, &session);
             // One that can't be read is told of where it is asked for.
-            if let Ok(Some(own)) = Db::read(&folder.database(), schema::SESSION) {
-                repeat(all, &own, &folder, Some(ALL))?;
+            let Ok(Some(own)) = Db::read(&folder.database(), schema::SESSION) else { continue };
+            match repeat(all, &own, &folder, Some(ALL)) {
+                Err(Error::Damaged { path, .. }) if path == own.path() => {}
+                other => other?,
             }
         }
         Ok(())

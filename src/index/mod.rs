@@ -153,8 +153,9 @@ impl Index {
 
     fn opened(&self, db: Db) -> Result<Rc<Db>, Error> {
         match self.heal(&db) {
-            // It is told of where something is to be written.
+            // It is told of where something is to be written, or done by whoever comes next.
             Err(Error::Sqlite { source, .. }) if open::unwritable(&source) => {}
+            Err(Error::Busy { .. }) => {}
             other => other?,
         }
         let db = Rc::new(db);

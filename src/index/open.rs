@@ -226,6 +226,6 @@ pub(super) fn unwritable(error: &rusqlite::Error) -> bool {
 }
 
 /// Whether others keep the database busy.
-pub(super) fn busy(error: &rusqlite::Error) -> bool {
+fn busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
