@@ -207,10 +207,14 @@ fn as_it_is(path: &Path) -> String {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
                 name.push(char::from(byte));
             }
-            _ => name.push_str(&format!("%{byte:02x}")),
+            _ => name.extend(['%', hex(byte >> 4), hex(byte & 15)]),
         }
     }
     name + "?immutable=1"
+}
+
+fn hex(digit: u8) -> char {
+    char::from_digit(u32::from(digit), 16).unwrap_or_default()
 }
 
 /// Whether nothing is left in the write-ahead log: then the file alone is the database.

@@ -46,12 +46,11 @@ pub fn expression(query: &str) -> Option<String> {
     let mut parts = Vec::new();
     let mut rest = query.trim_start();
     while !rest.is_empty() {
-        let (words, behind) = match rest.strip_prefix('"') {
-            Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
-            None => {
-                let end = rest.find(|c: char| c.is_whitespace() || c == '"').unwrap_or(rest.len());
-                rest.split_at(end)
-            }
+        let (words, behind) = if let Some(quoted) = rest.strip_prefix('"') {
+            quoted.split_once('"').unwrap_or((quoted, ""))
+        } else {
+            let end = rest.find(|c: char| c.is_whitespace() || c == '"').unwrap_or(rest.len());
+            rest.split_at(end)
         };
         let bare = words.trim_end_matches('*');
         let star = bare.len() < words.len() || behind.starts_with('*');
