@@ -1,92 +1,25 @@
 //! What holds for every session: the operations lose no round and double none, and what an
 //! index stands for can be read again.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod recorded;
+mod world;
+
+use std::collections::BTreeSet;
 
 use chrono::TimeDelta;
 use proptest::prelude::*;
 
-use super::export::{Birth, all};
 use super::fidelity::{Fidelity, Lens, Much};
 use super::plan::{
-    Map, Piece, Place, Plan, compress_before, compress_engagement, extract_engagement, in_context,
-    merge, on_branch, split,
+    Map, Piece, Place, compress_before, compress_engagement, extract_engagement, in_context, merge,
+    on_branch, split,
 };
-use super::when::{self, When};
+use super::when::When;
 use super::{inject, table};
 use crate::clock::Time;
 use crate::transcript::dialect::{BlockKind, Claude, Dialect, Kind, Scratch};
-use crate::transcript::digest::Digest;
 use crate::transcript::generate::{Generated, sessions};
-use crate::transcript::round::{Session, Words};
-use crate::transcript::rows::Rows;
-
-/// A session as the index and the store have it.
-#[derive(Debug, Clone, Default)]
-struct Read {
-    session: Session,
-    words: BTreeMap<u32, Words>,
-    rows: BTreeMap<u32, Rows>,
-}
-
-fn read(id: &str, bytes: &[u8]) -> Read {
-    let (mut digest, mut scratch, mut blocks) = (Digest::default(), Scratch::default(), Vec::new());
-    let mut read = Read::default();
-    let mut ended = Vec::new();
-    for line in bytes.split_inclusive(|b| *b == b'\n') {
-        let row = Claude.row(line, &mut scratch);
-        Claude.blocks(line, &row, &mut scratch, &mut blocks);
-        ended.extend(digest.row(&Claude, &row, line, &blocks, 0));
-        read.rows.entry(digest.seq()).or_default().push(line);
-    }
-    ended.extend(digest.open());
-    let (rounds, words): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
-    read.words = rounds.iter().map(|round| round.seq).zip(words).collect();
-    let facts = digest.session();
-    read.session = Session {
-        id: id.to_owned(),
-        agent: "claude".to_owned(),
-        dialect: "claude".to_owned(),
-        started: facts.started,
-        ended: facts.ended,
-        rounds,
-        ..Session::default()
-    };
-    read
-}
-
-/// What the plan's new session is, read again.
-fn made(id: &str, plan: &Plan, sources: &[&Read]) -> Result<(Read, String), TestCaseError> {
-    let birth = Birth {
-        id: id.to_owned(),
-        cwd: "/w".to_owned(),
-        now: when::tests::at("2027-01-01"),
-        tokens: None,
-        title: None,
-    };
-    let say = |vars: &[(&str, &str)]| {
-        let table = vars.iter().find(|(name, _)| *name == "table").map_or("", |(_, table)| table);
-        format!("[brain-guard]\n{table}")
-    };
-    let mut out = Vec::new();
-    let mut rows_of = |place: Place, rows: &mut Rows| {
-        let session = &plan.sessions[place.session].id;
-        let source = sources.iter().find(|s| s.session.id == *session).expect("a source");
-        *rows = source.rows[&place.seq].clone();
-        Ok(())
-    };
-    all(plan, &birth, &say, &mut rows_of, &mut out)
-        .map_err(|e| TestCaseError::fail(e.to_string()))?;
-    Ok((read(id, &out), String::from_utf8(out).expect("UTF-8")))
-}
-
-const IDS: [&str; 4] = [
-    "aaaaaaaa-0000-4000-8000-000000000001",
-    "bbbbbbbb-0000-4000-8000-000000000002",
-    "cccccccc-0000-4000-8000-000000000003",
-    "dddddddd-0000-4000-8000-000000000004",
-];
-const NAMES: [&str; 3] = ["console-work", "inscription", "matrix"];
+use world::{IDS, NAMES, Read, all_of, count, made, read, seqs};
 
 /// A session whose rounds are tagged.
 fn tagged() -> impl Strategy<Value = (Generated, Read)> {
@@ -106,22 +39,6 @@ fn fidelities() -> impl Strategy<Value = Fidelity> {
         tool_use,
         tool_result,
     })
-}
-
-fn seqs(places: impl Iterator<Item = Place>) -> Vec<u32> {
-    places.map(|place| place.seq).collect()
-}
-
-fn all_of(plan: &Plan) -> BTreeSet<Place> {
-    let left = &plan.left;
-    let left = left.rewound.iter().chain(&left.compacted).chain(&left.doubled).copied();
-    plan.whole().chain(plan.indexed()).chain(left).collect()
-}
-
-fn count(plan: &Plan) -> usize {
-    let left = &plan.left;
-    let left = left.rewound.len() + left.compacted.len() + left.doubled.len();
-    plan.whole().count() + plan.indexed().count() + left
 }
 
 /// Every word of `words` that stands in a block of its own stands in `page`.

@@ -1,0 +1,104 @@
+//! Sessions as the operations have them, and what is made of them, read again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use crate::surgery::export::{Birth, all};
+use crate::surgery::plan::{Place, Plan};
+use crate::surgery::when;
+use crate::transcript::dialect::{self, Scratch};
+use crate::transcript::digest::Digest;
+use crate::transcript::round::{Session, Words};
+use crate::transcript::rows::Rows;
+
+/// A session as the index and the store have it.
+#[derive(Debug, Clone, Default)]
+pub struct Read {
+    pub session: Session,
+    pub words: BTreeMap<u32, Words>,
+    pub rows: BTreeMap<u32, Rows>,
+}
+
+/// Reads a transcript.
+pub fn read(id: &str, bytes: &[u8]) -> Read {
+    let dialect =
+        dialect::of_first_line(bytes.split_inclusive(|b| *b == b'\n').next().unwrap_or_default());
+    let (mut digest, mut scratch, mut blocks) = (Digest::default(), Scratch::default(), Vec::new());
+    let mut read = Read::default();
+    let mut ended = Vec::new();
+    for line in bytes.split_inclusive(|b| *b == b'\n') {
+        let row = dialect.row(line, &mut scratch);
+        dialect.blocks(line, &row, &mut scratch, &mut blocks);
+        ended.extend(digest.row(dialect, &row, line, &blocks, 0));
+        read.rows.entry(digest.seq()).or_default().push(line);
+    }
+    ended.extend(digest.open());
+    let (rounds, words): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
+    read.words = rounds.iter().map(|round| round.seq).zip(words).collect();
+    let facts = digest.session();
+    read.session = Session {
+        id: id.to_owned(),
+        agent: "claude".to_owned(),
+        dialect: dialect.name().to_owned(),
+        started: facts.started,
+        ended: facts.ended,
+        rounds,
+        ..Session::default()
+    };
+    read
+}
+
+/// What the plan's new session is, read again.
+pub fn made(id: &str, plan: &Plan, sources: &[&Read]) -> Result<(Read, String), TestCaseError> {
+    let birth = Birth {
+        id: id.to_owned(),
+        cwd: "/w".to_owned(),
+        now: when::tests::at("2027-01-01"),
+        tokens: None,
+        title: None,
+    };
+    let say = |vars: &[(&str, &str)]| {
+        let table = vars.iter().find(|(name, _)| *name == "table").map_or("", |(_, table)| table);
+        format!("[brain-guard]\n{table}")
+    };
+    let mut out = Vec::new();
+    let mut rows_of = |place: Place, rows: &mut Rows| {
+        let session = &plan.sessions[place.session].id;
+        let source = sources.iter().find(|s| s.session.id == *session).expect("a source");
+        *rows = source.rows[&place.seq].clone();
+        Ok(())
+    };
+    all(plan, &birth, &say, &mut rows_of, &mut out)
+        .map_err(|e| TestCaseError::fail(e.to_string()))?;
+    Ok((read(id, &out), String::from_utf8(out).expect("UTF-8")))
+}
+
+/// Ids of new sessions.
+pub const IDS: [&str; 4] = [
+    "aaaaaaaa-0000-4000-8000-000000000001",
+    "bbbbbbbb-0000-4000-8000-000000000002",
+    "cccccccc-0000-4000-8000-000000000003",
+    "dddddddd-0000-4000-8000-000000000004",
+];
+/// Engagements.
+pub const NAMES: [&str; 3] = ["console-work", "inscription", "matrix"];
+
+/// The rounds' numbers.
+pub fn seqs(places: impl Iterator<Item = Place>) -> Vec<u32> {
+    places.map(|place| place.seq).collect()
+}
+
+/// The rounds that a plan says something of.
+pub fn all_of(plan: &Plan) -> BTreeSet<Place> {
+    let left = &plan.left;
+    let left = left.rewound.iter().chain(&left.compacted).chain(&left.doubled).copied();
+    plan.whole().chain(plan.indexed()).chain(left).collect()
+}
+
+/// How many it says something of.
+pub fn count(plan: &Plan) -> usize {
+    let left = &plan.left;
+    let left = left.rewound.len() + left.compacted.len() + left.doubled.len();
+    plan.whole().count() + plan.indexed().count() + left
+}
