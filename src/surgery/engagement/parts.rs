@@ -42,7 +42,7 @@ pub fn of(text: &str) -> Vec<Part> {
         };
         match event {
             Event::Start(Tag::MetadataBlock(MetadataBlockKind::YamlStyle)) => {
-                begin(PartKind::Front)
+                begin(PartKind::Front);
             }
             Event::Start(Tag::Heading { .. }) => begin(PartKind::Heading),
             Event::Start(Tag::TableRow | Tag::TableHead | Tag::Item) => begin(PartKind::Entry),

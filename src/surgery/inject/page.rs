@@ -113,7 +113,7 @@ impl Page<'_> {
                 BlockKind::ToolUse => self.call(json, row, field("id").as_deref()),
                 BlockKind::ToolResult => self.result(line, json, row),
                 BlockKind::Image => {
-                    self.line(&format!("[picture: {} bytes as written]", json.len()))
+                    self.line(&format!("[picture: {} bytes as written]", json.len()));
                 }
                 BlockKind::Row => self.fenced("### Part of the message", "json", &lossy(json)),
             }
@@ -125,7 +125,7 @@ impl Page<'_> {
             (Much::Omit, _) => {}
             (Much::Full, Some(text)) => self.fenced("### Thinking", "text", text),
             (Much::Full, None) => {
-                self.line("[thinking · redacted by the service: nobody can read it]")
+                self.line("[thinking · redacted by the service: nobody can read it]");
             }
             (Much::Summary, text) => self.line(&words::thinking(text, &self.reference)),
         }
@@ -244,7 +244,7 @@ fn closed(text: &str) -> String {
         let rest = &inner[length..];
         match open {
             None if length > 2 && !(mark == '`' && rest.contains('`')) => {
-                open = Some((mark, length))
+                open = Some((mark, length));
             }
             Some((c, n)) if c == mark && length >= n && rest.trim().is_empty() => open = None,
             _ => {}

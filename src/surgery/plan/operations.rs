@@ -74,8 +74,8 @@ fn at_round(session: &Session, context: &[u32], seq: u32) -> Result<(u32, Time),
         )));
     };
     // A round without a time began no earlier than the one before it ended.
-    let known = session.rounds.iter().filter(|r| r.seq <= cut).rev();
-    let started = known.filter_map(|r| r.started).next();
+    let mut known = session.rounds.iter().filter(|r| r.seq <= cut).rev();
+    let started = known.find_map(|r| r.started);
     let before = started.or(session.started).unwrap_or_default();
     Ok((cut, before))
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::surgery::when::tests::at;
-use crate::transcript::dialect::Claude;
+use crate::transcript::dialect::{Claude, Pi};
 
 const ROWS: [&str; 7] = [
     r#"{"type":"user","uuid":"u1","timestamp":"2026-03-19T10:23:00.000Z","message":{"role":"user","content":"Look:\n```\nunclosed"}}"#,
@@ -113,4 +113,44 @@ fn fences_are_closed_as_they_were_opened() {
     assert_eq!(closed("```\nx\n```"), "```\nx\n```");
     assert_eq!(closed("    ```\nindented"), "    ```\nindented");
     assert_eq!(fence("no"), "```");
+}
+
+#[test]
+fn a_round_of_pi_reads_the_same_way() {
+    let session = Session { id: "pi".into(), agent: "pi".into(), ..Session::default() };
+    let rows = [
+        r#"{"type":"message","id":"u1","parentId":null,"message":{"role":"user","content":[{"type":"text","text":"Ask"}]}}"#,
+        r#"{"type":"message","id":"a1","parentId":"u1","message":{"role":"assistant","content":[{"type":"thinking","thinking":"Hm","thinkingSignature":"s"},{"type":"toolCall","id":"t1","name":"exec","arguments":{"command":"ls"}}]}}"#,
+        r#"{"type":"message","id":"r1","parentId":"a1","message":{"role":"toolResult","toolCallId":"t1","toolName":"exec","content":[{"type":"text","text":"no such file"},{"type":"image","data":"x","mimeType":"image/png"}],"isError":true}}"#,
+    ];
+    let rows: Vec<&[u8]> = rows.iter().map(|row| row.as_bytes()).collect();
+    let page = text(&session, &Round::default(), &rows, &Pi, Fidelity::default());
+    let body = page.split_once("## User").unwrap().1;
+    let expected = "
+
+Ask
+
+### Thinking
+
+```text
+Hm
+```
+
+### Tool call: exec·ls
+
+```json
+{
+  \"command\": \"ls\"
+}
+```
+
+### Tool result (error): exec·ls
+
+```text
+no such file
+```
+
+[1 picture beside the text]
+";
+    assert_eq!(body, expected);
 }
