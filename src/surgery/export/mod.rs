@@ -19,11 +19,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use write::{Failed, all};
 
 use super::ids::{self, Fresh, Keys};
-use super::plan::{Place, Plan};
+use super::plan::{Operation, Place, Plan};
 use super::table;
 use crate::clock::Time;
 use crate::transcript::dialect::{Block, Scratch};
-use crate::transcript::round::Session;
+use crate::transcript::round::{Round, Session};
 use crate::transcript::span::{Field, Span};
 use form::{Form, Link};
 
@@ -159,8 +159,14 @@ impl<'p> Exporter<'p> {
             return;
         };
         let text = self.table(places, session);
-        let round = session.rounds.iter().find(|r| r.seq == first.seq);
-        let at = round.and_then(|r| r.started).unwrap_or(self.birth.now);
+        // A split's table stands at the top whatever it stands for: the rounds behind it keep
+        // their times, and it is the same in every child.
+        let stands = |round: &&Round| match self.plan.operation {
+            Operation::Split { .. } => true,
+            _ => round.seq == first.seq,
+        };
+        let began = session.rounds.iter().filter(stands).filter_map(|round| round.started);
+        let at = began.min().unwrap_or(self.birth.now);
         self.advance(Some(&form::stamp(at)));
         self.tables += 1;
         let name = format!("index {}", self.tables);
