@@ -35,12 +35,7 @@ impl Places {
     /// a home or a state folder.
     pub fn of(env: &Env, project: &Path) -> Option<Self> {
         let project = real(project);
-        let state = env
-            .path("XDG_STATE_HOME")
-            .filter(|p| p.is_absolute())
-            .or_else(|| Some(env.home()?.join(".local/state")))?
-            .join("brain-guard")
-            .join(key(&project));
+        let state = states(env)?.join(key(&project));
         let config = config_folder(env)?.join("brain-guard");
         Some(Self {
             project,
@@ -190,6 +185,12 @@ impl Places {
         }
         Ok(())
     }
+}
+
+/// The folder that holds the state of every project; `None` without a home.
+pub fn states(env: &Env) -> Option<PathBuf> {
+    let base = env.path("XDG_STATE_HOME").filter(|p| p.is_absolute());
+    Some(base.or_else(|| Some(env.home()?.join(".local/state")))?.join("brain-guard"))
 }
 
 /// The client's own config folder.

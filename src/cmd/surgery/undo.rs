@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::source::Store;
@@ -19,6 +19,9 @@ use crate::env::{self, Env};
 use crate::index::Export;
 use crate::store::fork;
 use crate::surgery::table::{minute, short};
+
+/// Bytes of the first row that are read at most: it says what made the session.
+const LONGEST: u64 = 64 * 1024 * 1024;
 
 /// Runs the verb.
 ///
@@ -34,6 +37,7 @@ pub fn run(env: &Env, now: Time, id: Option<&str>, json: bool) -> anyhow::Result
         );
     }
     let path = Path::new(&export.path);
+    sessions_own(&export)?;
     untouched(&export)?;
     if let Some(pid) = process::of_session(&export.id, path) {
         bail!("the process {pid} runs the session {name}; end it first");
@@ -124,6 +128,29 @@ fn untouched(export: &Export) -> anyhow::Result<()> {
         short(&export.id),
         changes.join("\n  ")
     )
+}
+
+/// That what is recorded is a session which surgery wrote, and what belongs to it: the record
+/// is a row of a database that others can write, and must not have another file removed.
+fn sessions_own(export: &Export) -> anyhow::Result<()> {
+    let path = Path::new(&export.path);
+    let folder = fork::companion_folder(path);
+    let climbs = |path: &Path| path.components().any(|part| part == Component::ParentDir);
+    let mut beside = export.detail.companions.iter().map(|file| Path::new(&file.path));
+    if let Some(other) = beside.find(|p| !p.starts_with(&folder) || climbs(p)) {
+        bail!("{} does not belong to {}; nothing was removed", other.display(), export.path);
+    }
+    let file = match fs::File::open(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        other => other.with_context(|| format!("could not read {}", export.path))?,
+    };
+    let mut row = Vec::new();
+    BufReader::new(file).take(LONGEST).read_until(b'\n', &mut row)?;
+    let row: Value = serde_json::from_slice(&row).unwrap_or_default();
+    if !row["brainGuard"].is_object() {
+        bail!("{} is no session that surgery made; nothing was removed", export.path);
+    }
+    Ok(())
 }
 
 /// A file's length and SHA-256 in hex.

@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::env::Env;
-use crate::store::paths::{safe_name, short_digest};
+use crate::store::paths::{config_folder, resolve, safe_name, short_digest, states};
 
 /// The variable that says where the store lies.
 const STORE: &str = "BRAIN_GUARD_STORE";
@@ -24,9 +24,31 @@ impl Root {
     /// else the user's data folder. `~/` in the setting is the user's home.
     ///
     /// # Errors
-    /// `InvalidInput` for a path that would be another one in every folder; `NotFound` where
-    /// neither says where and there is no home.
+    /// `InvalidInput` for a path that would be another one in every folder, and for one where
+    /// the guard keeps its state or settings; `NotFound` where neither says where and there is
+    /// no home.
     pub fn of(env: &Env, setting: Option<&str>) -> io::Result<Self> {
+        let root = Self::asked(env, setting)?;
+        // An agent runs these verbs, too, and must not lead them there.
+        if root.0.components().any(|part| part == Component::ParentDir) {
+            let why = format!("{}: write the store's path without `..`", root.0.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+        let path = resolve(&root.0);
+        let of_a_project = states(env).is_some_and(|all| {
+            path.strip_prefix(resolve(&all)).is_ok_and(|rest| rest.components().next().is_some())
+        });
+        let settings = config_folder(env).map(|folder| resolve(&folder.join("brain-guard")));
+        if of_a_project || settings.is_some_and(|folder| path.starts_with(folder)) {
+            let path = root.0.display();
+            let why =
+                format!("{path} is where brain-guard keeps its own state; name another folder");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+        Ok(root)
+    }
+
+    fn asked(env: &Env, setting: Option<&str>) -> io::Result<Self> {
         let absolute = |path: PathBuf, from: &str| {
             if path.is_absolute() {
                 return Ok(Self(path));
@@ -186,6 +208,31 @@ mod tests {
         assert!(relative.contains(STORE) && relative.contains("`s`"), "{relative}");
         assert!(at(&plain, Some("store")).unwrap_err().to_string().contains("surgery.store"));
         assert!(at(&Env::of([]), None).is_err());
+    }
+
+    #[test]
+    fn no_store_lies_where_the_guard_keeps_its_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().to_str().unwrap();
+        fs::create_dir_all(dir.path().join(".local/state/brain-guard/p-1/sessions")).unwrap();
+        std::os::unix::fs::symlink(dir.path().join(".local/state"), dir.path().join("link"))
+            .unwrap();
+        let at = |path: &str| {
+            let path = format!("{home}/{path}");
+            Root::of(&Env::of([("HOME", home), (STORE, &path)]), None)
+        };
+        for path in [
+            ".local/state/brain-guard/p-1",
+            ".local/state/brain-guard/p-1/sessions/new",
+            "link/brain-guard/p-1",
+            "s/../.claude/brain-guard",
+            ".claude/brain-guard/templates",
+        ] {
+            assert_eq!(at(path).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{path}");
+        }
+        for path in ["s", ".local/state/brain-guard", ".claude/store"] {
+            assert!(at(path).is_ok(), "{path}");
+        }
     }
 
     #[test]
