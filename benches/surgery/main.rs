@@ -14,6 +14,8 @@ mod measure;
 mod page;
 mod pool;
 mod rows;
+mod session;
+mod world;
 
 /// The parts that it shares with the benchmark of the hook.
 macro_rules! shared {
@@ -41,7 +43,8 @@ use serde::Serialize;
 use args::Args;
 use goals::Goal;
 use machine::Machine;
-use measure::{Measure, World};
+use measure::Measure;
+use world::World;
 
 /// One line of the table.
 #[derive(Debug, Serialize)]

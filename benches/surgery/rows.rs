@@ -1,130 +1,22 @@
-//! Sessions of any length as client 2.1.329 writes them: rounds of a prompt, the client's
+//! The rows of a session as client 2.1.329 writes them: rounds of a prompt, the client's
 //! bookkeeping, responses of thinking, text and calls, results from a line to a few MB with
-//! code and escapes in them. The same bytes every time, kept between runs.
+//! code and escapes in them.
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write as _};
-use std::path::{Path, PathBuf};
-
-use serde::{Deserialize, Serialize};
 
 use crate::pool::{Dice, Pool};
-
-pub const MB: u64 = 1024 * 1024;
-
-/// Goes up with what is written here: files of another version are made anew.
-const VERSION: u32 = 1;
+use crate::session::MB;
 
 /// Milliseconds from one row to the next.
 const STEP: u64 = 700;
 
-/// What a session is made like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mix {
-    /// As real ones are.
-    Work,
-    /// Prompt and answer, nothing else: many rounds in few bytes.
-    Talk,
-}
-
-/// A session on disk, and what is known of it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Session {
-    pub path: PathBuf,
-    pub bytes: u64,
-    pub rows: u64,
-    pub rounds: u64,
-    /// Bytes of the largest round.
-    pub largest: u64,
-    /// A time right behind the first round, and one in the middle.
-    pub early: String,
-    pub middle: String,
-}
-
-/// The session of that number, at least so many bytes or rounds long, made if it isn't there.
-///
-/// # Errors
-/// Too little room, what the system says.
-pub fn session(
-    folder: &Path,
-    number: u16,
-    mix: Mix,
-    bytes: u64,
-    rounds: u64,
-) -> io::Result<Session> {
-    let folder = folder.join(format!("sessions-{VERSION}"));
-    fs::create_dir_all(&folder)?;
-    // Its name is its id: the file's length and the number, so that no two are the same.
-    let id = format!("{:08x}-{number:04x}-4000-8000-{rounds:012x}", bytes / MB);
-    let (path, told) = (folder.join(format!("{id}.jsonl")), folder.join(format!("{id}.json")));
-    let known = fs::read(&told).ok().and_then(|b| serde_json::from_slice::<Session>(&b).ok());
-    if let Some(known) = known
-        && fs::metadata(&path).is_ok_and(|m| m.len() == known.bytes)
-    {
-        return Ok(Session { path, ..known });
-    }
-    room(&folder, bytes.max(rounds * 2048))?;
-    let aside = path.with_extension("part");
-    let mut out = BufWriter::with_capacity(1 << 20, File::create(&aside)?);
-    let mut writer = Writer::new(&id, u64::from(number));
-    let mut made = Session {
-        path: path.clone(),
-        bytes: 0,
-        rows: 0,
-        rounds: 0,
-        largest: 0,
-        early: String::new(),
-        middle: String::new(),
-    };
-    while made.bytes < bytes || made.rounds < rounds {
-        let round = match mix {
-            Mix::Work => writer.work(),
-            Mix::Talk => writer.talk(),
-        };
-        out.write_all(round.as_bytes())?;
-        made.largest = made.largest.max(round.len() as u64);
-        made.bytes += round.len() as u64;
-        made.rounds += 1;
-        if made.rounds == 1 {
-            made.early = writer.time();
-        }
-        if made.bytes >= bytes / 2 && made.rounds >= rounds / 2 && made.middle.is_empty() {
-            made.middle = writer.time();
-        }
-    }
-    made.rows = writer.rows;
-    out.flush()?;
-    // What the disk is still at would be measured along.
-    out.get_ref().sync_all()?;
-    fs::rename(&aside, &path)?;
-    fs::write(&told, serde_json::to_vec(&made)?)?;
-    Ok(made)
-}
-
-/// # Errors
-/// The disk has less than `bytes` and some more.
-pub fn room(folder: &Path, bytes: u64) -> io::Result<()> {
-    let disk = rustix::fs::statvfs(folder)?;
-    let (free, needed) = (disk.f_bavail * disk.f_frsize, bytes + 64 * MB);
-    if free < needed {
-        return Err(io::Error::other(format!(
-            "{} has {} MB free and {} are needed; name another folder by --dir, or fewer sizes by --sizes 300",
-            folder.display(),
-            free / MB,
-            needed / MB,
-        )));
-    }
-    Ok(())
-}
-
 /// Writes round after round.
-struct Writer {
+pub struct Writer {
     pool: Pool,
     dice: Dice,
     session: String,
     /// Rows so far.
-    rows: u64,
+    pub rows: u64,
     /// Rounds so far.
     round: u64,
     /// Milliseconds since the session began.
@@ -137,7 +29,8 @@ struct Writer {
 }
 
 impl Writer {
-    fn new(session: &str, seed: u64) -> Self {
+    /// At the beginning of a session.
+    pub fn new(session: &str, seed: u64) -> Self {
         Self {
             pool: Pool::new(),
             dice: Dice(seed),
@@ -152,7 +45,7 @@ impl Writer {
     }
 
     /// The time of the row to come.
-    fn time(&self) -> String {
+    pub fn time(&self) -> String {
         let start = chrono::DateTime::from_timestamp(1_773_915_825, 0).expect("a time");
         let at = start + chrono::Duration::milliseconds(self.clock as i64);
         at.format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
@@ -196,7 +89,7 @@ impl Writer {
     }
 
     /// Prompt and answer.
-    fn talk(&mut self) -> String {
+    pub fn talk(&mut self) -> String {
         self.out.clear();
         self.prompt();
         let (text, message) = (self.pool.prose(&mut self.dice, 80, 600), self.message());
@@ -206,7 +99,7 @@ impl Writer {
     }
 
     /// A round of work.
-    fn work(&mut self) -> String {
+    pub fn work(&mut self) -> String {
         self.out.clear();
         self.prompt();
         self.aside(r#""type":"mode","mode":"normal""#);

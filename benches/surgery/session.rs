@@ -1,0 +1,113 @@
+//! Sessions of any length, the same bytes every time, kept between runs.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::rows::Writer;
+
+pub const MB: u64 = 1024 * 1024;
+
+/// Goes up with what is written here: files of another version are made anew.
+const VERSION: u32 = 1;
+
+/// What a session is made like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mix {
+    /// As real ones are.
+    Work,
+    /// Prompt and answer, nothing else: many rounds in few bytes.
+    Talk,
+}
+
+/// A session on disk, and what is known of it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Session {
+    pub path: PathBuf,
+    pub bytes: u64,
+    pub rows: u64,
+    pub rounds: u64,
+    /// Bytes of the largest round.
+    pub largest: u64,
+    /// A time right behind the first round, and one in the middle.
+    pub early: String,
+    pub middle: String,
+}
+
+/// The session of that number, at least so many bytes or rounds long, made if it isn't there.
+///
+/// # Errors
+/// Too little room, what the system says.
+pub fn session(
+    folder: &Path,
+    number: u16,
+    mix: Mix,
+    bytes: u64,
+    rounds: u64,
+) -> io::Result<Session> {
+    let folder = folder.join(format!("sessions-{VERSION}"));
+    fs::create_dir_all(&folder)?;
+    // Its name is its id: the file's length and the number, so that no two are the same.
+    let id = format!("{:08x}-{number:04x}-4000-8000-{rounds:012x}", bytes / MB);
+    let (path, told) = (folder.join(format!("{id}.jsonl")), folder.join(format!("{id}.json")));
+    let known = fs::read(&told).ok().and_then(|b| serde_json::from_slice::<Session>(&b).ok());
+    if let Some(known) = known
+        && fs::metadata(&path).is_ok_and(|m| m.len() == known.bytes)
+    {
+        return Ok(Session { path, ..known });
+    }
+    room(&folder, bytes.max(rounds * 2048))?;
+    let aside = path.with_extension("part");
+    let mut out = BufWriter::with_capacity(1 << 20, File::create(&aside)?);
+    let mut writer = Writer::new(&id, u64::from(number));
+    let mut made = Session {
+        path: path.clone(),
+        bytes: 0,
+        rows: 0,
+        rounds: 0,
+        largest: 0,
+        early: String::new(),
+        middle: String::new(),
+    };
+    while made.bytes < bytes || made.rounds < rounds {
+        let round = match mix {
+            Mix::Work => writer.work(),
+            Mix::Talk => writer.talk(),
+        };
+        out.write_all(round.as_bytes())?;
+        made.largest = made.largest.max(round.len() as u64);
+        made.bytes += round.len() as u64;
+        made.rounds += 1;
+        if made.rounds == 1 {
+            made.early = writer.time();
+        }
+        if made.bytes >= bytes / 2 && made.rounds >= rounds / 2 && made.middle.is_empty() {
+            made.middle = writer.time();
+        }
+    }
+    made.rows = writer.rows;
+    out.flush()?;
+    // What the disk is still at would be measured along.
+    out.get_ref().sync_all()?;
+    fs::rename(&aside, &path)?;
+    fs::write(&told, serde_json::to_vec(&made)?)?;
+    Ok(made)
+}
+
+/// # Errors
+/// The disk has less than `bytes` and some more.
+pub fn room(folder: &Path, bytes: u64) -> io::Result<()> {
+    let disk = rustix::fs::statvfs(folder)?;
+    let (free, needed) = (disk.f_bavail * disk.f_frsize, bytes + 64 * MB);
+    if free < needed {
+        return Err(io::Error::other(format!(
+            "{} has {} MB free and {} are needed; name another folder by --dir, or fewer sizes by --sizes 300",
+            folder.display(),
+            free / MB,
+            needed / MB,
+        )));
+    }
+    Ok(())
+}
