@@ -77,6 +77,8 @@ const COMMANDS: &[&str] = &[
     "brain-guard inscribe --all && brain-guard store check && brain-guard store stats --json",
     "brain-guard inscribe ~/.claude/projects/-home-u-p/3f0a9d1e.jsonl; brain-guard store gc --dry-run",
     "BRAIN_GUARD_STORE=/tmp/store brain-guard inscribe notes/old.jsonl",
+    "ls -t ~/.claude/projects/-p/*.jsonl | xargs brain-guard inscribe",
+    "find ~/.claude/projects -name '*.jsonl' -exec brain-guard inscribe {} +",
     "brain-guard search 'console work' --limit 5 | head -20",
     "brain-guard search override --json | jq -r '.[0].snippet'",
     "brain-guard inject 047 --thinking ref --tool-result summary",

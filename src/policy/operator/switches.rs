@@ -15,9 +15,35 @@ const TYPED: &str = "/brain-guard:override";
 const CLIENTS: [&str; 3] = ["hook", "mod", "waiter"];
 
 /// Verbs of the agent's or of nobody's in particular, behind which `override` is a word.
-const HARMLESS: [&str; 16] = [
-    "append", "close", "seal", "status", "explain", "phase", "job", "steering", "settings",
-    "carrier", "doctor", "demo", "install", "log", "report", "help",
+const HARMLESS: [&str; 28] = [
+    "append",
+    "close",
+    "seal",
+    "status",
+    "explain",
+    "phase",
+    "job",
+    "steering",
+    "settings",
+    "carrier",
+    "doctor",
+    "demo",
+    "install",
+    "log",
+    "report",
+    "help",
+    "inscribe",
+    "store",
+    "search",
+    "inject",
+    "tag",
+    "untag",
+    "matrix",
+    "validate",
+    "advise",
+    "surgery",
+    "export-claude",
+    "revive",
 ];
 
 /// Whether one of the commands takes the guard off.
