@@ -219,7 +219,7 @@ mod tests {
             .unwrap();
         let at = |path: &str| {
             let path = format!("{home}/{path}");
-            Root::of(&Env::of([("HOME", home), (STORE, &path)]), None)
+            Root::of(&Env::of([("HOME", home), (STORE, path.as_str())]), None)
         };
         for path in [
             ".local/state/brain-guard/p-1",
