@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use crate::boundary::Client;
+use crate::env;
 use crate::store::state;
 
 /// The longest chain of parents that is followed.
@@ -62,7 +63,15 @@ pub fn of_session(id: &str, path: &Path) -> Option<u32> {
     let own = std::process::id();
     let all = std::fs::read_dir("/proc").ok()?.flatten();
     let mut all = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    all.find(|pid| *pid != own && (resumes(*pid, id, path) || has_open(*pid, path)))
+    let runs = |pid: &u32| resumes(*pid, id, path) || has_open(*pid, path) || inside(*pid, id);
+    all.find(|pid| *pid != own && runs(pid))
+}
+
+/// Whether a process was started in the session: a shell of its agent's, say.
+fn inside(pid: u32, id: &str) -> bool {
+    let Ok(variables) = std::fs::read(format!("/proc/{pid}/environ")) else { return false };
+    let session = format!("{}={id}", env::SESSION_ID);
+    variables.split(|byte| *byte == 0).any(|variable| variable == session.as_bytes())
 }
 
 /// Whether a process was told to resume the session.

@@ -10,7 +10,7 @@ use crate::env::{self, Env};
 use crate::index::Index;
 use crate::store::atomic;
 use crate::store::blocks::{Folder, Reader, Root};
-use crate::store::paths::config_folder;
+use crate::store::paths::{config_folder, same_file};
 use crate::surgery;
 use crate::surgery::plan::{Map, Plan};
 use crate::surgery::table::minute;
@@ -39,10 +39,14 @@ impl Store {
     /// A session by name, brought up to date in the store and loaded.
     ///
     /// # Errors
-    /// No such session, more than one, one that can't be inscribed.
+    /// No such session, more than one, one that can't be inscribed, or in which nothing was said.
     pub fn session(&self, env: &Env, name: Option<&str>) -> anyhow::Result<Session> {
         let folder = self.inscribed(env, &named(env, name)?)?;
-        Ok(self.index.session(&folder)?)
+        let session = self.index.session(&folder)?;
+        if session.rounds.is_empty() {
+            bail!("{} holds no round: nothing was said in it yet", session.id);
+        }
+        Ok(session)
     }
 
     /// Where a session lies in the store, brought up to date: by its file, its id or how that
@@ -60,7 +64,12 @@ impl Store {
         if let Some(path) = &file {
             // What the store has of another session counts unless this one is called exactly so.
             if is(path, name) || kept.iter().all(|folder| is(path, &folder.session)) {
-                return self.read(path);
+                let source =
+                    |folder: &&Folder| self.source(folder).is_some_and(|s| same_file(&s, path));
+                return match kept.iter().find(source) {
+                    Some(known) => Ok(self.grown(known.clone())),
+                    None => self.read(path),
+                };
             }
             if kept.iter().all(|folder| folder.session != name) {
                 bail!(
@@ -100,13 +109,17 @@ impl Store {
     /// Adds to a session what its file, wherever that lies, has more. The store answers alone
     /// where that can't be read any more.
     fn grown(&self, folder: Folder) -> Folder {
-        let source = self.index.progress(&folder).ok().flatten().map(|progress| progress.source);
-        if let Some(source) = source.filter(|path| path.is_file())
+        if let Some(source) = self.source(&folder).filter(|path| path.is_file())
             && let Err(e) = inscribe::session(&self.root, &self.index, &source)
         {
             err(format_args!("{e:#}; what the store has is used"));
         }
         folder
+    }
+
+    /// The file that a session was read from.
+    fn source(&self, folder: &Folder) -> Option<PathBuf> {
+        self.index.progress(folder).ok().flatten().map(|progress| progress.source)
     }
 
     /// Readers of the rows of a plan's sessions.

@@ -17,7 +17,8 @@ use crate::clock::Time;
 use crate::cmd::{Exit, out, out_json};
 use crate::env::{self, Env};
 use crate::index::Export;
-use crate::store::fork;
+use crate::store::paths::Places;
+use crate::store::{fork, state};
 use crate::surgery::table::{minute, short};
 
 /// Bytes of the first row that are read at most: it says what made the session.
@@ -39,7 +40,8 @@ pub fn run(env: &Env, now: Time, id: Option<&str>, json: bool) -> anyhow::Result
     let path = Path::new(&export.path);
     sessions_own(&export)?;
     untouched(&export)?;
-    if let Some(pid) = process::of_session(&export.id, path) {
+    let runs = process::of_session(&export.id, path).or_else(|| seated(env, &store, &export));
+    if let Some(pid) = runs {
         bail!("the process {pid} runs the session {name}; end it first");
     }
     let mut removed = Vec::new();
@@ -61,6 +63,19 @@ pub fn run(env: &Env, now: Time, id: Option<&str>, json: bool) -> anyhow::Result
         }
     }
     Ok(Exit::Done)
+}
+
+/// The client that has the session, where the guard's hooks saw it begin there: one that was
+/// started without an id, and has written nothing yet, is seen by nothing else.
+fn seated(env: &Env, store: &Store, export: &Export) -> Option<u32> {
+    let (agent, source) = export.detail.sources.first()?;
+    let cwd = store.index.session(&store.root.folder(agent, source)).ok()?.cwd?;
+    let places = Places::of(env, Path::new(&cwd))?;
+    let known = state::load(&places, &export.id).ok()?.filter(|session| session.ended.is_none())?;
+    let client = known.client?;
+    let there = state::client(client.pid) == Some(client)
+        && state::seat(&places, client.pid).is_some_and(|session| session == export.id);
+    there.then_some(client.pid)
 }
 
 /// Everything that was written: path, size, digest; the session's file last, for without it

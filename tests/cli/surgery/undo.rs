@@ -74,6 +74,12 @@ fn what_is_run_stays() {
     assert!(why.contains(&format!("the process {} runs", client.id())), "{why}");
     drop(client.stdin.take());
     client.wait().unwrap();
+    // Another one, of which only the hooks know: this process stands in for it.
+    let seat = world.hook.beside(&id, std::process::id());
+    seat.start("resume");
+    let why = world.refused(&["surgery", "undo", &id]);
+    assert!(why.contains(&format!("the process {} runs", std::process::id())), "{why}");
+    seat.send(&seat.payload("SessionEnd", &serde_json::json!({ "reason": "other" })));
     world.done(&["surgery", "undo", &id]);
     assert!(!path.exists());
 }
