@@ -51,18 +51,23 @@ impl Fork {
             target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         atomic::create_private_dir(folder)?;
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-        let (file, temp) = match rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR) {
-            Ok(nameless) => (File::from(nameless), None),
-            Err(_) => {
-                let name = target.file_name().unwrap_or_default().to_string_lossy();
-                let temp = folder.join(format!(".{name}.{}.tmp", std::process::id()));
-                let mut options = OpenOptions::new();
-                let file = options.write(true).create_new(true).mode(0o600).open(&temp)?;
-                (file, Some(temp))
-            }
-        };
+        if let Ok(nameless) = rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR) {
+            return Ok(Self::of(File::from(nameless), None, target));
+        }
+        Self::named(folder, target)
+    }
+
+    /// A file that has another name until it is whole.
+    fn named(folder: &Path, target: &Path) -> io::Result<Self> {
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let temp = folder.join(format!(".{name}.{}.tmp", std::process::id()));
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temp)?;
+        Ok(Self::of(file, Some(temp), target))
+    }
+
+    fn of(file: File, temp: Option<PathBuf>, target: &Path) -> Self {
         let file = BufWriter::with_capacity(BUFFER, file);
-        Ok(Self { file, temp, target: target.to_owned(), hash: Sha256::new(), bytes: 0 })
+        Self { file, temp, target: target.to_owned(), hash: Sha256::new(), bytes: 0 }
     }
 
     /// What it is so far, and is to be called.
@@ -84,13 +89,12 @@ impl Fork {
         self.file.flush()?;
         let file = self.file.get_ref();
         file.sync_all()?;
-        let linked = match &self.temp {
-            Some(temp) => fs::hard_link(temp, &self.target),
-            None => {
-                let nameless = format!("/proc/self/fd/{}", file.as_raw_fd());
-                rustix::fs::linkat(CWD, nameless, CWD, &self.target, AtFlags::SYMLINK_FOLLOW)
-                    .map_err(io::Error::from)
-            }
+        let linked = if let Some(temp) = &self.temp {
+            fs::hard_link(temp, &self.target)
+        } else {
+            let nameless = format!("/proc/self/fd/{}", file.as_raw_fd());
+            rustix::fs::linkat(CWD, nameless, CWD, &self.target, AtFlags::SYMLINK_FOLLOW)
+                .map_err(io::Error::from)
         };
         linked.map_err(|e| match e.kind() {
             io::ErrorKind::AlreadyExists => there(&self.target),
@@ -241,6 +245,22 @@ mod tests {
         // Given up.
         drop(Fork::begin(&dir.path().join("new/c.jsonl")).unwrap());
         assert_eq!(fs::read_dir(dir.path().join("new")).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_file_system_without_nameless_files_will_do() {
+        let dir = tempfile::tempdir().unwrap();
+        let (folder, target) = (dir.path(), dir.path().join("a.jsonl"));
+        drop(Fork::named(folder, &target).unwrap());
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
+        let mut fork = Fork::named(folder, &target).unwrap();
+        fork.write_all(b"one\n").unwrap();
+        assert!(!target.exists());
+        fork.finish().unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "one\n");
+        let late = Fork::named(folder, &target).unwrap().finish();
+        assert_eq!(late.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 1);
     }
 
     #[test]

@@ -117,7 +117,7 @@ impl Exporter<'_> {
     }
 
     /// Another line in the place of a row's.
-    fn replace<'a>(&mut self, entry: &mut Entry<'a>, line: Vec<u8>) {
+    fn replace(&mut self, entry: &mut Entry, line: Vec<u8>) {
         let row = self.form.dialect().row(&line, &mut self.scratch);
         (entry.row.kind, entry.row.content) = (row.kind, row.content);
         (entry.fields, entry.blocks) = self.noted();

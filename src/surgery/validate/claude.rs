@@ -136,7 +136,7 @@ fn block(json: &[u8], agent: bool, ledger: &mut Ledger, pairs: &mut Pairs) {
             pairs.said();
             match span::find(json, "text") {
                 Some(b"\"\"") if agent => {
-                    ledger.add(&rules::EMPTY, "a text of its message is empty")
+                    ledger.add(&rules::EMPTY, "a text of its message is empty");
                 }
                 Some([b'"', ..]) => {}
                 _ => ledger.add(&rules::MESSAGE, "a text of its message has no text"),
