@@ -2,15 +2,15 @@
 
 use std::fs;
 
-use super::world::{ID, World, said};
+use super::world::{ID, World, files, said};
 
 const CUT: &str = "2026-03-19T10:25Z";
 
 /// Nothing but the store may change.
 fn unwritten(world: &World, act: impl FnOnce() -> String) -> String {
-    let before = world.files(&world.folder());
+    let before = files(&world.folder());
     let why = act();
-    assert_eq!(world.files(&world.folder()), before, "{why}");
+    assert_eq!(files(&world.folder()), before, "{why}");
     why
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::world::{ID, OTHER, World, rows, said};
+use super::world::{ID, OTHER, World, files, rows, said};
 
 fn path(made: &serde_json::Value) -> &Path {
     Path::new(made["path"].as_str().expect("path"))
@@ -21,7 +21,7 @@ fn questions(numbers: &[u32]) -> Vec<String> {
 #[test]
 fn compress_before_makes_a_table_and_keeps_the_rest() {
     let world = World::new(6);
-    let before = world.files(&world.folder());
+    let before = files(&world.folder());
     let made = world.json(&["surgery", "compress-before", ID, "2026-03-19T10:35Z"]);
     let file = path(&made);
     assert_eq!(file.parent(), Some(world.folder().as_path()));
@@ -42,7 +42,7 @@ fn compress_before_makes_a_table_and_keeps_the_rest() {
     assert!(left < all && left > 0, "{tokens}");
     assert_eq!((&tokens["pays_after"], &tokens["cache_cold"]), (&0.into(), &true.into()));
     // The session itself is as it was.
-    let mut after = world.files(&world.folder());
+    let mut after = files(&world.folder());
     after.remove(file).expect("the new file");
     assert_eq!(after, before);
     world.done(&["validate", file.to_str().unwrap()]);
@@ -143,7 +143,7 @@ fn rounds_are_kept_at_the_asked_fidelity() {
 fn inject_reads_what_a_table_names() {
     let mut world = World::new(5);
     let made = world.json(&["surgery", "compress-before", ID, "round:4"]);
-    let before = world.files(&world.hook.home.clone());
+    let before = files(&world.hook.home.clone());
     let long = world.done(&["inject", "3f0a9d1e:2"]);
     for part in ["question 2 about apples", "secret thought 2", "found thing 2", "the answer 2"] {
         assert!(long.contains(part), "{part}\n{long}");
@@ -161,7 +161,7 @@ fn inject_reads_what_a_table_names() {
     let short = world.done(&["inject", "2", "--thinking", "omit", "--tool-result", "summary"]);
     assert!(!short.contains("secret thought 2") && short.contains("found thing 2"), "{short}");
     assert!(short.len() < long.len());
-    assert_eq!(world.files(&world.hook.home.clone()), before, "a read");
+    assert_eq!(files(&world.hook.home.clone()), before, "a read");
     assert!(world.refused(&["inject", "9"]).contains("1-5"));
     world.hook.set("CLAUDE_CODE_SESSION_ID", "");
     assert!(world.refused(&["inject", "2"]).contains("CLAUDE_CODE_SESSION_ID"));
@@ -186,11 +186,11 @@ fn a_compressed_session_is_compressed_again() {
 fn a_dry_run_writes_nothing() {
     let world = World::new(4);
     world.done(&["inscribe", world.file(ID).to_str().unwrap()]);
-    let before = world.files(&world.hook.home.clone());
+    let before = files(&world.hook.home.clone());
     let text = world.done(&["surgery", "compress-before", ID, "round:3", "--dry-run"]);
     assert!(text.contains("1-2 as index lines, 3-4 whole"), "{text}");
     assert!(text.contains("nothing was written"), "{text}");
-    assert_eq!(world.files(&world.hook.home.clone()), before);
+    assert_eq!(files(&world.hook.home.clone()), before);
 }
 
 /// The store before and after each operation: the sessions in it are the same byte for byte.

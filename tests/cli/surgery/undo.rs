@@ -5,18 +5,18 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use super::world::{ID, World};
+use super::world::{ID, World, files};
 
 fn made(world: &World) -> (String, PathBuf) {
     let made = world.json(&["surgery", "compress-before", ID, "round:3"]);
-    (made["id"].as_str().unwrap().to_owned(), made["path"].as_str().unwrap().into())
+    (made["id"].as_str().expect("id").to_owned(), made["path"].as_str().expect("path").into())
 }
 
 #[test]
 fn what_was_made_is_listed_and_taken_back() {
     let world = World::new(4);
     assert!(world.refused(&["surgery", "undo"]).contains("nothing to undo"));
-    let before = world.files(&world.folder());
+    let before = files(&world.folder());
     let (first, _) = made(&world);
     let (second, path) = made(&world);
     let log = world.json(&["surgery", "log"]);
@@ -31,7 +31,7 @@ fn what_was_made_is_listed_and_taken_back() {
     assert!(log.contains("(undone)"), "{log}");
     assert!(world.refused(&["surgery", "undo", &second]).contains("undone already"));
     world.done(&["surgery", "undo", &first[..13]]);
-    assert_eq!(world.files(&world.folder()), before, "all is as it was");
+    assert_eq!(files(&world.folder()), before, "all is as it was");
     assert!(world.refused(&["surgery", "undo", "abcdef"]).contains("surgery log"));
     assert!(world.refused(&["surgery", "log", "abcdef"]).contains("abcdef"));
 }

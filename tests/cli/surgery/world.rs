@@ -113,7 +113,8 @@ impl World {
                 "uuid": uuid(row), "timestamp": at(row), "sessionId": id, "version": "2.1.329",
                 "cwd": self.hook.project, "userType": "external",
             });
-            text += &format!("{line}\n");
+            text.push_str(&line.to_string());
+            text.push('\n');
         }
         text
     }
@@ -144,28 +145,27 @@ impl World {
         answer.stderr
     }
 
-    /// Everything below a folder: path and digest. Databases beside their sessions are as they
-    /// are; those across all sessions are left out.
-    pub fn files(&self, folder: &Path) -> BTreeMap<PathBuf, String> {
-        let mut all = BTreeMap::new();
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                all.extend(self.files(&path));
-            } else {
-                let digest = Sha256::digest(fs::read(&path).expect("file"));
-                all.insert(path, format!("{digest:x}"));
-            }
-        }
-        all
-    }
-
     /// The store's blocks and databases of sessions.
     pub fn kept(&self) -> BTreeMap<PathBuf, String> {
-        let mut all = self.files(&self.store());
+        let mut all = files(&self.store());
         all.retain(|path, _| path.parent() != Some(self.store().as_path()));
         all
     }
+}
+
+/// Everything below a folder: path and digest.
+pub fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            all.extend(files(&path));
+        } else {
+            let digest = Sha256::digest(fs::read(&path).expect("file"));
+            all.insert(path, format!("{digest:x}"));
+        }
+    }
+    all
 }
 
 /// The rows of a file.
