@@ -10,7 +10,7 @@ pub struct InscribeArgs {
     /// Session files, folders of such, or session ids
     #[arg(value_name = "PATH", required_unless_present_any = ["all", "watch", "project"])]
     pub paths: Vec<PathBuf>,
-    /// All sessions of Claude Code, OpenClaw and pi on this machine
+    /// All sessions of Claude Code, `OpenClaw` and pi on this machine
     #[arg(long, conflicts_with_all = ["paths", "project"])]
     pub all: bool,
     /// Go on with what is appended, until interrupted; alone, of all sessions

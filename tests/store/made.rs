@@ -52,9 +52,9 @@ pub fn text(number: u64) -> Vec<u8> {
     let mut text = String::from("{\"type\":\"mode\",\"mode\":\"normal\"}\n");
     let mut parent = "null".to_owned();
     let mut row = |text: &mut String, kind: &str, name: String, message: String| {
-        *text += &format!(
+        text.extend([format!(
             r#"{{"parentUuid":{parent},"isSidechain":false,"type":"{kind}","uuid":"{name}","sessionId":"{session}","cwd":"/p","timestamp":"2026-03-19T10:23:45.678Z","message":{message}}}"#
-        );
+        )]);
         *text += "\n";
         parent = format!("\"{name}\"");
     };

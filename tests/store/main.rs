@@ -60,7 +60,9 @@ fn main() -> ExitCode {
     };
     let cases: Vec<Case> = CASES.into_iter().filter(|(name, _)| asked(name)).collect();
     if words.iter().any(|word| word == "--list") {
-        cases.iter().for_each(|(name, _)| println!("{name}: test"));
+        for (name, _) in &cases {
+            println!("{name}: test");
+        }
         return ExitCode::SUCCESS;
     }
     // Whether the bytes reach a disk is not what is tried, and a disk takes its time.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use brain_guard::index::Index;
+use brain_guard::index::{Filter, Index};
 use brain_guard::store::blocks::{Reader, Root};
 use serde_json::Value;
 
@@ -90,7 +90,7 @@ impl Scene {
             return Err(format!("{id} has rounds {seqs:?}, not {}", made::rounds(number)));
         }
         let query = format!("round1of{number}");
-        let hits = index.search(&query, &Default::default(), 10).map_err(|e| e.to_string())?;
+        let hits = index.search(&query, &Filter::default(), 10).map_err(|e| e.to_string())?;
         match hits.as_slice() {
             [hit] if hit.session == id && hit.seq == 2 => Ok(()),
             hits => Err(format!("{query} is found in {hits:?}")),

@@ -1,5 +1,6 @@
 //! `brain-guard inscribe`: session files into the store.
 
+mod anew;
 mod engagement;
 mod feed;
 mod session;
@@ -25,8 +26,9 @@ use crate::index::Index;
 use crate::store::blocks::Root;
 use crate::store::paths::{Places, project_root};
 
+pub use anew::{reindex, renew};
 pub use engagement::Engagements;
-pub use session::{Done, hold, reindex, renew};
+pub use session::{Done, hold};
 pub use source::Source;
 
 /// The store, by the environment and the user's settings.
@@ -180,7 +182,7 @@ impl Run<'_> {
             );
         match done {
             Ok(done) if done.new_rows > 0 || done.set_aside.is_some() => {
-                report.inscribed.push(done)
+                report.inscribed.push(done);
             }
             Ok(_) => {}
             Err(e) => {

@@ -23,7 +23,7 @@ use crate::transcript::dialect::{self, Dialect};
 use crate::transcript::line::Lines;
 
 /// Another inscriber of the same session is waited for.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Bytes that are read at once.
 const BUFFER: usize = 1024 * 1024;
@@ -114,7 +114,7 @@ fn inscribe(
         Taken::Differs => {
             done.set_aside = Some(blocks::set_aside(&folder)?.number);
             index.reset(&folder)?;
-            Feed::new(&folder, &source, dialect)
+            Box::new(Feed::new(&folder, &source, dialect))
         }
     };
     let (rows, bytes) = (feed.rows(), feed.bytes());
@@ -167,10 +167,11 @@ pub fn hold(folder: &Folder, patience: Duration) -> io::Result<Lock> {
 /// Where a session is kept. A subagent whose kind became known later stays where it is.
 fn folder(root: &Root, source: &Source) -> io::Result<Folder> {
     let folder = root.folder(&source.agent, &source.session);
-    if source.subagent && !folder.path.is_dir() {
-        if let Some(other) = root.named(&folder.session)?.pop() {
-            return Ok(other);
-        }
+    if source.subagent
+        && !folder.path.is_dir()
+        && let Some(other) = root.named(&folder.session)?.pop()
+    {
+        return Ok(other);
     }
     Ok(folder)
 }
@@ -182,19 +183,17 @@ fn known(index: &Index, folder: &Folder) -> anyhow::Result<Option<(Progress, Sta
     let state = State::read(&progress.state);
     // Without blocks: a process was killed as it set them aside, or somebody removed them.
     let blocks = !blocks::numbers(&folder.blocks())?.is_empty();
-    match state.filter(|_| blocks) {
-        Some(state) => Ok(Some((progress, state))),
-        None => {
-            index.reset(folder)?;
-            Ok(None)
-        }
+    if let Some(state) = state.filter(|_| blocks) {
+        return Ok(Some((progress, state)));
     }
+    index.reset(folder)?;
+    Ok(None)
 }
 
 /// Where a session is gone on with.
 enum Taken {
     /// Behind what is in the store.
-    Up(Feed),
+    Up(Box<Feed>),
     /// The file no longer begins with what is in the store.
     Differs,
 }
@@ -249,60 +248,5 @@ fn take_up(
         return Ok(Taken::Differs);
     }
     feed.ends_at(end);
-    Ok(Taken::Up(feed))
-}
-
-/// Indexes a session anew from its blocks, where its file is not needed; tags are kept.
-///
-/// # Errors
-/// What the system says; a block that is not what its id says.
-pub fn reindex(index: &Index, folder: &Folder) -> anyhow::Result<u32> {
-    let _held = hold(folder, PATIENCE)?;
-    let before = index.session(folder).ok();
-    let progress = index.progress(folder)?;
-    let mut first = Vec::new();
-    let stop = |_: u64, row: &[u8]| {
-        first.extend_from_slice(row);
-        Err(io::ErrorKind::Interrupted.into())
-    };
-    match blocks::whole_rows(&folder.blocks(), 0, stop) {
-        Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-        other => {
-            other?;
-        }
-    }
-    let source = Source {
-        path: progress.map(|progress| progress.source).unwrap_or_default(),
-        agent: folder.agent.clone(),
-        session: folder.session.clone(),
-        parent: before.and_then(|session| session.parent),
-        subagent: false,
-    };
-    let mut feed = Feed::new(folder, &source, dialect::of_first_line(&first));
-    index.reset(folder)?;
-    let end = blocks::whole_rows(&folder.blocks(), 0, |position, row| {
-        feed.adopt(row, position);
-        Ok(())
-    })?;
-    feed.ends_at(end);
-    let mut writer = Writer::open(&folder.blocks(), end)?;
-    feed.record(index, &mut writer, &Engagements::none(), true)?;
-    Ok(feed.rounds())
-}
-
-/// Sets a session's blocks aside and inscribes its file from the beginning; tags are kept.
-///
-/// # Errors
-/// As [`session`].
-pub fn renew(root: &Root, index: &Index, folder: &Folder, path: &Path) -> anyhow::Result<Done> {
-    let parent = index.session(folder).ok().and_then(|session| session.parent);
-    {
-        let _held = hold(folder, PATIENCE)?;
-        blocks::set_aside(folder)?;
-        index.reset(folder)?;
-    }
-    let mut source = Source::of(path, Some(&folder.agent))?;
-    (source.agent, source.session) = (folder.agent.clone(), folder.session.clone());
-    source.parent = source.parent.or(parent);
-    session(root, index, source, &Engagements::none(), &mut |_| {})
+    Ok(Taken::Up(Box::new(feed)))
 }

@@ -192,7 +192,7 @@ mod tests {
         let mut odd = Source::of(&root.join("s/2026_u1.jsonl"), None).unwrap();
         odd.begun(true, Some("../u1"));
         assert_eq!(odd.session, "2026_u1");
-        assert_eq!(subagents(&main), [sub.clone()]);
+        assert_eq!(subagents(&main), std::slice::from_ref(&sub));
         assert!(
             Source::of(&root.join("none.jsonl"), None)
                 .unwrap_err()

@@ -13,14 +13,14 @@ use crate::transcript::round::Rounds;
 fn session(rounds: usize) -> Vec<u8> {
     let mut text = String::new();
     for round in 0..rounds {
-        text += &format!(
+        text.extend([format!(
             r#"{{"type":"user","uuid":"u{round}","timestamp":"2026-03-19T10:23:45.678Z","message":{{"role":"user","content":"question {round}\u00e4 \"x\""}}}}"#
-        );
+        )]);
         text += "\n";
-        text += &format!(
+        text.extend([format!(
             r#"{{"type":"assistant","uuid":"a{round}","message":{{"content":[{{"type":"thinking","thinking":"{}"}},{{"type":"text","text":"yes"}},{{"type":"tool_use","id":"t","name":"Bash","input":{{}}}}]}}}}"#,
             "hm ".repeat(round * 50)
-        );
+        )]);
         text += "\n{\"type\":\"mode\",\"mode\":\"normal\"}\n";
         if round % 3 == 1 {
             text += "not json\n\n";

@@ -148,23 +148,22 @@ impl Writer {
 
     /// The pack, made where it is not there.
     fn file(&mut self) -> io::Result<&mut File> {
-        let file = match self.file.take() {
-            Some(file) => file,
-            None => {
-                let path = pack::path(&self.blocks, self.pack);
-                let mut options = OpenOptions::new();
-                options.append(true).mode(0o600).custom_flags(NO_WAIT);
-                match options.open(&path) {
-                    Ok(file) => file,
-                    Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                        atomic::create_private_dir(&self.blocks)?;
-                        let file = options.create(true).open(&path)?;
-                        // Some file systems refuse to sync a folder; the file stands.
-                        let _ = File::open(&self.blocks).and_then(|folder| folder.sync_all());
-                        file
-                    }
-                    Err(e) => return Err(e),
+        let file = if let Some(file) = self.file.take() {
+            file
+        } else {
+            let path = pack::path(&self.blocks, self.pack);
+            let mut options = OpenOptions::new();
+            options.append(true).mode(0o600).custom_flags(NO_WAIT);
+            match options.open(&path) {
+                Ok(file) => file,
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                    atomic::create_private_dir(&self.blocks)?;
+                    let file = options.create(true).open(&path)?;
+                    // Some file systems refuse to sync a folder; the file stands.
+                    let _ = File::open(&self.blocks).and_then(|folder| folder.sync_all());
+                    file
                 }
+                Err(e) => return Err(e),
             }
         };
         Ok(self.file.insert(file))

@@ -1,0 +1,67 @@
+//! Sessions that are in the store already, indexed or inscribed from the beginning.
+
+use std::io;
+use std::path::Path;
+
+use super::engagement::Engagements;
+use super::feed::Feed;
+use super::session::{Done, PATIENCE, hold, session};
+use super::source::Source;
+use crate::index::Index;
+use crate::store::blocks::{self, Folder, Root, Writer};
+use crate::transcript::dialect;
+
+/// Indexes a session anew from its blocks, where its file is not needed; tags are kept.
+///
+/// # Errors
+/// What the system says; a block that is not what its id says.
+pub fn reindex(index: &Index, folder: &Folder) -> anyhow::Result<u32> {
+    let _held = hold(folder, PATIENCE)?;
+    let before = index.session(folder).ok();
+    let progress = index.progress(folder)?;
+    let mut first = Vec::new();
+    let stop = |_: u64, row: &[u8]| {
+        first.extend_from_slice(row);
+        Err(io::ErrorKind::Interrupted.into())
+    };
+    match blocks::whole_rows(&folder.blocks(), 0, stop) {
+        Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+        other => {
+            other?;
+        }
+    }
+    let source = Source {
+        path: progress.map(|progress| progress.source).unwrap_or_default(),
+        agent: folder.agent.clone(),
+        session: folder.session.clone(),
+        parent: before.and_then(|session| session.parent),
+        subagent: false,
+    };
+    let mut feed = Feed::new(folder, &source, dialect::of_first_line(&first));
+    index.reset(folder)?;
+    let end = blocks::whole_rows(&folder.blocks(), 0, |position, row| {
+        feed.adopt(row, position);
+        Ok(())
+    })?;
+    feed.ends_at(end);
+    let mut writer = Writer::open(&folder.blocks(), end)?;
+    feed.record(index, &mut writer, &Engagements::none(), true)?;
+    Ok(feed.rounds())
+}
+
+/// Sets a session's blocks aside and inscribes its file from the beginning; tags are kept.
+///
+/// # Errors
+/// As [`session`].
+pub fn renew(root: &Root, index: &Index, folder: &Folder, path: &Path) -> anyhow::Result<Done> {
+    let parent = index.session(folder).ok().and_then(|session| session.parent);
+    {
+        let _held = hold(folder, PATIENCE)?;
+        blocks::set_aside(folder)?;
+        index.reset(folder)?;
+    }
+    let mut source = Source::of(path, Some(&folder.agent))?;
+    (source.agent, source.session) = (folder.agent.clone(), folder.session.clone());
+    source.parent = source.parent.or(parent);
+    session(root, index, source, &Engagements::none(), &mut |_| {})
+}

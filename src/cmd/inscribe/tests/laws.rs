@@ -1,0 +1,86 @@
+//! The same over sessions that are made up, at any cuts.
+
+use std::fs;
+
+use proptest::prelude::*;
+
+use super::super::state;
+use super::{Scene, databases, whole};
+use crate::store::blocks::{editions, pack_path};
+use crate::transcript::generate;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn a_session_that_grows_in_any_steps_is_there_byte_for_byte_and_round_by_round(
+        made in generate::sessions(), mut cuts in prop::collection::vec(0.0..1.0f64, 0..6),
+    ) {
+        cuts.push(1.0);
+        cuts.sort_by(f64::total_cmp);
+        let scene = Scene::new();
+        let mut at = 0;
+        for cut in cuts {
+            let to = (made.bytes.len() as f64 * cut) as usize;
+            scene.append(&made.bytes[at..to]);
+            at = to;
+            scene.inscribe().unwrap();
+            if !whole(&made.bytes[..at]).is_empty() {
+                prop_assert_eq!(scene.original(), whole(&made.bytes[..at]));
+            }
+            prop_assert_eq!(scene.inscribe().unwrap().new_rows, 0, "nothing is new");
+        }
+        scene.read_back();
+        let at_once = Scene::of(&made.bytes);
+        at_once.inscribe().unwrap();
+        prop_assert_eq!(scene.rounds(), at_once.rounds());
+        prop_assert_eq!(scene.rounds().len(), made.rounds.len());
+    }
+
+    #[test]
+    fn lines_that_nobody_understands_are_kept_as_they_are(seed: u64, rounds in 1..6usize) {
+        let bytes = generate::damaged(seed, rounds);
+        let scene = Scene::of(&bytes);
+        scene.inscribe().unwrap();
+        prop_assert_eq!(scene.original(), whole(&bytes));
+        scene.read_back();
+    }
+
+    /// The databases of before and the blocks of after are what a kill in between leaves; so
+    /// are blocks that end anywhere.
+    #[test]
+    fn what_a_killed_process_left_is_taken_up(
+        made in generate::sessions(), cut in 0.0..1.0f64, torn in 0.0..1.0f64,
+    ) {
+        let scene = Scene::new();
+        let early = (made.bytes.len() as f64 * cut) as usize;
+        scene.append(&made.bytes[..early]);
+        scene.inscribe().unwrap();
+        let before = scene.original_or_none().len();
+        let kept = databases(&scene);
+        scene.append(&made.bytes[early..]);
+        scene.inscribe().unwrap();
+        let blocks = scene.folder().blocks();
+        for (path, bytes) in kept {
+            match bytes {
+                Some(bytes) => fs::write(path, bytes).unwrap(),
+                None => fs::remove_file(path).unwrap_or_default(),
+            }
+        }
+        if before > 0 {
+            // Never below what the index knows: that was synced.
+            let known = fs::metadata(pack_path(&blocks, 0)).unwrap().len();
+            let end = scene.index().progress(&scene.folder()).unwrap().unwrap();
+            let end = state::State::read(&end.state).unwrap().end;
+            let to = end + ((known - end) as f64 * torn) as u64;
+            fs::OpenOptions::new().write(true).open(pack_path(&blocks, 0)).unwrap().set_len(to).unwrap();
+        }
+        scene.inscribe().unwrap();
+        prop_assert_eq!(scene.original(), whole(&made.bytes));
+        scene.read_back();
+        let at_once = Scene::of(&made.bytes);
+        at_once.inscribe().unwrap();
+        prop_assert_eq!(scene.rounds(), at_once.rounds());
+        prop_assert_eq!(editions(&scene.folder()).unwrap(), []);
+    }
+}
