@@ -37,13 +37,13 @@ impl Store {
         &self.index
     }
 
-    fn raw(&self, path: &Path) -> Connection {
-        Connection::open(path).unwrap()
-    }
-
     fn across(&self, name: &str) -> PathBuf {
         self.root().sessions().join(name)
     }
+}
+
+fn raw(path: &Path) -> Connection {
+    Connection::open(path).unwrap()
 }
 
 fn at(text: &str) -> Time {
@@ -64,7 +64,7 @@ fn round(seq: u32, user: &str, agent: &str) -> (Round, Words) {
         tools: BTreeMap::from([("Agent".into(), 2)]),
         files: ["a/b.rs".into()].into(),
         tokens: 1234,
-        measured: seq % 2 == 0,
+        measured: seq.is_multiple_of(2),
         rows: 3,
         bytes: u64::from(seq) * 1000,
         follows: seq.checked_sub(1).filter(|seq| *seq > 0),
@@ -155,8 +155,8 @@ fn the_seeds_query_works_in_both_databases() {
     store.reopen();
     let query = "SELECT * FROM rounds WHERE engagement_id = 'console-work' ORDER BY started";
     for (path, count) in [(folder.database(), 2), (store.across("sessions.db"), 3)] {
-        let raw = store.raw(&path);
-        let mut rows = raw.prepare(query).unwrap();
+        let database = raw(&path);
+        let mut rows = database.prepare(query).unwrap();
         let started = |row: &rusqlite::Row| row.get::<_, String>("started");
         let times: Vec<String> =
             rows.query_map([], started).unwrap().collect::<Result<_, _>>().unwrap();
@@ -353,7 +353,7 @@ fn what_was_left_between_two_databases_is_repeated() {
     let folder = store.folder("one");
     // Nobody can write sessions.db but for the mark: the change is due and stays so.
     store.reopen();
-    let across = store.raw(&store.across("sessions.db"));
+    let across = raw(&store.across("sessions.db"));
     across
         .execute_batch(
             "CREATE TRIGGER t BEFORE INSERT ON rounds BEGIN SELECT raise(ABORT, 'killed'); END",
@@ -362,8 +362,7 @@ fn what_was_left_between_two_databases_is_repeated() {
     assert!(store.index.tag(&folder, &[2], Some("console")).is_err());
     across.execute_batch("DROP TRIGGER t").unwrap();
     let tagged = "SELECT count(*) FROM rounds WHERE engagement_id = 'console'";
-    let count =
-        |path: &Path| -> i64 { store.raw(path).query_row(tagged, [], |row| row.get(0)).unwrap() };
+    let count = |path: &Path| -> i64 { raw(path).query_row(tagged, [], |row| row.get(0)).unwrap() };
     assert_eq!((count(&folder.database()), count(&store.across("sessions.db"))), (1, 0));
     assert_eq!(Index::new(store.root()).engagement("console").unwrap().len(), 1);
     assert_eq!(count(&store.across("sessions.db")), 1);
@@ -374,8 +373,7 @@ fn what_was_left_between_two_databases_is_repeated() {
 fn a_mark_without_a_change_does_no_harm() {
     let mut store = two();
     let folder = store.folder("one");
-    store
-        .raw(&store.across("sessions.db"))
+    raw(&store.across("sessions.db"))
         .execute_batch("UPDATE sessions SET due = revision + 1")
         .unwrap();
     assert_eq!(store.reopen().sessions().unwrap().len(), 2);
@@ -431,7 +429,7 @@ fn a_newer_schema_is_refused() {
     let folder = store.folder("one");
     store.reopen();
     for path in [store.across("sessions.db"), store.across("search.db"), folder.database()] {
-        store.raw(&path).pragma_update(None, "user_version", 99).unwrap();
+        raw(&path).pragma_update(None, "user_version", 99).unwrap();
     }
     let index = Index::new(store.root());
     for error in [

@@ -23,7 +23,7 @@ fn transcript(hook: &Hook, session: &str, rounds: &[(&str, &str)]) -> PathBuf {
             "timestamp": format!("2026-03-19T10:{minute:02}:{second:02}.000Z"),
         });
         parent = json!(id);
-        text += &format!("{row}\n");
+        text.extend([row.to_string().as_str(), "\n"]);
     };
     for (n, (user, agent)) in rounds.iter().enumerate() {
         let said = json!({ "role": "user", "content": user });

@@ -203,6 +203,21 @@ fn uninstall_undoes_it_and_keeps_what_was_written() {
     assert!(world.uninstall().expect("again").contains("was not there"));
 }
 
+/// The store lies beside the releases.
+#[test]
+fn uninstall_keeps_the_inscribed_sessions() {
+    let world = World::new();
+    world.install();
+    let session = world.plan.data.join("sessions/claude/one/session.db");
+    fs::create_dir_all(session.parent().expect("folder")).expect("store");
+    fs::write(&session, "tags").expect("store");
+    assert!(world.install().contains("unchanged"));
+    let said = world.uninstall().expect("uninstall");
+    let sessions = world.plan.data.join("sessions");
+    assert!(said.contains(&format!("{} (inscribed sessions", sessions.display())), "{said}");
+    assert!(session.exists());
+}
+
 #[test]
 fn uninstall_leaves_a_marketplace_that_lies_elsewhere_and_foreign_files() {
     let world = World::new();
