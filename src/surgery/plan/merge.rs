@@ -116,7 +116,12 @@ fn doubled(sessions: &[Session], context: &[Vec<u32>]) -> Vec<Place> {
     found
 }
 
+/// What a copy has of its original. Not of a round that nobody answered: index tables of
+/// different rounds begin alike and at the same time.
 fn words(round: &Round) -> Option<(Time, &str)> {
+    if !round.assistant {
+        return None;
+    }
     Some((round.started?, Some(round.user_preview.as_str()).filter(|words| !words.is_empty())?))
 }
 
@@ -186,6 +191,18 @@ mod tests {
         // The same moment, other words: both stay.
         b.rounds[1].user_preview = "something else".into();
         assert_eq!(shape(&merge(a, b, Fidelity::default()).unwrap()), "a1 a2 b2 a3 b3");
+    }
+
+    #[test]
+    fn tables_that_begin_alike_both_stay() {
+        let (mut a, mut b) = two();
+        for session in [&mut a, &mut b] {
+            session.rounds[0].assistant = false;
+            session.rounds[0].started = Some(at("2026-03-19T09:00Z"));
+            session.rounds[0].user_preview = "[brain-guard] This session was made".into();
+        }
+        let plan = merge(a, b, Fidelity::default()).unwrap();
+        assert_eq!(shape(&plan), "a1 b1 a2 b2 a3 b3");
     }
 
     #[test]
