@@ -25,5 +25,6 @@ mod live;
 #[allow(dead_code, reason = "the soak uses the rest")]
 mod mock;
 mod process;
+mod surgery;
 #[allow(dead_code, reason = "the soak uses the rest")]
 mod world;

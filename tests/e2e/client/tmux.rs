@@ -14,7 +14,7 @@ pub const SIZE: (u16, u16) = (160, 50);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A pane.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Tmux {
     socket: PathBuf,
     pane: String,
@@ -49,6 +49,14 @@ impl Tmux {
         command.args(["new-window", "-d", "-P", "-F", "#{pane_id}", "-c"]).arg(folder);
         command.arg("--").args(program);
         Self { socket: self.socket.clone(), pane: opened(&mut command), first: false }
+    }
+
+    /// All panes of this server, as they were opened.
+    pub fn all(&self) -> Vec<Self> {
+        let output = self.run(&["list-panes", "-a", "-F", "#{pane_id}"]).expect("tmux answers");
+        let ids = output.stdout.lines().map(str::to_owned);
+        ids.map(|pane| Self { first: self.first && pane == self.pane, pane, ..self.clone() })
+            .collect()
     }
 
     fn command(&self) -> Command {

@@ -59,6 +59,11 @@ impl Reply {
         Self::empty().and_text(text)
     }
 
+    /// Thinking, with which a message begins.
+    pub fn thinking(text: impl Into<String>) -> Self {
+        Self::empty().and_thinking(text)
+    }
+
     /// One tool call.
     pub fn tool(name: &str, input: Value) -> Self {
         Self::empty().and_tool(name, input)

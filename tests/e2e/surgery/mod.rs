@@ -1,0 +1,13 @@
+//! Context surgery on sessions of the real client: it plays a session against the mock, the binary under test
+//! makes another of it, the client resumes that, and its next request is held block by block against what the
+//! operation promises. The promise is computed here from the original transcript, without the library.
+
+mod block;
+mod chains;
+mod compaction;
+mod fair;
+mod judge;
+mod operations;
+mod played;
+mod source;
+mod terminal;

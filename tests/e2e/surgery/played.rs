@@ -1,0 +1,193 @@
+//! Sessions that the real client plays against the mock, and the resuming of what is made of them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::judge::Promise;
+use super::source::Source;
+use crate::guard::{Move, moves, step};
+use crate::mock::{Gate, Reply, Request};
+use crate::process::{DEADLINE, Output};
+use crate::world::World;
+
+/// What the user of the first session says; the third message is taken back.
+pub const ALPHA: &str = "alpha: read the console";
+pub const BETA: &str = "beta: ask an agent";
+pub const GAMMA: &str = "gamma: a wrong way";
+pub const DELTA: &str = "delta: look at @README.md and wait";
+pub const EPSILON: &str = "epsilon: write it down";
+
+/// What the agent says at the end of each round.
+pub const ALPHA_END: &str = "The architecture is three layers: the wire, the policy and the store; \
+                             none of them knows the others by name.";
+pub const BETA_END: &str = "the agent has read it";
+pub const GAMMA_END: &str = "this goes nowhere";
+pub const DELTA_END: &str = "delta is done";
+pub const EPSILON_END: &str = "it is written";
+
+/// A world with a session in it.
+pub struct Played {
+    pub world: World,
+    pub one: Source,
+}
+
+fn first_session() -> Vec<Move> {
+    let look = |command: &str| json!({"command": command, "description": "Look at the console"});
+    let agent = json!({
+        "description": "Read console", "prompt": "read it all", "subagent_type": "general-purpose",
+    });
+    let write = json!({"file_path": "notes/new.txt", "content": "a line\n"});
+    vec![
+        step(move |_| {
+            Reply::thinking("two looks are\nbetter \"than\" one")
+                .and_text("I look twice")
+                .and_tool("Bash", look("echo one"))
+                .and_tool("Bash", look("sleep 0.3; echo two"))
+                .tokens(21_000)
+        }),
+        step(|_| Reply::thinking("three layers").and_text(ALPHA_END).tokens(22_000)),
+        step(move |_| Reply::tool("Agent", agent.clone()).tokens(23_000)),
+        step(|_| Reply::text("it reads").tokens(23_500)),
+        // What ends the agent begins a turn, but no round.
+        step(|_| Reply::text(BETA_END).tokens(24_000)),
+        step(|_| Reply::text(GAMMA_END).tokens(25_000)),
+        step(|_| Reply::bash("until [ -e go ]; do sleep 0.02; done; echo waited").tokens(26_000)),
+        step(|_| Reply::text(DELTA_END).tokens(27_000)),
+        step(move |_| Reply::thinking("where to").and_tool("Write", write.clone()).tokens(28_000)),
+        step(|_| Reply::thinking("that's all").and_text(EPSILON_END).tokens(29_000)),
+    ]
+}
+
+/// Plays the first session in a terminal: parallel calls, an agent in the background, a message taken back, a file named, a
+/// message typed while a turn runs.
+pub fn play() -> Played {
+    let agent = moves(first_session());
+    let gate = Gate::default();
+    let held = gate.clone();
+    let subagent = move |_: &Request| {
+        held.wait(DEADLINE);
+        Reply::text("sub read it")
+    };
+    let world = World::build().bare().agent(agent).subagent(subagent).start();
+    let tui = world.tui(&[]);
+    let ask = |prompt: &str, upto: usize| {
+        tui.prompt(prompt);
+        world.mock.wait_main(upto);
+        tui.wait_idle();
+    };
+    ask(ALPHA, 2);
+    ask(BETA, 4);
+    gate.open();
+    world.mock.wait_main(5);
+    tui.wait_screen("what the agent came to", |screen| screen.contains(BETA_END));
+    tui.wait_idle();
+    ask(GAMMA, 6);
+    tui.wait_screen("the answer", |screen| screen.contains(GAMMA_END));
+    tui.prompt("/rewind");
+    tui.wait_screen("the list of messages", |screen| screen.contains("❯ (current)"));
+    tui.keys("Up");
+    tui.wait_screen("the last message chosen", |screen| screen.contains(&format!("❯ {GAMMA}")));
+    tui.keys("Enter");
+    tui.wait_screen("what to restore", |screen| screen.contains("❯ 1. Restore conversation"));
+    tui.keys("Enter");
+    tui.wait_screen("the message in the box", |_| tui.prompt_box().as_deref() == Some(GAMMA));
+    tui.keys("C-u");
+    tui.wait_screen("an empty box", |_| tui.prompt_box().as_deref() == Some(""));
+    tui.prompt(DELTA);
+    world.mock.wait_main(7);
+    tui.prompt("and quick");
+    world.wait("the message in the queue", || tui.screen().contains("❯ and quick").then_some(()));
+    std::fs::write(world.project().join("go"), "").expect("the project is writable");
+    world.mock.wait_main(8);
+    tui.wait_idle();
+    ask(EPSILON, 10);
+    tui.wait_screen("the last answer", |screen| screen.contains(EPSILON_END));
+    tui.quit();
+    let path = world.transcripts().pop().expect("a transcript");
+    let one = Source::read(&path, &[ALPHA, BETA, GAMMA, DELTA, EPSILON]);
+    assert_eq!(one.live(), [1, 2, 4, 5], "the third message was taken back");
+    Played { world, one }
+}
+
+/// What the user says to a session that was resumed.
+pub const NEXT: &str = "what now?";
+
+impl Played {
+    /// Runs the binary under test; it must succeed.
+    #[track_caller]
+    pub fn guard(&self, arguments: &[&str]) -> Output {
+        guard(&self.world, arguments)
+    }
+
+    /// Runs an operation and gives back the sessions that it made, in order.
+    #[track_caller]
+    pub fn make(&self, arguments: &[&str]) -> Vec<Made> {
+        make(&self.world, arguments)
+    }
+}
+
+/// A session that an operation made.
+#[derive(Debug, Clone)]
+pub struct Made {
+    pub id: String,
+    pub path: PathBuf,
+}
+
+/// Runs the binary under test; it must succeed.
+#[track_caller]
+pub fn guard(world: &World, arguments: &[&str]) -> Output {
+    let output = world.guard(arguments);
+    assert!(output.status.success(), "brain-guard {arguments:?}: {output:#?}");
+    output
+}
+
+/// Runs an operation and gives back the sessions that it made, in order.
+#[track_caller]
+pub fn make(world: &World, arguments: &[&str]) -> Vec<Made> {
+    let arguments = [arguments, &["--json"]].concat();
+    let output = guard(world, &arguments);
+    let told: Value = serde_json::from_str(&output.stdout)
+        .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {output:?}"));
+    let one = |told: &Value| -> Option<Made> {
+        let id = told["id"].as_str()?.to_owned();
+        Some(Made { id, path: told["path"].as_str()?.into() })
+    };
+    let list = told.as_array().or_else(|| told["sessions"].as_array());
+    let made: Option<Vec<Made>> = match list {
+        Some(list) => list.iter().map(one).collect(),
+        None => one(&told).map(|made| vec![made]),
+    };
+    let made = made.unwrap_or_else(|| panic!("{arguments:?}: no id and path in {told}"));
+    for new in &made {
+        assert!(new.path.is_file(), "{} is missing", new.path.display());
+    }
+    made
+}
+
+/// Resumes a session in the real client with one more message, and gives back its request.
+#[track_caller]
+pub fn resume(world: &World, id: &str) -> Arc<Request> {
+    let before = world.mock.main().len();
+    let output = world.print(&["--resume", id], NEXT).finish();
+    assert!(output.status.success(), "claude --resume {id}: {output:?}");
+    let main = world.mock.main();
+    assert_eq!(main.len(), before + 1, "one request of {id}");
+    let request = Arc::clone(&main[before]);
+    assert_eq!(request.session.as_deref(), Some(id));
+    request
+}
+
+/// Resumes a session and holds what the client sends against what was promised. The file's own rows must be
+/// as they were afterwards.
+#[track_caller]
+pub fn holds(world: &World, made: &Made, promise: Promise) {
+    let written = std::fs::read(&made.path).expect("the new session");
+    let request = resume(world, &made.id);
+    if let Err(difference) = promise.says(NEXT).kept_by(&request) {
+        world.evidence.fail(&format!("{}: {difference}", made.path.display()));
+    }
+    let now = std::fs::read(&made.path).expect("the new session");
+    assert!(now.starts_with(&written), "the client only appends to {}", made.path.display());
+}
