@@ -62,7 +62,7 @@ fn ratio(own: &Row, others: &[&Row]) -> Option<f64> {
     Some(quantile(&ratios, 0.5))
 }
 
-/// What the rounds may take of serde_json's instructions: the texts that the index keeps are
+/// What the rounds may take of `serde_json`'s instructions: the texts that the index keeps are
 /// decoded and copied, which it leaves in the line.
 const ROUNDS_PART: f64 = 1.5;
 

@@ -14,7 +14,7 @@ const MARK: &str =
 const HEADS: [&str; 7] = ["", "p50 ms", "least", "most", "MB/s", "peak MiB", "instructions"];
 
 fn cells(row: &Row) -> [String; 7] {
-    let digits = if row.p50_ms < 100.0 { 1 } else { 0 };
+    let digits = usize::from(row.p50_ms < 100.0);
     [
         format!("{}, {} MB", row.name, row.size),
         format!("{:.digits$}", row.p50_ms),

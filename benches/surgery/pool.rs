@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Numbers that look random and are the same every time (SplitMix64).
+/// Numbers that look random and are the same every time (`SplitMix64`).
 #[derive(Debug, Clone)]
 pub struct Dice(pub u64);
 

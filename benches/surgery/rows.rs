@@ -112,7 +112,7 @@ impl Writer {
             let text = self.pool.code(&mut self.dice, 16_000, 20_000);
             self.aside(&format!(r#""type":"api-request-shape","shape":{{"system":[{{"type":"text","text":"{text}"}}]}}"#));
         }
-        for _ in 0..1 + self.dice.below(4) {
+        for _ in 0..=self.dice.below(4) {
             self.response();
         }
         let (text, message) = (self.pool.prose(&mut self.dice, 60, 1_400), self.message());
@@ -150,7 +150,7 @@ impl Writer {
             self.said(&message, &format!(r#"{{"type":"text","text":"{text}"}}"#), false);
         }
         let mut calls = Vec::new();
-        for _ in 0..1 + self.dice.below(2) {
+        for _ in 0..=self.dice.below(2) {
             let call = format!("toolu_{:016x}", self.dice.next());
             let block = self.call(&call);
             calls.push((call, self.said(&message, &block, false)));

@@ -25,6 +25,9 @@ pub struct World {
     work: PathBuf,
 }
 
+/// Takes a measure by its name, where it was asked for.
+type Add<'a> = dyn FnMut(&'static str, &dyn Fn() -> Result<Measure, String>) + 'a;
+
 impl World {
     /// Makes the sessions, where they are not there, and inscribes them.
     ///
@@ -129,7 +132,7 @@ impl World {
         (found, missing)
     }
 
-    fn verbs(&self, add: &mut dyn FnMut(&'static str, &dyn Fn() -> Result<Measure, String>)) {
+    fn verbs(&self, add: &mut Add) {
         let (file, out) = (text(&self.session.path), self.work.join("out"));
         let fresh = self.work.join("fresh");
         add(INSCRIBE, &|| {

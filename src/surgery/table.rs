@@ -112,8 +112,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_left_out() {
-        let content =
-            |round: &Round| super::line(round).splitn(5, " | ").nth(3).unwrap().to_owned();
+        let content = |round: &Round| super::line(round).split(" | ").nth(3).unwrap().to_owned();
         assert_eq!(content(&Round { key_tool: None, ..round() }), "\"The architecture is...\" |");
         let silent = Round { agent_preview: String::new(), ..round() };
         assert_eq!(content(&silent), "[tool_use: Agent·Read console] |");

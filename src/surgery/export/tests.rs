@@ -192,7 +192,9 @@ fn a_subagents_session_becomes_one_of_its_own() {
     };
     let lines: Vec<String> = source.rounds[1].iter().map(marked).collect();
     source.rounds[1].clear();
-    lines.iter().for_each(|line| source.rounds[1].push(line.as_bytes()));
+    for line in &lines {
+        source.rounds[1].push(line.as_bytes());
+    }
     let made = plan(&[&source], whole(0, &[1]));
     let Err(Failed::Unsound(found)) = export(&[&source], &made) else {
         panic!("no rows are its own")

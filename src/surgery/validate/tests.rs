@@ -211,10 +211,10 @@ const BROKEN: &[(&str, &[&str], Edit)] = &[
         f.edit("thought 2", r#""thinking":"thought 2","#, "");
     }),
     ("other words in thinking", &["thinking-changed"], |f| {
-        f.edit("thought 2", "thought 2", "thought 4")
+        f.edit("thought 2", "thought 2", "thought 4");
     }),
     ("words taken out of thinking", &["thinking-changed"], |f| {
-        f.edit("thought 2", "thought 2", "")
+        f.edit("thought 2", "thought 2", "");
     }),
     ("a message that ends with thinking", &["thinking-last"], |f| {
         for gone in
@@ -226,7 +226,7 @@ const BROKEN: &[(&str, &[&str], Edit)] = &[
         f.chain();
     }),
     ("a row of another session", &["session"], |f| {
-        f.set("let me look 2", "sessionId", OTHER.into())
+        f.set("let me look 2", "sessionId", OTHER.into());
     }),
     ("a row of no session", &["session"], |f| f.set("let me look 2", "sessionId", Value::Null)),
     ("no time", &["timestamp"], |f| f.set("let me look 2", "timestamp", Value::Null)),
@@ -242,7 +242,7 @@ const BROKEN: &[(&str, &[&str], Edit)] = &[
     }),
     ("an empty text", &["empty"], |f| f.edit("answer 2", "answer 2", "")),
     ("another's role", &["role"], |f| {
-        f.edit("answer 2", r#""role":"assistant""#, r#""role":"user""#)
+        f.edit("answer 2", r#""role":"assistant""#, r#""role":"user""#);
     }),
     ("a result in the agent's message", &["role"], |f| {
         f.edit("answer 2", r#"{"type":"text","#, r#"{"type":"tool_result","tool_use_id":"x","#);

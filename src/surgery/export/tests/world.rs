@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::clock::Time;
 use crate::surgery::export::{Birth, Failed, Report, all};
 use crate::surgery::fidelity::Fidelity;
-use crate::surgery::plan::{Lineage, Operation, Piece, Place, Plan};
+use crate::surgery::plan::{Left, Lineage, Operation, Piece, Place, Plan};
 use crate::transcript::dialect::{self, Dialect, Kind, Scratch};
 use crate::transcript::round::{Round, Rounds, Session};
 use crate::transcript::rows::Rows;
@@ -198,7 +198,7 @@ pub(crate) fn plan(sources: &[&Source], pieces: Vec<Piece>) -> Plan {
         operation: Operation::Merge,
         sessions: sources.iter().map(|s| s.session.clone()).collect(),
         pieces,
-        left: Default::default(),
+        left: Left::default(),
         fidelity: Fidelity::default(),
         lineage: Lineage {
             parent_session: OLD.to_owned(),
