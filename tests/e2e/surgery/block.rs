@@ -37,14 +37,13 @@ pub fn blocks_of_row(row: &Value, out: &mut Vec<Block>) {
     match row["type"].as_str() {
         Some(role @ ("user" | "assistant")) => content(role, &row["message"]["content"], out),
         Some("system") if row["subtype"] == "local_command" => {
-            content("user", &row["content"], out)
+            content("user", &row["content"], out);
         }
         Some("attachment") => {
             let texts = || row["rendered"].as_array().into_iter().flatten();
             let texts = texts().filter_map(|part| part["content"].as_str()).map(bare);
-            match row["attachment"]["type"].as_str() {
-                Some("file" | "queued_command") => out.extend(texts.map(Block::Beside)),
-                _ => {}
+            if let Some("file" | "queued_command") = row["attachment"]["type"].as_str() {
+                out.extend(texts.map(Block::Beside));
             }
         }
         _ => {}
@@ -55,9 +54,8 @@ pub fn blocks_of_row(row: &Value, out: &mut Vec<Block>) {
 pub fn blocks_of_request(request: &Request) -> Vec<Block> {
     let mut out = Vec::new();
     for message in request.messages() {
-        match message["role"].as_str() {
-            Some(role @ ("user" | "assistant")) => content(role, &message["content"], &mut out),
-            _ => {}
+        if let Some(role @ ("user" | "assistant")) = message["role"].as_str() {
+            content(role, &message["content"], &mut out);
         }
     }
     out

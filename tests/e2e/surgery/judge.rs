@@ -193,12 +193,11 @@ fn reduce(round: &Round, Fidelity(thinking, calls, results): Fidelity, out: &mut
 fn result(id: &str, text: &str, block: &Block, calls: Much, results: Much) -> Option<Want> {
     const MARK: &str = "[tool_result: ";
     match (calls, results) {
-        (Much::Omit, _) => None,
+        (Much::Omit, _) | (Much::Summary, Much::Omit) => None,
         (Much::Full, Much::Full) => Some(Want::Same(block.clone())),
         (Much::Full, _) => Some(Want::Result(id.to_owned(), MARK.to_owned())),
         (Much::Summary, Much::Full) => Some(Want::User(MARK, text.to_owned())),
         (Much::Summary, Much::Summary) => Some(Want::User(MARK, "inject".to_owned())),
-        (Much::Summary, Much::Omit) => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! A session as its transcript tells it, read by the tests themselves: rows by serde_json, the branch walked by
+//! A session as its transcript tells it, read by the tests themselves: rows by `serde_json`, the branch walked by
 //! hand, rounds begun where the test's own prompts stand. Nothing of the library is asked.
 
 use std::collections::{BTreeMap, BTreeSet};
