@@ -15,9 +15,10 @@ const IMAGE: u64 = 1_600;
 /// its length.
 const PIECE: usize = 16 * 1024;
 
-/// Tokens of a text, by the vocabulary `o200k_base`.
+/// Tokens of a text, by the vocabulary `cl100k_base`: it takes half the time and memory that
+/// the larger one does.
 pub fn count(text: &str) -> u64 {
-    let vocabulary = tiktoken_rs::o200k_base_singleton();
+    let vocabulary = tiktoken_rs::cl100k_base_singleton();
     let mut rest = text;
     let mut all = 0;
     while !rest.is_empty() {
@@ -160,7 +161,7 @@ mod tests {
     #[test]
     fn a_long_text_is_counted_in_pieces_at_letters() {
         let text = "日本語のテキスト ".repeat(5_000);
-        let (whole, short) = (count(&text), count(&text[..27 * 10]));
+        let (whole, short) = (count(&text), count(&"日本語のテキスト ".repeat(10)));
         assert!(whole > 400 * short && whole < 600 * short, "{whole} {short}");
         let no_blank = "a".repeat(200_000);
         assert!(count(&no_blank) > 1_000);

@@ -10,7 +10,7 @@ use crate::transcript::round::{Round, Session};
 /// The columns of `rounds`, in the order of [`put`] and [`round`].
 pub(super) const ROUND: &str = "seq, engagement_id, started, ended, roles, user_preview, \
     agent_preview, key_tool, tokens, measured, tools, files, rows, bytes, follows, boundary, \
-    first_id, position";
+    first_id, position, said";
 
 /// The columns of `session` and `sessions`, in the order of [`session`].
 pub(super) const SESSION: &str = "session_id, agent, dialect, cwd, source, started, ended, parent";
@@ -45,8 +45,8 @@ pub(super) fn put(
         .prepare_cached(
             "INSERT OR REPLACE INTO rounds(session_id, agent, seq, engagement_id, started, ended, \
              roles, user_preview, agent_preview, key_tool, tokens, measured, tools, files, rows, \
-             bytes, follows, boundary, first_id, position) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, \
-             ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+             bytes, follows, boundary, first_id, position, said) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, \
+             ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
         )?
         .execute(params![
             session,
@@ -69,6 +69,7 @@ pub(super) fn put(
             round.boundary,
             round.first_id,
             round.position as i64,
+            round.said,
         ])?;
     Ok(())
 }
@@ -110,6 +111,7 @@ pub(super) fn round(row: &Row) -> rusqlite::Result<Round> {
         boundary: row.get(15)?,
         first_id: row.get(16)?,
         position: row.get::<_, i64>(17)? as u64,
+        said: row.get(18)?,
     })
 }
 

@@ -26,6 +26,7 @@ macro_rules! rounds {
             follows INTEGER,
             boundary INTEGER NOT NULL,
             first_id TEXT,
+            said TEXT,
             position INTEGER NOT NULL,
             PRIMARY KEY(session_id, agent, seq));
         CREATE INDEX engagements ON rounds(engagement_id, started)

@@ -130,7 +130,7 @@ impl Index {
             let mut found = query.query([engagement])?;
             let mut rounds = Vec::new();
             while let Some(row) = found.next()? {
-                let (id, agent): (String, String) = (row.get(18)?, row.get(19)?);
+                let (id, agent): (String, String) = (row.get("session_id")?, row.get("agent")?);
                 if let Some(session) = sessions.get(&(id, agent)) {
                     rounds.push((session.clone(), rows::round(row)?));
                 }

@@ -69,6 +69,7 @@ fn round(seq: u32, user: &str, agent: &str) -> (Round, Words) {
         bytes: u64::from(seq) * 1000,
         follows: seq.checked_sub(1).filter(|seq| *seq > 0),
         boundary: seq == 7,
+        said: Some("00000000000000d1".into()),
         first_id: Some(format!("id-{seq}")),
         engagement: None,
         position: (3 << 40) | u64::from(seq),

@@ -88,6 +88,9 @@ pub struct Round {
     pub boundary: bool,
     /// Id of its first row in the chain.
     pub first_id: Option<String>,
+    /// A digest of the first message of the user in it, whole: previews of different rounds may
+    /// be alike, as those of index tables are.
+    pub said: Option<String>,
     /// The engagement it is tagged with.
     pub engagement: Option<String>,
     /// Where its first record lies in the store.

@@ -57,6 +57,7 @@ pub(crate) mod tests {
             user: true,
             assistant: true,
             user_preview: format!("ask {n}"),
+            said: Some(format!("ask {n}")),
             agent_preview: format!("say {n}"),
             follows: Some(*follows).filter(|f| *f > 0),
             boundary: *boundary,

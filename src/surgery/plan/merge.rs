@@ -116,13 +116,10 @@ fn doubled(sessions: &[Session], context: &[Vec<u32>]) -> Vec<Place> {
     found
 }
 
-/// What a copy has of its original. Not of a round that nobody answered: index tables of
-/// different rounds begin alike and at the same time.
+/// What a copy has of its original. The whole of the words: index tables of different rounds
+/// begin alike and at the same time.
 fn words(round: &Round) -> Option<(Time, &str)> {
-    if !round.assistant {
-        return None;
-    }
-    Some((round.started?, Some(round.user_preview.as_str()).filter(|words| !words.is_empty())?))
+    Some((round.started?, round.said.as_deref()?))
 }
 
 #[cfg(test)]
@@ -189,7 +186,7 @@ mod tests {
         let doubled = vec![Place { session: 0, seq: 2 }, Place { session: 1, seq: 1 }];
         assert_eq!(plan.left.doubled, doubled);
         // The same moment, other words: both stay.
-        b.rounds[1].user_preview = "something else".into();
+        b.rounds[1].said = Some("something else".into());
         assert_eq!(shape(&merge(a, b, Fidelity::default()).unwrap()), "a1 a2 b2 a3 b3");
     }
 
@@ -200,6 +197,7 @@ mod tests {
             session.rounds[0].assistant = false;
             session.rounds[0].started = Some(at("2026-03-19T09:00Z"));
             session.rounds[0].user_preview = "[brain-guard] This session was made".into();
+            session.rounds[0].said = Some(format!("of {}", session.id));
         }
         let plan = merge(a, b, Fidelity::default()).unwrap();
         assert_eq!(shape(&plan), "a1 b1 a2 b2 a3 b3");

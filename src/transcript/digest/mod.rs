@@ -6,6 +6,9 @@ mod calls;
 mod history;
 mod texts;
 
+use std::hash::Hasher as _;
+
+use fnv::FnvHasher;
 use serde::{Deserialize, Serialize};
 
 pub use calls::title;
@@ -176,6 +179,7 @@ impl Open {
                     }
                 }
                 (Kind::Prompt, BlockKind::UserText) => {
+                    self.round.said.get_or_insert_with(|| mark(json));
                     if let Some(words) = dialect.said(&texts::of(json)) {
                         self.said(&words);
                     }
@@ -202,6 +206,13 @@ impl Open {
             self.round.user_preview = preview(words, PREVIEW);
         }
     }
+}
+
+/// Sixteen hex digits that tell a message from another one.
+fn mark(json: &[u8]) -> String {
+    let mut hasher = FnvHasher::default();
+    hasher.write(json);
+    format!("{:016x}", hasher.finish())
 }
 
 #[cfg(test)]
