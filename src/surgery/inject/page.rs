@@ -12,6 +12,11 @@ use crate::transcript::digest::title;
 use crate::transcript::round::{Round, Session};
 use crate::transcript::span;
 
+/// What the agent thought, said and called.
+const AGENT: &str = "## Assistant";
+/// What the client said or gave back.
+const CLIENT: &str = "## Client";
+
 /// The round as Markdown. `rows` are its rows as they are in the store.
 pub fn text(
     session: &Session,
@@ -22,7 +27,8 @@ pub fn text(
 ) -> String {
     let mut page = Page {
         out: head(session, round),
-        heading: "",
+        part: "",
+        nested: false,
         reference: reference(session, round.seq),
         dialect,
         fidelity,
@@ -69,7 +75,10 @@ fn head(session: &Session, round: &Round) -> String {
 
 struct Page<'d> {
     out: String,
-    heading: &'static str,
+    /// The heading that says whose what is written is.
+    part: &'static str,
+    /// Whether a heading of a lower rank stands below it.
+    nested: bool,
     reference: String,
     dialect: &'d dyn Dialect,
     fidelity: Fidelity,
@@ -83,9 +92,9 @@ impl Page<'_> {
     fn row(&mut self, line: &[u8], row: &Row, blocks: &[Block]) {
         let heading = match row.kind {
             Kind::Prompt => "## User",
-            Kind::Assistant => "## Assistant",
+            Kind::Assistant => AGENT,
             Kind::Summary | Kind::Boundary => "## Summary of what was compacted",
-            Kind::ToolResult | Kind::Notice => "## Client",
+            Kind::ToolResult | Kind::Notice => CLIENT,
             Kind::Attachment | Kind::System | Kind::Other | Kind::Broken => {
                 match self.dialect.queued(line) {
                     Some(words) => self.words("## User, while the agent was at work", &words),
@@ -113,14 +122,21 @@ impl Page<'_> {
                 BlockKind::ToolUse => self.call(json, row, field("id").as_deref()),
                 BlockKind::ToolResult => self.result(line, json, row),
                 BlockKind::Image => {
+                    self.under(heading);
                     self.line(&format!("[picture: {} bytes as written]", json.len()));
                 }
-                BlockKind::Row => self.fenced("### Part of the message", "json", &lossy(json)),
+                BlockKind::Row => {
+                    self.under(heading);
+                    self.fenced("### Part of the message", "json", &lossy(json));
+                }
             }
         }
     }
 
     fn thinking(&mut self, text: Option<&str>) {
+        if self.fidelity.thinking != Much::Omit {
+            self.under(AGENT);
+        }
         match (self.fidelity.thinking, text) {
             (Much::Omit, _) => {}
             (Much::Full, Some(text)) => self.fenced("### Thinking", "text", text),
@@ -134,6 +150,9 @@ impl Page<'_> {
     fn call(&mut self, json: &[u8], row: &Row, id: Option<&str>) {
         let call = self.dialect.call(json);
         let title = call.as_ref().map(title).unwrap_or_default();
+        if self.fidelity.tool_use != Much::Omit {
+            self.under(AGENT);
+        }
         match self.fidelity.tool_use {
             Much::Omit => {}
             Much::Summary => self.line(&words::tool_use(&title, &self.reference)),
@@ -155,6 +174,10 @@ impl Page<'_> {
         let (id, result) = Result::of_block(line, json, row);
         let call = id.and_then(|id| self.calls.get(&id).cloned());
         let (title, called) = call.unwrap_or_default();
+        // Right behind its call it needs no part of its own.
+        if self.part != AGENT {
+            self.under(CLIENT);
+        }
         if self.fidelity.tool_result == Much::Summary {
             self.line(&result.summary(called, &self.reference));
             return;
@@ -171,10 +194,11 @@ impl Page<'_> {
         if text.trim().is_empty() {
             return;
         }
-        if self.heading != heading {
-            self.line(heading);
-            self.heading = heading;
+        if self.nested {
+            // What follows a heading of a lower rank would be told as part of it.
+            self.part = "";
         }
+        self.under(heading);
         self.line(&closed(text.trim_matches('\n')));
     }
 
@@ -186,7 +210,16 @@ impl Page<'_> {
             "{fence}{language}\n{}\n{fence}",
             text.strip_suffix('\n').unwrap_or(text)
         ));
-        self.heading = "";
+        self.nested = true;
+    }
+
+    /// Says whose what follows is, where that is another's than what stands before it.
+    fn under(&mut self, part: &'static str) {
+        if self.part != part {
+            self.line(part);
+            self.part = part;
+            self.nested = false;
+        }
     }
 
     fn line(&mut self, text: &str) {

@@ -47,6 +47,8 @@ Look:
 unclosed
 ```
 
+## Assistant
+
 ### Thinking
 
 ```text
@@ -129,6 +131,8 @@ fn a_round_of_pi_reads_the_same_way() {
     let expected = "
 
 Ask
+
+## Assistant
 
 ### Thinking
 
