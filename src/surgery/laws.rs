@@ -19,6 +19,7 @@ use super::{inject, table};
 use crate::clock::Time;
 use crate::transcript::dialect::{BlockKind, Claude, Dialect, Kind, Scratch};
 use crate::transcript::generate::{Generated, sessions};
+use crate::transcript::round::Round;
 use world::{IDS, NAMES, Read, all_of, count, made, read, seqs};
 
 /// A session whose rounds are tagged.
@@ -150,11 +151,12 @@ proptest! {
             let id = format!("eeeeeeee-0000-4000-8000-00000000000{n}");
             merged = made(&id, &plan, &[&merged, &child])?.0;
         }
-        let mut said: Vec<&str> = merged.words.values().map(|words| words.user.as_str()).collect();
-        if !table.is_empty() {
-            let at = said.iter().position(|words| words.starts_with("[brain-guard]"));
-            said.remove(at.expect("the table"));
-        }
+        let (tables, rounds): (Vec<&Round>, Vec<&Round>) =
+            merged.session.rounds.iter().partition(|r| r.user_preview.starts_with("[brain-guard]"));
+        prop_assert_eq!(tables.is_empty(), table.is_empty());
+        let nobodys = tables.iter().all(|table| merged.words[&table.seq].user.is_empty());
+        prop_assert!(nobodys, "a table is nobody's words");
+        let said: Vec<&str> = rounds.iter().map(|r| merged.words[&r.seq].user.as_str()).collect();
         // A compaction's summary is the client's in the source, and a message behind it.
         let mut expected: Vec<&str> = Vec::new();
         for seq in own {

@@ -136,7 +136,9 @@ impl Form for Claude {
         from.text(b"sessionId", &link.source.id);
         from.plain(b"messageUuid", link.old);
         from.end();
-        if let Some(lineage) = link.lineage {
+        if row.told {
+            object.json(b"brainGuard", &splice::told(link.lineage));
+        } else if let Some(lineage) = link.lineage {
             object.json(b"brainGuard", lineage.as_bytes());
         }
         object.end_line();
@@ -159,9 +161,7 @@ impl Form for Claude {
         object.plain(b"entrypoint", "cli");
         object.text(b"cwd", &link.birth.cwd);
         object.text(b"sessionId", &link.birth.id);
-        if let Some(lineage) = link.lineage {
-            object.json(b"brainGuard", lineage.as_bytes());
-        }
+        object.json(b"brainGuard", &splice::told(link.lineage));
         object.end_line();
     }
 

@@ -121,7 +121,9 @@ impl Form for Pi {
             chrono::DateTime::parse_from_rfc3339(link.time).map_or(0, |t| t.timestamp_millis());
         message.json(b"timestamp", at.to_string().as_bytes());
         message.end();
-        if !link.old.is_empty() {
+        if link.old.is_empty() {
+            object.json(b"brainGuard", &splice::told(None));
+        } else {
             provenance(&mut object, link);
         }
         object.end_line();

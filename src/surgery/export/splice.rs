@@ -1,5 +1,6 @@
 //! Writing an object's fields: most as they are, some in another's place.
 
+use crate::transcript::dialect::TOLD;
 use crate::transcript::span::Span;
 
 /// An object that is being written.
@@ -61,6 +62,15 @@ impl<'o> Object<'o> {
         self.out.push(b'"');
         self.out.extend_from_slice(name);
         self.out.extend_from_slice(b"\":");
+    }
+}
+
+/// The field of a row whose message surgery wrote, with what its session was made from where
+/// that is told there.
+pub(super) fn told(lineage: Option<&str>) -> Vec<u8> {
+    match lineage.and_then(|json| json.strip_prefix('{')) {
+        Some(fields) => [TOLD, b",", fields.as_bytes()].concat(),
+        None => [TOLD, b"}"].concat(),
     }
 }
 

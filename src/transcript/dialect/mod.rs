@@ -109,7 +109,12 @@ pub struct Row<'a> {
     pub content: Option<Span>,
     /// Tokens that the response used in all (input, cache, output), of an assistant's row.
     pub used: Option<u64>,
+    /// Written by surgery: it tells of rounds, and is nobody's words.
+    pub told: bool,
 }
+
+/// How the value of the field `brainGuard` begins, in a row that surgery wrote the message of.
+pub const TOLD: &[u8] = br#"{"table":true"#;
 
 impl Row<'_> {
     /// A row that nothing is known of.

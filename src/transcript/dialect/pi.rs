@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::{Block, BlockKind, Call, Dialect, Kind, Row, Scratch};
+use super::{Block, BlockKind, Call, Dialect, Kind, Row, Scratch, TOLD};
 use crate::transcript::digest::Facts;
 use crate::transcript::span::{self, Field, Span};
 
@@ -105,6 +105,7 @@ fn read<'a>(line: &'a [u8], scratch: &mut Scratch) -> Row<'a> {
             b"parentId" => row.parent = span::plain(json),
             b"timestamp" => row.at = span::plain(json),
             b"message" => message = Some(*value),
+            b"brainGuard" => row.told = json.starts_with(TOLD),
             b"summary" | b"content" => summary = Some(*value),
             _ => {}
         }

@@ -121,7 +121,7 @@ impl Digest {
         }
         let Open { round, words, last_text, weight, .. } = &self.open;
         let mut round = round.clone();
-        if round.user {
+        if !words.user.is_empty() {
             round.user_preview = preview(&words.user, PREVIEW);
         }
         round.agent_preview = preview(&words.agent[*last_text..], PREVIEW);
@@ -178,6 +178,8 @@ impl Open {
                         calls::count(&call, &mut self.round, &mut self.key);
                     }
                 }
+                // What it tells of is found in the rounds themselves.
+                (Kind::Prompt, BlockKind::UserText) if row.told => self.summary(&texts::of(json)),
                 (Kind::Prompt, BlockKind::UserText) => {
                     self.round.said.get_or_insert_with(|| mark(json));
                     if let Some(words) = dialect.said(&texts::of(json)) {

@@ -44,6 +44,21 @@ fn agent(id: &str, parent: &str, content: &str, used: u64) -> String {
 }
 
 #[test]
+fn what_surgery_tells_is_nobodys_words() {
+    let mark =
+        |row: &str, field: &str| format!("{},\"brainGuard\":{field}}}", &row[..row.len() - 1]);
+    let table = user("u1", None, r#""| 001 | answer about apples |""#);
+    let rows = [mark(&table, r#"{"table":true,"made":"x"}"#), user("u2", Some("u1"), r#""pears""#)];
+    let all = rounds(&rows.each_ref().map(String::as_str));
+    assert_eq!((all[0].1.user.as_str(), all[1].1.user.as_str()), ("", "pears"));
+    assert_eq!(all[0].0.user_preview, "| 001 | answer about apples |");
+    assert!(all[0].0.user, "it is a round as it was");
+    // The first row of a session that surgery made says so, and is the user's all the same.
+    let all = rounds(&[&mark(&rows[1], r#"{"made":"x"}"#)]);
+    assert_eq!(all[0].1.user, "pears");
+}
+
+#[test]
 fn a_round_with_calls() {
     let rows = [
         user("u1", None, r#""Read the\n console, ü |""#),

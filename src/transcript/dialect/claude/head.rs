@@ -1,7 +1,7 @@
 //! A row's head, read on one way through it with its message and the message's blocks.
 
 use super::is_notice;
-use crate::transcript::dialect::{Block, BlockKind, Kind, Row, Scratch};
+use crate::transcript::dialect::{Block, BlockKind, Kind, Row, Scratch, TOLD};
 use crate::transcript::span::{self, Cursor, Field, Span};
 use crate::transcript::usage;
 
@@ -83,6 +83,7 @@ impl<'a> Head<'a> {
                     b"origin" => {
                         self.client |= json.starts_with(br#"{"kind":"task-notification""#);
                     }
+                    b"brainGuard" => self.row.told = json.starts_with(TOLD),
                     b"isCompactSummary" => self.summary = json == b"true",
                     _ => {}
                 }
