@@ -77,6 +77,7 @@ texts! {
     UserNotice => "user-notice.md",
     PasteLine => "paste-line.md",
     SurgeryIndex => "surgery-index.md",
+    SurgeryMerge => "surgery-merge.md",
 }
 
 /// Fills `{{name}}` from `values`; a name nobody gave becomes nothing. Values are

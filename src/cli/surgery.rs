@@ -117,6 +117,9 @@ pub enum SurgeryVerb {
         a: String,
         /// The other one
         b: String,
+        /// Leave out the message that says which rounds are of which session
+        #[arg(long)]
+        no_table: bool,
         /// The output
         #[command(flatten)]
         output: OutputArgs,
@@ -200,6 +203,9 @@ pub struct ExportArgs {
     /// Which operation
     #[command(flatten)]
     pub what: ExportWhat,
+    /// In a merge: leave out the message that says which rounds are of which session
+    #[arg(long, requires = "merge")]
+    pub no_table: bool,
     /// The output
     #[command(flatten)]
     pub output: OutputArgs,

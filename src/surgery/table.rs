@@ -1,10 +1,14 @@
 //! The index table: one line a round (seed 000, "compress-before").
 
+use super::ranges;
 use crate::clock::Time;
+use crate::transcript::digest::preview;
 use crate::transcript::round::{Round, Session};
 
 /// Characters of a session's id in a reference.
 const SHORT: usize = 8;
+/// Characters by which a round is known again.
+const BEGINS: usize = 40;
 
 /// One line of the table, as in the seed:
 /// `| 047 | 2026-03-19T10:23Z | user→assistant | [tool_use: Agent·Read console] → "The architecture is..." |`
@@ -15,6 +19,15 @@ pub fn line(round: &Round) -> String {
 /// One line of a table over several sessions: with the reference that holds everywhere.
 pub fn long_line(session: &Session, round: &Round) -> String {
     numbered(&reference(session, round.seq), round)
+}
+
+/// One line of the table of a merge: whose the rounds are, which, and how the first begins:
+/// `| 3f0a9d1e | 1-2 | "What is the architecture?..." |`
+pub fn voice(session: &Session, seqs: &[u32]) -> String {
+    let first = seqs.first().and_then(|seq| session.round(*seq));
+    let words = first.map(|round| preview(&round.user_preview, BEGINS)).unwrap_or_default();
+    let words = if words.is_empty() { "-".to_owned() } else { format!("\"{}\"", cell(&words)) };
+    format!("| {} | {} | {words} |", short(&session.id), ranges::show(seqs))
 }
 
 /// A round's number as it is shown: `047`.
@@ -108,6 +121,20 @@ mod tests {
         let expected = "| 047 | 2026-03-19T10:23Z | user→assistant | [tool_use: Agent·Read console] \
                         → \"The architecture is...\" |";
         assert_eq!(super::line(&round()), expected);
+    }
+
+    #[test]
+    fn a_voice_is_known_by_its_first_words() {
+        let session = Session {
+            id: "3f0a9d1e-77b0".into(),
+            rounds: vec![round(), Round { seq: 48, ..Round::default() }],
+            ..Session::default()
+        };
+        assert_eq!(
+            voice(&session, &[47, 48]),
+            "| 3f0a9d1e | 47-48 | \"What is the architecture?\" |"
+        );
+        assert_eq!(voice(&session, &[48]), "| 3f0a9d1e | 48 | - |");
     }
 
     #[test]

@@ -50,11 +50,12 @@ pub fn run(env: &Env, now: Time, what: SurgeryVerb) -> anyhow::Result<Exit> {
             let plan = plan::extract_engagement(session, &engagement, output.fidelity.into())?;
             one(env, now, &store, plan, &output)
         }
-        SurgeryVerb::Merge { a, b, output } => {
+        SurgeryVerb::Merge { a, b, no_table, output } => {
             let store = Store::open(env)?;
             let a = store.session(env, Some(&a))?;
             let b = store.session(env, Some(&b))?;
             let plan = plan::merge(a, b, output.fidelity.into())?;
+            let plan = Plan { voices: !no_table, ..plan };
             one(env, now, &store, plan, &output)
         }
         SurgeryVerb::Split { session, map, run, output } => {
@@ -71,7 +72,7 @@ pub fn run(env: &Env, now: Time, what: SurgeryVerb) -> anyhow::Result<Exit> {
 /// # Errors
 /// As [`run`].
 pub fn export(env: &Env, now: Time, args: ExportArgs) -> anyhow::Result<Exit> {
-    let ExportArgs { session, what, output } = args;
+    let ExportArgs { session, what, no_table, output } = args;
     let verb = if let Some(before) = what.full_after {
         SurgeryVerb::CompressBefore { session, before, output }
     } else if let Some(engagement) = what.engagement {
@@ -83,7 +84,7 @@ pub fn export(env: &Env, now: Time, args: ExportArgs) -> anyhow::Result<Exit> {
     } else {
         let [a, b] = <[String; 2]>::try_from(what.merge.unwrap_or_default())
             .map_err(|_| anyhow::anyhow!("--merge takes two sessions"))?;
-        SurgeryVerb::Merge { a, b, output }
+        SurgeryVerb::Merge { a, b, no_table, output }
     };
     run(env, now, verb)
 }

@@ -7,6 +7,7 @@ use memchr::memmem;
 use crate::clock::Time;
 use crate::store::blocks::{Reader, Rows};
 use crate::surgery::cost::{Cost, Lifetime};
+use crate::surgery::export;
 use crate::surgery::fidelity::{Fidelity, Much};
 use crate::surgery::plan::{self, Piece, Place, Plan};
 use crate::surgery::table;
@@ -46,7 +47,12 @@ pub fn of(plan: &Plan, readers: &mut [Reader], now: Time) -> anyhow::Result<Cost
     let part =
         if reduced && counted.full > 0 { counted.kept as f64 / counted.full as f64 } else { 1.0 };
     let whole = |place: &Place| (tokens_of(plan, *place) as f64 * part).round() as u64;
-    let after = plan
+    let heard = if plan.voices {
+        calibration.apply(tokens::count(&export::voices(plan)) + AROUND_A_TABLE)
+    } else {
+        0
+    };
+    let after: u64 = plan
         .pieces
         .iter()
         .map(|piece| match piece {
@@ -71,7 +77,7 @@ pub fn of(plan: &Plan, readers: &mut [Reader], now: Time) -> anyhow::Result<Cost
     let sum = |places: &[Place]| places.iter().map(|p| tokens_of(plan, *p)).sum();
     Ok(Cost {
         before: sum(&before),
-        after,
+        after: after + heard,
         behind: sum(&before[kept..]),
         lifetime,
         cold: lifetime.over(last, now),
@@ -183,25 +189,50 @@ fn lifetime(plan: &Plan, readers: &mut [Reader]) -> anyhow::Result<Lifetime> {
     Ok(if hour { Lifetime::Hour } else { Lifetime::Minutes })
 }
 
-/// What the user called the session, where the rows of its last round say; of several, the
-/// first.
+/// What the user called the session, as its rows say last; of several, the first that has a
+/// name. Looked for from the end on, where clients write it again as a session goes on.
 ///
 /// # Errors
 /// Blocks that can't be read.
 pub fn title(plan: &Plan, readers: &mut [Reader]) -> anyhow::Result<Option<String>> {
-    let mut title = None;
-    last_rows(plan, readers, |rows| {
-        let mut named = rows
-            .split(|byte| *byte == b'\n')
-            .rev()
-            .filter(|line| memmem::find(line, br#""type":"custom-title""#).is_some());
-        let text = named.find_map(|line| {
+    let mut rows = Rows::default();
+    for (session, reader) in plan.sessions.iter().zip(readers) {
+        let mut read = 0;
+        for round in session.rounds.iter().rev() {
+            reader.round(round.position, round.seq, &mut rows)?;
+            if let Some(title) = named(&rows) {
+                return Ok(Some(title));
+            }
+            read += rows.bytes.len();
+            if read > READ {
+                break;
+            }
+        }
+        // Rows before the first round, where there are some: it was begun under a name.
+        if reader.round(0, 0, &mut rows).is_ok()
+            && let Some(title) = named(&rows)
+        {
+            return Ok(Some(title));
+        }
+    }
+    Ok(None)
+}
+
+/// The name that the last of these rows gives that gives one.
+fn named(rows: &Rows) -> Option<String> {
+    const KINDS: [(&[u8], &str); 2] =
+        [(br#""type":"custom-title""#, "customTitle"), (br#""type":"session_info""#, "name")];
+    let last = |kind: &[u8]| memmem::rfind(&rows.bytes, kind);
+    KINDS.into_iter().find_map(|(kind, name)| {
+        last(kind)?;
+        let mut lines = rows.bytes.split(|byte| *byte == b'\n').rev();
+        lines.find_map(|line| {
+            memmem::find(line, kind)?;
             let row: serde_json::Value = serde_json::from_slice(line).ok()?;
-            Some(row.get("customTitle")?.as_str()?.to_owned())
-        });
-        title = title.take().or(text);
-    })?;
-    Ok(title)
+            let text = row.get(name)?.as_str()?.trim();
+            (!text.is_empty()).then(|| text.to_owned())
+        })
+    })
 }
 
 /// Hands on the rows of each session's last round.

@@ -26,8 +26,9 @@ pub fn rows(
     readers: &mut [Reader],
     sink: &mut dyn Write,
 ) -> anyhow::Result<Report> {
-    let template = template(env, birth);
-    let say = |values: &[(&str, &str)]| texts::fill(&template, values).trim_end().to_owned();
+    let say = |text: export::Text, values: &[(&str, &str)]| {
+        texts::fill(&template(env, birth, text), values).trim_end().to_owned()
+    };
     let mut read = |place: Place, rows: &mut Rows| {
         let (_, round) = plan.at(place).ok_or(io::ErrorKind::NotFound)?;
         readers[place.session].round(round.position, round.seq, rows)
@@ -35,9 +36,12 @@ pub fn rows(
     Ok(export::all(plan, birth, &say, &mut read, sink)?)
 }
 
-/// The text that index tables stand in: the user's own, where there is one.
-fn template(env: &Env, birth: &Birth) -> String {
-    let text = Text::SurgeryIndex;
+/// A text: the user's own, where there is one.
+fn template(env: &Env, birth: &Birth, text: export::Text) -> String {
+    let text = match text {
+        export::Text::Index => Text::SurgeryIndex,
+        export::Text::Voices => Text::SurgeryMerge,
+    };
     Places::of(env, Path::new(&birth.cwd))
         .map_or_else(|| text.built_in().to_owned(), |places| texts::template(&places, text))
 }
@@ -68,7 +72,9 @@ pub fn beside(
             }
         }
         let there = |path: &&str| copied.iter().any(|copy| copy.path == to.join(path));
-        for gone in paths.iter().filter(|path| !there(path)) {
+        // What a subagent is called is not told by every client.
+        let due = |path: &&&str| !path.ends_with(".meta.json") && !there(path);
+        for gone in paths.iter().filter(due) {
             notes.push(format!("{} is gone: no copy of it", from.join(gone).display()));
         }
     }

@@ -42,9 +42,19 @@ pub struct Birth {
     pub title: Option<String>,
 }
 
-/// Fills the text that an index table stands in (`templates/surgery-index.md`): `{{table}}`,
-/// `{{session}}`, `{{rounds}}`, `{{operation}}`.
-pub type Say<'s> = dyn Fn(&[(&str, &str)]) -> String + 's;
+/// Fills a text of the new session with what stands in its place.
+pub type Say<'s> = dyn Fn(Text, &[(&str, &str)]) -> String + 's;
+
+/// A text of the new session that no source has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Text {
+    /// Around an index table (`templates/surgery-index.md`): `{{table}}`, `{{session}}`,
+    /// `{{rounds}}`, `{{operation}}`.
+    Index,
+    /// Around the table of who speaks when (`templates/surgery-merge.md`): `{{table}}`,
+    /// `{{sessions}}`, `{{reference}}`.
+    Voices,
+}
 
 /// A file of a source's companion folder that a kept round refers to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -99,7 +109,7 @@ pub struct Exporter<'p> {
     /// Of index tables.
     tables: u64,
     /// Which source told something that is told once a session, by its kind.
-    told: BTreeMap<String, usize>,
+    once: BTreeMap<String, usize>,
     /// Told on the first row.
     lineage: Option<String>,
     report: Report,
@@ -135,7 +145,7 @@ impl<'p> Exporter<'p> {
             thinking: Vec::new(),
             usages: Vec::new(),
             tables: 0,
-            told: BTreeMap::new(),
+            once: BTreeMap::new(),
             lineage: Some(form::lineage(plan, birth)),
             report: Report::default(),
             scratch: Scratch::default(),
@@ -149,6 +159,26 @@ impl<'p> Exporter<'p> {
         if self.form.header(self.plan, self.birth, out) {
             self.report.rows += 1;
         }
+        if self.plan.voices && self.plan.sessions.len() > 1 {
+            self.voices(out);
+        }
+    }
+
+    /// Appends the message that says who speaks when.
+    fn voices(&mut self, out: &mut Vec<u8>) {
+        let Some(first) = self.plan.whole().next() else { return };
+        let Some((session, round)) = self.plan.at(first) else { return };
+        let ids: Vec<&str> = self.plan.sessions.iter().map(|s| s.id.as_str()).collect();
+        let text = (self.say)(
+            Text::Voices,
+            &[
+                ("table", &voices(self.plan)),
+                ("sessions", &ids.join(" and ")),
+                ("reference", &table::reference(session, first.seq)),
+            ],
+        );
+        let at = round.started.or(session.started).unwrap_or(self.birth.now);
+        self.told(&text, "voices", first.session, at, out);
     }
 
     /// Appends the message that holds an index table.
@@ -167,10 +197,15 @@ impl<'p> Exporter<'p> {
         };
         let began = session.rounds.iter().filter(stands).filter_map(|round| round.started);
         let at = began.min().unwrap_or(self.birth.now);
-        self.advance(Some(&form::stamp(at)));
         self.tables += 1;
         let name = format!("index {}", self.tables);
-        let id = self.form.fresh(&self.sources[first.session], &name);
+        self.told(&text, &name, first.session, at, out);
+    }
+
+    /// Appends a message that no source has; `name` tells it from others.
+    fn told(&mut self, text: &str, name: &str, source: usize, at: Time, out: &mut Vec<u8>) {
+        self.advance(Some(&form::stamp(at)));
+        let id = self.form.fresh(&self.sources[source], name);
         self.written.insert(ids::key(id.as_str()));
         let lineage = self.lineage.take();
         let link = Link {
@@ -178,9 +213,9 @@ impl<'p> Exporter<'p> {
             parent: self.last.as_ref().map(Fresh::as_str),
             time: &self.time,
             lineage: lineage.as_deref(),
-            ..Link::of(self.birth, session)
+            ..Link::of(self.birth, &self.plan.sessions[source])
         };
-        self.form.message(&text, &link, out);
+        self.form.message(text, &link, out);
         self.report.tokens += text.len() as u64 / 4;
         self.report.rows += 1;
         self.last = Some(id);
@@ -201,12 +236,15 @@ impl<'p> Exporter<'p> {
             lines.push_str(&if several { table::long_line(of, round) } else { table::line(round) });
             lines.push('\n');
         }
-        (self.say)(&[
-            ("table", lines.trim_end()),
-            ("session", &session.id),
-            ("rounds", &places.len().to_string()),
-            ("operation", form::operation(&self.plan.operation)),
-        ])
+        (self.say)(
+            Text::Index,
+            &[
+                ("table", lines.trim_end()),
+                ("session", &session.id),
+                ("rounds", &places.len().to_string()),
+                ("operation", form::operation(&self.plan.operation)),
+            ],
+        )
     }
 
     /// Sets the time of the next row: its own, or that of the row before where that is later.
@@ -259,4 +297,11 @@ impl<'p> Exporter<'p> {
         self.report.rows += 1;
         self.report
     }
+}
+
+/// The table of who speaks when: a line for each run of rounds of one session.
+pub fn voices(plan: &Plan) -> String {
+    let lines: Vec<String> =
+        plan.runs().iter().map(|(session, seqs)| table::voice(session, seqs)).collect();
+    lines.join("\n")
 }

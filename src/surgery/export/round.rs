@@ -13,6 +13,7 @@ use crate::surgery::fidelity::Lens;
 use crate::surgery::ids::{self, Fresh, Key};
 use crate::surgery::plan::Place;
 use crate::surgery::table;
+use crate::surgery::validate;
 use crate::transcript::dialect::{Block, BlockKind, Kind, Row};
 use crate::transcript::rows::Rows;
 
@@ -71,9 +72,14 @@ impl Exporter<'_> {
                 continue;
             };
             if let Some(kind) = self.form.once(line, &row).filter(|_| self.plan.sessions.len() > 1)
-                && *self.told.entry(kind.to_owned()).or_insert(place.session) != place.session
+                && *self.once.entry(kind.to_owned()).or_insert(place.session) != place.session
             {
                 self.report.bookkeeping += 1;
+                continue;
+            }
+            // The head is read, the rest isn't looked at: what the client would not read.
+            if !validate::is_json(line) {
+                self.report.broken.push((place, number as u32));
                 continue;
             }
             let Some(left) = lens.row(line, &row) else { continue };

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Failed;
 use crate::surgery::ids::Keys;
-use crate::surgery::plan::{Piece, Place};
+use crate::surgery::plan::{Piece, Place, Plan};
 use crate::surgery::validate::Validator;
 use crate::transcript::dialect::{Claude, Dialect, Scratch};
 use world::{Client, NEW, OLD, OTHER, Source, export, plan, session, thinking, told, whole};
@@ -93,6 +93,58 @@ fn an_index_stands_for_its_rounds_as_one_message_ahead_of_what_follows() {
     assert_eq!(rows[1]["message"]["content"], "question 3");
     assert_eq!(rows[1]["parentUuid"], rows[0]["uuid"]);
     assert!(rows[1].get("brainGuard").is_none());
+}
+
+#[test]
+fn a_merge_begins_with_who_speaks_when() {
+    let (a, b) = (session(OLD, 2), session(OTHER, 1));
+    let pieces = [whole(0, &[1]), whole(1, &[1]), whole(0, &[2])].concat();
+    let with = Plan { voices: true, ..plan(&[&a, &b], pieces) };
+    let rows = rows(&export(&[&a, &b], &with).unwrap().0);
+    let expected = format!(
+        "{OLD} and {OTHER}\n| 11111111 | 1 | \"question 1\" |\n| 22222222 | 1 | \"question 1\" |\n\
+         | 11111111 | 2 | \"question 2\" |"
+    );
+    assert_eq!(rows[0]["message"]["content"], expected);
+    assert_eq!(rows[0]["brainGuard"]["table"], true);
+    assert_eq!(rows[0]["brainGuard"]["operation"], "merge");
+    assert_eq!(rows[1]["message"]["content"], "question 1");
+    assert_eq!(rows[1]["parentUuid"], rows[0]["uuid"]);
+    let one = Plan { voices: true, ..plan(&[&a], whole(0, &[1])) };
+    assert!(!export(&[&a], &one).unwrap().0.contains("\"table\""), "one voice needs no table");
+}
+
+// Copied into another session, a table is still one: nobody's words.
+#[test]
+fn a_table_stays_marked_as_one() {
+    let source = session(OLD, 3);
+    let index = Piece::Index(vec![Place { session: 0, seq: 1 }]);
+    let pieces = [whole(0, &[2]), vec![index], whole(0, &[3])].concat();
+    let (text, _) = export(&[&source], &plan(&[&source], pieces)).unwrap();
+    let marked = |text: &str| -> Vec<bool> {
+        let rows = rows(text).into_iter().filter(|row| row["type"] == "user");
+        let prompts = rows.filter(|row| row["message"]["content"].is_string());
+        prompts.map(|row| row["brainGuard"]["table"] == true).collect()
+    };
+    assert_eq!(marked(&text), [false, true, false]);
+    let again = Source::new(NEW, &text);
+    for (seqs, expected) in [(&[1, 2][..], &[false, true][..]), (&[2, 3], &[true, false])] {
+        let (text, _) = export(&[&again], &plan(&[&again], whole(0, seqs))).unwrap();
+        assert_eq!(marked(&text), expected);
+        assert_eq!(rows(&text)[0]["brainGuard"]["parent_session"], OLD, "the lineage, too");
+    }
+}
+
+#[test]
+fn a_row_that_is_broken_deep_inside_is_left_out_as_other_broken_ones() {
+    let mut client = Client::new(OLD);
+    client.prompt("go");
+    client.row("attachment", r#""attachment":{"type":"date","date":"a \q escape"}"#);
+    client.agent("msg_1", r#"{"type":"text","text":"done"}"#);
+    let source = Source::new(OLD, &client.text);
+    let (text, report) = export(&[&source], &plan(&[&source], whole(0, &[1]))).unwrap();
+    assert!(text.contains("done") && !text.contains("escape"));
+    assert_eq!(report.broken, [(Place { session: 0, seq: 1 }, 1)]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use crate::surgery::export::{Birth, all};
+use crate::surgery::export::{Birth, Text, all};
 use crate::surgery::plan::{Place, Plan};
 use crate::surgery::when;
 use crate::transcript::dialect::{self, Scratch};
@@ -58,7 +58,7 @@ pub fn made(id: &str, plan: &Plan, sources: &[&Read]) -> Result<(Read, String), 
         tokens: None,
         title: None,
     };
-    let say = |vars: &[(&str, &str)]| {
+    let say = |_: Text, vars: &[(&str, &str)]| {
         let table = vars.iter().find(|(name, _)| *name == "table").map_or("", |(_, table)| table);
         format!("[brain-guard]\n{table}")
     };

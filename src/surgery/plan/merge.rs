@@ -49,7 +49,8 @@ pub fn merge(a: Session, b: Session, fidelity: Fidelity) -> Result<Plan, Refused
     let [first, second] = lines;
     let pieces = zip(first, second).into_iter().map(Piece::Round).collect();
     let lineage = Lineage::of(&sessions);
-    Ok(Plan { operation: Operation::Merge, sessions, pieces, left: left_behind, fidelity, lineage })
+    let operation = Operation::Merge;
+    Ok(Plan { operation, sessions, pieces, left: left_behind, fidelity, voices: false, lineage })
 }
 
 /// Rounds with their times. A round without one, or whose clock ran backwards, has that of

@@ -85,6 +85,9 @@ pub struct Plan {
     pub left: Left,
     /// How much of each whole round.
     pub fidelity: Fidelity,
+    /// Whether it begins with a message that says which rounds are of which session, where it
+    /// is made from several (seed 000, "merge": so that the two voices can be told apart).
+    pub voices: bool,
     /// What is known of it as a session.
     pub lineage: Lineage,
 }
@@ -94,6 +97,16 @@ impl Plan {
     pub fn at(&self, place: Place) -> Option<(&Session, &Round)> {
         let session = self.sessions.get(place.session)?;
         Some((session, session.round(place.seq)?))
+    }
+
+    /// The runs of whole rounds of one session, in order: who speaks when.
+    pub fn runs(&self) -> Vec<(&Session, Vec<u32>)> {
+        let whole: Vec<Place> = self.whole().collect();
+        let runs = whole.chunk_by(|a, b| a.session == b.session).filter_map(|run| {
+            let session = self.sessions.get(run.first()?.session)?;
+            Some((session, run.iter().map(|place| place.seq).collect()))
+        });
+        runs.collect()
     }
 
     /// The rounds it holds whole, in order.

@@ -168,7 +168,7 @@ fn plan(
 ) -> Plan {
     let sessions = vec![session];
     let lineage = Lineage::of(&sessions);
-    Plan { operation, sessions, pieces, left, fidelity, lineage }
+    Plan { operation, sessions, pieces, left, fidelity, voices: false, lineage }
 }
 
 /// The rounds of an engagement, ascending.

@@ -62,7 +62,7 @@ pub fn split(session: &Session, map: &Map, fidelity: Fidelity) -> Result<Vec<Pla
         let sessions = vec![session.clone()];
         let lineage = Lineage::for_one(&sessions, engagement);
         let operation = Operation::Split { engagement: engagement.clone() };
-        plans.push(Plan { operation, sessions, pieces, left, fidelity, lineage });
+        plans.push(Plan { operation, sessions, pieces, left, fidelity, voices: false, lineage });
     }
     Ok(plans)
 }

@@ -30,6 +30,11 @@ pub(super) fn line<'a>(bytes: &'a [u8], ledger: &mut Ledger) -> Option<&'a [u8]>
     Some(row)
 }
 
+/// Whether a line, to its last byte, is JSON.
+pub(in crate::surgery) fn valid(line: &[u8]) -> bool {
+    str::from_utf8(line).is_ok_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
+}
+
 /// The fault without the place, which is always line 1 here.
 fn reason(e: &serde_json::Error) -> String {
     let text = e.to_string();

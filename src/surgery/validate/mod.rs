@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use super::ids::Key;
 use crate::transcript::dialect::{self, Scratch};
+pub(super) use json::valid as is_json;
 use ledger::Ledger;
 use pairs::Pairs;
 pub use rules::{RULES, Rule};

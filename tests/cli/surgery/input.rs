@@ -33,9 +33,11 @@ fn malformed_lines_are_named_and_stay_in_the_store() {
     // In round 1, which becomes a line, and in round 3, which stays whole.
     lines.insert(2, "{\"type\":\"user\",\"broken\n".to_owned());
     lines.insert(16, "no JSON at all\n".to_owned());
+    // One whose head can be read.
+    lines[17] = lines[17].replacen("\"userType\":\"external\"", "\"userType\":\"\\q\"", 1);
     world.write(ID, &lines.concat());
     let text = world.done(&["surgery", "compress-before", ID, "round:3"]);
-    assert!(text.contains("line 17"), "{text}");
+    assert!(text.contains("lines 17-18 of"), "{text}");
     let made = world.json(&["surgery", "compress-before", ID, "round:3"]);
     world.done(&["validate", made["path"].as_str().unwrap()]);
     let answer = world.run(&["validate", world.file(ID).to_str().unwrap()]);

@@ -102,6 +102,18 @@ fn a_merge_is_sorted_by_time_and_a_split_gives_each_its_own() {
     let merged = world.json(&["surgery", "merge", ID, "7c41b2aa"]);
     assert_eq!(prompts(path(&merged)), questions(&[1, 1, 2, 2, 3]));
     assert_eq!(merged["lineage"]["rounds"], 5);
+    let voices = &said(path(&merged))[0];
+    let lines: Vec<&str> = voices.lines().filter(|line| line.contains("question")).collect();
+    let line = |id: &str, n: u32| format!("| {id} | {n} | \"question {n} about apples\" |");
+    let (a, b) = ("3f0a9d1e", "7c41b2aa");
+    assert_eq!(lines, [line(a, 1), line(b, 1), line(a, 2), line(b, 2), line(a, 3)]);
+    assert!(voices.contains("brain-guard inject 3f0a9d1e:001"), "{voices}");
+    // The table is found by nobody who looks for what was said.
+    world.done(&["inscribe", path(&merged).to_str().unwrap()]);
+    assert!(!world.done(&["search", "merging several"]).contains("[brain-guard]"));
+    let plain = world.json(&["export-claude", "--merge", ID, OTHER, "--no-table"]);
+    assert_eq!(said(path(&plain))[0], questions(&[1])[0]);
+    assert!(plain["tokens"]["after"].as_u64() < merged["tokens"]["after"].as_u64());
     let map = world.hook.project.join("map.json");
     fs::write(&map, r#"{"shared": "1", "engagements": {"console-work": "2", "inscription": "3"}}"#)
         .unwrap();
@@ -224,6 +236,26 @@ fn no_operation_alters_the_store() {
 }
 
 #[test]
+fn a_session_keeps_its_name_wherever_that_was_given() {
+    let world = World::new(3);
+    let name = |id: &str, name: &str| {
+        format!("{{\"type\":\"custom-title\",\"customTitle\":\"{name}\",\"sessionId\":\"{id}\"}}\n")
+    };
+    let rounds = |id, of: std::ops::RangeInclusive<u32>| {
+        of.map(|n| world.round(id, n, 10 * n)).collect::<String>()
+    };
+    let begun = name(ID, "begun") + &rounds(ID, 1..=3);
+    let renamed = name(OTHER, "begun") + &rounds(OTHER, 1..=1) + &name(OTHER, "renamed");
+    world.write(ID, &begun);
+    world.write(OTHER, &(renamed + &rounds(OTHER, 2..=3)));
+    for (id, expected) in [(ID, "begun"), (OTHER, "renamed")] {
+        let made = world.json(&["surgery", "compress-before", id, "round:2"]);
+        let text = fs::read_to_string(path(&made)).unwrap();
+        assert!(text.contains(&format!("\"customTitle\":\"{expected} (compressed")), "{id}");
+    }
+}
+
+#[test]
 fn revive_says_how_to_go_on() {
     let world = World::new(9);
     let text = world.done(&["revive", ID]);
@@ -256,6 +288,8 @@ fn what_a_round_refers_to_comes_along() {
     let made = world.json(&["surgery", "compress-before", ID, "round:2"]);
     let copy = path(&made).with_extension("").join("subagents/agent-a1b2c3d4.jsonl");
     assert_eq!(fs::read_to_string(&copy).unwrap(), "{}\n", "{made}");
+    // What a subagent is called was never told: nothing is missing.
+    assert_eq!(made["notes"], serde_json::json!([]));
     let id = made["id"].as_str().unwrap();
     world.done(&["surgery", "undo", id]);
     assert!(!path(&made).with_extension("").exists() && !path(&made).exists());

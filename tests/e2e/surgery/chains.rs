@@ -12,6 +12,9 @@ const BOTH: &str = "user→assistant";
 const A: [&str; 3] = ["a-one: the plan", "a-two: the parser", "a-three: the printer"];
 const B: [&str; 2] = ["b-one: the tests", "b-two: the docs"];
 
+/// How an index table begins.
+const TABLE: &str = "[brain-guard] This session was made from the session";
+
 /// Two sessions that run at the same time in one project: a, b, a, b, a.
 struct Two {
     world: World,
@@ -79,7 +82,14 @@ fn outputs_are_sessions_like_others() {
     let Two { world, a, b } = &play(Vec::new());
     let (id_a, id_b) = (a.id.as_str(), b.id.as_str());
     let by_time = || {
-        let promise = Promise::default().rounds(a, &[1]).rounds(b, &[1]);
+        let runs = [
+            (id_a, "1", A[0]),
+            (id_b, "1", B[0]),
+            (id_a, "2", A[1]),
+            (id_b, "2", B[1]),
+            (id_a, "3", A[2]),
+        ];
+        let promise = Promise::default().voices(&runs).rounds(a, &[1]).rounds(b, &[1]);
         promise.rounds(a, &[2]).rounds(b, &[2]).rounds(a, &[3])
     };
     let merged = only(make(world, &["surgery", "merge", id_a, id_b]));
@@ -87,8 +97,12 @@ fn outputs_are_sessions_like_others() {
     let again = only(make(world, &["export-claude", "--merge", id_b, id_a]));
     holds(world, &again, by_time());
 
-    // Extract from a merge: round 6 is what was said when it was resumed.
-    guard(world, &["tag", &merged.id, "2,4", "quality"]);
+    let plain = only(make(world, &["surgery", "merge", id_a, id_b, "--no-table"]));
+    let promise = Promise::default().rounds(a, &[1]).rounds(b, &[1]);
+    holds(world, &plain, promise.rounds(a, &[2]).rounds(b, &[2]).rounds(a, &[3]));
+
+    // Extract from a merge: round 1 is the table, round 7 what was said when it was resumed.
+    guard(world, &["tag", &merged.id, "3,5", "quality"]);
     let extracted = only(make(world, &["surgery", "extract-engagement", &merged.id, "quality"]));
     holds(world, &extracted, Promise::default().rounds(b, &[1, 2]));
 
@@ -101,12 +115,22 @@ fn outputs_are_sessions_like_others() {
     let [left, right] = &children[..] else { panic!("two children: {children:?}") };
     let shared = [line_of(a.round(1), "001", A[0])];
     let joined = only(make(world, &["surgery", "merge", &left.id, &right.id]));
-    let promise = Promise::default().index(&shared).index(&shared).rounds(a, &[2, 3]);
+    // The tables are of the same moment: then the ids decide.
+    let (l, r) = (left.id.as_str(), right.id.as_str());
+    let runs = if l < r {
+        vec![(l, "1", TABLE), (r, "1", TABLE), (l, "2", A[1]), (r, "2", A[2])]
+    } else {
+        vec![(r, "1", TABLE), (l, "1-2", TABLE), (r, "2", A[2])]
+    };
+    let promise = Promise::default().voices(&runs).index(&shared).index(&shared);
+    let promise = promise.rounds(a, &[2, 3]);
     holds(world, &joined, promise);
 
     // The parts of a session that was split, merged with another.
     let joined = only(make(world, &["surgery", "merge", &right.id, id_b]));
-    let promise = Promise::default().index(&shared).rounds(b, &[1, 2]).rounds(a, &[3]);
+    let runs = [(r, "1", TABLE), (id_b, "1-2", B[0]), (r, "2", A[2])];
+    let promise = Promise::default().voices(&runs).index(&shared);
+    let promise = promise.rounds(b, &[1, 2]).rounds(a, &[3]);
     holds(world, &joined, promise);
 }
 

@@ -49,6 +49,17 @@ impl Promise {
         self
     }
 
+    /// The message that begins a merge: whose the rounds are, by session, numbers and the first one's words.
+    pub fn voices(self, runs: &[(&str, &str, &str)]) -> Self {
+        let line = |(id, seqs, words): &(&str, &str, &str)| {
+            let short: String = words.chars().take(40).collect();
+            let dots = if short == *words { "" } else { "..." };
+            format!("| {} | {seqs} | \"{short}{dots}\" |", &id[..8])
+        };
+        let lines: Vec<String> = runs.iter().map(line).collect();
+        self.index(&lines)
+    }
+
     /// Rounds of a session, whole.
     pub fn rounds(self, source: &Source, seqs: &[u32]) -> Self {
         self.reduced(source, seqs, WHOLE)

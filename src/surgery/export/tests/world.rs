@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::clock::Time;
-use crate::surgery::export::{Birth, Failed, Report, all};
+use crate::surgery::export::{Birth, Failed, Report, Text, all};
 use crate::surgery::fidelity::Fidelity;
 use crate::surgery::plan::{Left, Lineage, Operation, Piece, Place, Plan};
 use crate::transcript::dialect::{self, Dialect, Kind, Scratch};
@@ -200,6 +200,7 @@ pub(crate) fn plan(sources: &[&Source], pieces: Vec<Piece>) -> Plan {
         pieces,
         left: Left::default(),
         fidelity: Fidelity::default(),
+        voices: false,
         lineage: Lineage {
             parent_session: OLD.to_owned(),
             sources: vec![OLD.to_owned()],
@@ -224,9 +225,12 @@ pub(crate) fn birth() -> Birth {
 
 pub(crate) fn export(sources: &[&Source], plan: &Plan) -> Result<(String, Report), Failed> {
     let mut out = Vec::new();
-    let say = |values: &[(&str, &str)]| {
-        let of = |name| values.iter().find(|v| v.0 == name).unwrap().1;
-        format!("{} of {}", of("rounds"), of("session"))
+    let say = |_: Text, values: &[(&str, &str)]| {
+        let of = |name| values.iter().find(|v| v.0 == name).map(|v| v.1);
+        match of("sessions") {
+            Some(sessions) => format!("{sessions}\n{}", of("table").unwrap()),
+            None => format!("{} of {}", of("rounds").unwrap(), of("session").unwrap()),
+        }
     };
     let mut read = |place: Place, rows: &mut Rows| {
         *rows = sources[place.session].rounds[place.seq as usize].clone();
