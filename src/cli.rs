@@ -317,9 +317,9 @@ pub enum Verb {
         #[command(flatten)]
         args: InscribeArgs,
     },
-    /// Check the store of sessions, count what is in it, remove what nothing refers to
+    /// Check the store of sessions, count what is in it, get a session's bytes back, clean up
     #[command(
-        after_help = "Examples:\n  brain-guard store check\n  brain-guard store gc --dry-run\n  brain-guard store stats"
+        after_help = "Examples:\n  brain-guard store check\n  brain-guard store stats\n  brain-guard store export 3f0a9d1e --out restored/\n  brain-guard store gc --dry-run"
     )]
     Store {
         /// What to do with it

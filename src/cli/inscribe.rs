@@ -45,6 +45,20 @@ pub enum StoreVerb {
         #[arg(long)]
         json: bool,
     },
+    /// Write a session's transcript as it was inscribed, byte for byte, verified
+    #[command(
+        after_help = "Examples:\n  brain-guard store export 3f0a9d1e | sha256sum\n  brain-guard store export 3f0a9d1e --out restored/\n\nExit codes: 0 all of it was written, 1 not all (said why; a file is not made then), 2 wrong usage."
+    )]
+    Export {
+        /// The session's id, or how it begins; with `AGENT/` in front where several have it
+        session: String,
+        /// To a file that is not there yet and ends in .jsonl, or into a folder [default: stdout]
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// What was inscribed before the session's file was written anew, the N of its `blocks.N`
+        #[arg(long, value_name = "N")]
+        edition: Option<u64>,
+    },
     /// Remove what nothing refers to any more: editions that were replaced, beginnings
     #[command(after_help = "Example:\n  brain-guard store gc --dry-run")]
     Gc {

@@ -1,7 +1,8 @@
 //! `brain-guard store`: whether what is kept of sessions is whole, what of it nothing refers
-//! to any more, and how much there is.
+//! to any more, how much there is, and a session's transcript as it was.
 
 mod check;
+mod export;
 mod gc;
 mod stats;
 mod walk;
@@ -16,9 +17,12 @@ use crate::env::Env;
 /// What the system says of the store.
 pub fn run(env: &Env, what: &StoreVerb) -> anyhow::Result<Exit> {
     let root = super::inscribe::root(env)?;
-    match *what {
-        StoreVerb::Check { repair, json } => check::run(&root, repair, json),
-        StoreVerb::Gc { dry_run, json } => gc::run(&root, dry_run, json),
-        StoreVerb::Stats { json } => stats::run(&root, json),
+    match what {
+        StoreVerb::Check { repair, json } => check::run(&root, *repair, *json),
+        StoreVerb::Export { session, out, edition } => {
+            export::run(&root, session, out.as_deref(), *edition)
+        }
+        StoreVerb::Gc { dry_run, json } => gc::run(&root, *dry_run, *json),
+        StoreVerb::Stats { json } => stats::run(&root, *json),
     }
 }

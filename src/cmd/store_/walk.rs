@@ -45,15 +45,36 @@ pub struct HeldRound {
 pub fn verify(folder: &Folder, source: Option<&Path>) -> Held {
     let mut held = Held::default();
     let mut source = source.and_then(|path| File::open(path).ok()).map(BufReader::new);
-    if let Err(e) = read(folder, &mut source, &mut held) {
+    let (mut differs, mut there) = (false, Vec::new());
+    let compare = |row: &[u8]| {
+        if let Some(file) = &mut source {
+            there.clear();
+            let read = file.take(row.len() as u64).read_to_end(&mut there);
+            if read.is_err() || there != row {
+                (differs, source) = (true, None);
+            }
+        }
+        Ok(())
+    };
+    if let Err(e) = rows(&folder.blocks(), &folder.session, &mut held, compare) {
         held.damage = Some(e.to_string());
     }
-    held
+    Held { differs, ..held }
 }
 
-fn read(folder: &Folder, source: &mut Option<BufReader<File>>, held: &mut Held) -> io::Result<()> {
-    let mut records = Records::at(&folder.blocks(), 0);
-    let (mut row, mut began, mut blocks, mut there) = (Vec::new(), 0, 0, Vec::new());
+/// Hands out the rows in these blocks of a session, each verified: by the ids of its blocks,
+/// and by what the headers say of where it belongs.
+///
+/// # Errors
+/// What the system says, and what `each` does; `InvalidData` for damage.
+pub fn rows(
+    blocks: &Path,
+    session: &str,
+    held: &mut Held,
+    mut each: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut records = Records::at(blocks, 0);
+    let (mut row, mut began, mut blocks) = (Vec::new(), 0, 0);
     loop {
         let next = match records.peek()? {
             Next::Record(_) => Some(records.header()?),
@@ -67,7 +88,7 @@ fn read(folder: &Folder, source: &mut Option<BufReader<File>>, held: &mut Held) 
             held.end = began;
         }
         let Some(header) = next else { return Ok(()) };
-        if let Some(why) = odd(&header, folder, held) {
+        if let Some(why) = odd(&header, session, held) {
             let why = format!("row {} of the blocks {why}", held.rows);
             return Err(io::Error::new(io::ErrorKind::InvalidData, why));
         }
@@ -91,21 +112,15 @@ fn read(folder: &Folder, source: &mut Option<BufReader<File>>, held: &mut Held) 
         held.blocks += blocks;
         held.rows += 1;
         held.bytes += row.len() as u64;
-        if let Some(file) = source {
-            there.clear();
-            let read = file.take(row.len() as u64).read_to_end(&mut there);
-            if read.is_err() || there != row {
-                (held.differs, *source) = (true, None);
-            }
-        }
+        each(&row)?;
         row.clear();
     }
 }
 
 /// What is wrong with a header, as the next of those before.
-fn odd(header: &Header, folder: &Folder, held: &Held) -> Option<String> {
+fn odd(header: &Header, session: &str, held: &Held) -> Option<String> {
     let last = held.rounds.last().map_or(0, |round| round.seq);
-    if header.session != folder.session {
+    if header.session != session {
         return Some(format!("is of session {}", header.session));
     }
     if header.row != held.rows {

@@ -104,8 +104,16 @@ impl Records {
                 if self.offset < self.length {
                     continue;
                 }
-                if !self.is_next_pack() {
-                    return Ok(Next::End);
+                if self.file.is_none() || !self.is_next_pack() {
+                    // What stands behind one that is gone would be lost without a word.
+                    let last = pack::numbers(&self.blocks)?.pop();
+                    if last.is_none_or(|last| last <= self.pack) {
+                        return Ok(Next::End);
+                    }
+                    // It may have been begun in this moment.
+                    if self.file.is_none() || !self.is_next_pack() {
+                        return Err(self.damaged("is in a pack that is missing"));
+                    }
                 }
                 (self.pack, self.offset, self.file) = (self.pack + 1, 0, None);
             }

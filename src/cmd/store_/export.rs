@@ -1,0 +1,136 @@
+//! `brain-guard store export`: a session's transcript as it was inscribed.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+
+use super::walk::{self, Held};
+use crate::cmd::inscribe::{self, count};
+use crate::cmd::{Exit, err, out};
+use crate::index::Index;
+use crate::store::blocks::{self, Folder, Root};
+use crate::store::fork::Fork;
+
+/// An inscription that is under way is waited for.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+const BUFFER: usize = 256 * 1024;
+
+/// Writes it to a new file, or to stdout.
+///
+/// # Errors
+/// No such session or edition; a file that is there; damage, of which a file gets nothing and
+/// stdout what stands before it.
+pub fn run(
+    root: &Root,
+    session: &str,
+    to: Option<&Path>,
+    edition: Option<u64>,
+) -> anyhow::Result<Exit> {
+    let folder = named(root, session)?;
+    let target = to.map(|to| target(to, &folder)).transpose()?;
+    let held = inscribe::hold(&folder, PATIENCE);
+    if let Err(e) = &held
+        && e.kind() == io::ErrorKind::WouldBlock
+    {
+        bail!("{e}");
+    }
+    // One that can only be read has no inscriber.
+    let (blocks, least) = match edition {
+        Some(number) => (replaced(&folder, number)?, 0),
+        None => (folder.blocks(), indexed(root, &folder)),
+    };
+    let Some(target) = target else {
+        let mut stdout = BufWriter::with_capacity(BUFFER, io::stdout().lock());
+        let written = copy(&blocks, &folder, least, &mut stdout)
+            .and_then(|_| stdout.flush().map_err(anyhow::Error::from));
+        return match written {
+            // Whoever reads has enough.
+            Err(e) if is_broken_pipe(&e) => Ok(Exit::Done),
+            other => other.map(|()| Exit::Done),
+        };
+    };
+    let mut fork = Fork::begin(&target).with_context(|| target.display().to_string())?;
+    let held = copy(&blocks, &folder, least, &mut fork)?;
+    let written = fork.finish().with_context(|| target.display().to_string())?;
+    out(format_args!(
+        "{}: {}, {} bytes, sha256 {}",
+        written.path.display(),
+        count(held.rows as usize, "row"),
+        written.bytes,
+        written.sha256
+    ));
+    Ok(Exit::Done)
+}
+
+/// The session of this id, or whose id begins so.
+fn named(root: &Root, name: &str) -> anyhow::Result<Folder> {
+    let (agent, id) = name.split_once('/').map_or((None, name), |(agent, id)| (Some(agent), id));
+    let mut found = root.find(id)?;
+    found.retain(|folder| agent.is_none_or(|agent| folder.agent == agent));
+    match found.len() {
+        0 => bail!(
+            "no session {name} is inscribed in {}; `brain-guard inscribe` reads sessions into it",
+            root.sessions().display()
+        ),
+        1 => Ok(found.remove(0)),
+        _ => {
+            let list: Vec<String> =
+                found.iter().map(|one| format!("{}/{}", one.agent, one.session)).collect();
+            bail!("several sessions are called so; name one:\n  {}", list.join("\n  "))
+        }
+    }
+}
+
+/// The file to write.
+fn target(to: &Path, folder: &Folder) -> anyhow::Result<PathBuf> {
+    if to.is_dir() {
+        return Ok(to.join(format!("{}.jsonl", folder.session)));
+    }
+    // What is exported is whatever somebody inscribed: it may become no other kind of file.
+    if to.extension().is_none_or(|end| end != "jsonl") {
+        bail!("{} is no folder that is there, and ends in no .jsonl", to.display());
+    }
+    Ok(to.to_path_buf())
+}
+
+/// The blocks of an edition.
+fn replaced(folder: &Folder, number: u64) -> anyhow::Result<PathBuf> {
+    let there = blocks::editions(folder)?;
+    let numbers: Vec<String> = there.iter().map(|one| one.number.to_string()).collect();
+    let found = there.into_iter().find(|one| one.number == number);
+    found.map(|one| one.path).with_context(|| {
+        let numbers = if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") };
+        format!("session {} has no edition {number}; there are: {numbers}", folder.session)
+    })
+}
+
+/// How many bytes of it are known to be inscribed.
+fn indexed(root: &Root, folder: &Folder) -> u64 {
+    match Index::new(root.clone()).progress(folder) {
+        Ok(progress) => progress.map_or(0, |progress| progress.bytes),
+        Err(e) => {
+            err(format_args!("{e}; whether all of the blocks are there is not known"));
+            0
+        }
+    }
+}
+
+fn copy(blocks: &Path, folder: &Folder, least: u64, to: &mut dyn Write) -> anyhow::Result<Held> {
+    let mut held = Held::default();
+    walk::rows(blocks, &folder.session, &mut held, |row| to.write_all(row))?;
+    if held.bytes < least || held.rows == 0 {
+        bail!(
+            "{}: {least} bytes are inscribed, the blocks hold {}; `brain-guard store check --repair` mends what can be mended",
+            blocks.display(),
+            held.bytes
+        );
+    }
+    Ok(held)
+}
+
+fn is_broken_pipe(e: &anyhow::Error) -> bool {
+    e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+}
