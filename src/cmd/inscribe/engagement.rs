@@ -2,7 +2,7 @@
 //! inscribed.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::index::Words;
@@ -13,12 +13,13 @@ use crate::transcript::round::Round;
 /// The file's name.
 const FILE: &str = "engagement.md";
 
-/// The engagements of projects, each read once.
+/// The engagements of projects, each read once until they are forgotten.
 #[derive(Debug, Default)]
 pub struct Engagements {
     /// By the folder that a session ran in.
     known: RefCell<BTreeMap<PathBuf, Option<Engagement>>>,
     faults: RefCell<Vec<String>>,
+    told: RefCell<BTreeSet<String>>,
     off: bool,
 }
 
@@ -42,9 +43,15 @@ impl Engagements {
         }
     }
 
+    /// Reads the files again when they are asked for: they may say something else by now.
+    pub fn forget(&self) {
+        self.known.borrow_mut().clear();
+    }
+
     /// What was wrong in the files, each told once.
     pub fn faults(&self) -> Vec<String> {
-        self.faults.take()
+        let mut told = self.told.borrow_mut();
+        self.faults.take().into_iter().filter(|fault| told.insert(fault.clone())).collect()
     }
 
     fn read(&self, cwd: &Path) -> Option<Engagement> {
@@ -106,6 +113,31 @@ mod tests {
         fs::write(at("project/a").join(FILE), "").unwrap();
         assert_eq!(file(&at("project/a/b")), Some(at("project/a").join(FILE)));
         assert_eq!(file(&at("gone")), None);
+    }
+
+    #[test]
+    fn a_file_that_changed_counts_once_it_is_read_again_and_its_fault_is_told_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let cwd = dir.path().to_str();
+        let write = |text: &str| fs::write(dir.path().join(FILE), text).unwrap();
+        let engagements = Engagements::default();
+        let tag = || {
+            let mut rounds = [(Round::default(), Words::default())];
+            engagements.tag(cwd, &mut rounds);
+            rounds[0].0.engagement.clone()
+        };
+        write("---\nid: one\n---\n");
+        assert_eq!(tag().as_deref(), Some("one"));
+        write("---\nid: two\n---\n");
+        assert_eq!(tag().as_deref(), Some("one"), "one answer within a run");
+        engagements.forget();
+        assert_eq!(tag().as_deref(), Some("two"));
+        write("no engagement's");
+        for told in [1, 0] {
+            engagements.forget();
+            assert_eq!(tag(), None);
+            assert_eq!(engagements.faults().len(), told);
+        }
     }
 
     #[test]

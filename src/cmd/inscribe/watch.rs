@@ -37,6 +37,8 @@ pub fn run(run: &Run) -> anyhow::Result<Exit> {
     let mut told: BTreeMap<PathBuf, String> = BTreeMap::new();
     loop {
         let mut report = Report::default();
+        // A project goes on to its next engagement while it is watched.
+        run.engagements.forget();
         for path in run.files(&mut report)? {
             let Some(mark) = atomic::mark(&path).filter(|mark| known.get(&path) != Some(mark))
             else {
