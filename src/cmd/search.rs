@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _};
 use serde_json::json;
 
 use super::surgery::source::Store;
-use super::{Exit, out, out_json, tag};
+use super::{Exit, err, out, out_json, tag};
 use crate::cli::SearchArgs;
 use crate::clock::Time;
 use crate::env::Env;
@@ -38,7 +38,13 @@ pub fn run(env: &Env, now: Time, args: &SearchArgs) -> anyhow::Result<Exit> {
         // One that nobody has is told with those that there are.
         store.index.engagement(id)?;
     }
-    let hits = store.index.search(&query, &Filter { tagged, ..narrowed }, args.limit)?;
+    let filter = Filter { tagged, ..narrowed };
+    let (hits, ranked) = store.index.search_soon(&query, &filter, args.limit)?;
+    if let Some(ranked) = ranked {
+        err(format_args!(
+            "more than {ranked} rounds hold {query:?}; ranked are those of the sessions inscribed last. More words, or --since, --session, --engagement or --agent, look through all"
+        ));
+    }
     if args.json {
         let with_reference = |hit: &Hit| {
             let mut value = serde_json::to_value(hit)?;

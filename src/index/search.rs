@@ -79,16 +79,54 @@ impl Serialize for Snippet {
     }
 }
 
+/// Of so many rounds the rank is looked for where nothing but the words narrows the search: it
+/// takes a read of each.
+const RANKED: usize = 10_000;
+
+impl Filter {
+    /// Whether nothing is left out.
+    fn is_none(&self) -> bool {
+        let Self { session, tagged, agent, since } = self;
+        session.is_none() && *tagged == Tagged::Any && agent.is_none() && since.is_none()
+    }
+}
+
 impl Index {
     /// Rounds whose words hold what `query` asks for, best first.
     ///
     /// # Errors
     /// [`Error::Unknown`] where the query holds no word; [`Error`].
     pub fn search(&self, query: &str, filter: &Filter, limit: usize) -> Result<Vec<Hit>, Error> {
+        self.found(query, filter, limit, None).map(|(hits, _)| hits)
+    }
+
+    /// The same within bounded time: where the words alone are asked for and stand in more than
+    /// 10,000 rounds (more, where `limit` is), only so many are ranked, those of the sessions
+    /// that were inscribed last. How many were ranked, where these are not all.
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub fn search_soon(
+        &self,
+        query: &str,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<(Vec<Hit>, Option<usize>), Error> {
+        let most = filter.is_none().then(|| RANKED.max(limit));
+        self.found(query, filter, limit, most)
+    }
+
+    fn found(
+        &self,
+        query: &str,
+        filter: &Filter,
+        limit: usize,
+        most: Option<usize>,
+    ) -> Result<(Vec<Hit>, Option<usize>), Error> {
         let Some(expression) = query::expression(query) else {
             return Err(Error::Unknown(format!("the query {query:?} holds no word to look for")));
         };
-        let Some(search) = self.finder()? else { return Ok(Vec::new()) };
+        let Some(search) = self.finder()? else { return Ok((Vec::new(), None)) };
         let (mut first, mut last) = (0, i64::MAX);
         if let Some(folder) = &filter.session {
             let number = search.run(|c| {
@@ -99,10 +137,24 @@ impl Index {
                 )
                 .optional()
             })?;
-            let Some(number) = number else { return Ok(Vec::new()) };
+            let Some(number) = number else { return Ok((Vec::new(), None)) };
             (first, last) = (record::rowid(number, 0), record::rowid(number, u32::MAX));
         }
-        search.run(|c| {
+        let mut ranked = None;
+        if let Some(most) = most {
+            let from = search.run(|c| {
+                let mut find = c.prepare_cached(
+                    "SELECT rowid FROM words WHERE words MATCH ?1 \
+                     ORDER BY rowid DESC LIMIT 1 OFFSET ?2",
+                )?;
+                let most = i64::try_from(most).unwrap_or(i64::MAX);
+                find.query_row(params![expression, most], |row| row.get::<_, i64>(0)).optional()
+            })?;
+            if let Some(from) = from {
+                (first, ranked) = (from + 1, Some(most));
+            }
+        }
+        let hits = search.run(|c| {
             // The words come first: their table ranks, and the others are asked for what it
             // found until there is enough.
             let mut find = c.prepare_cached(
@@ -140,7 +192,8 @@ impl Index {
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
             let asked = params![expression, first, last, id, filter.agent, since, how, limit];
             find.query_map(asked, hit)?.collect()
-        })
+        })?;
+        Ok((hits, ranked))
     }
 
     /// `search.db`, with `sessions.db` as `everywhere`; `None` where nothing is inscribed.
