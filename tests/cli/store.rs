@@ -1,5 +1,7 @@
 //! `inscribe` and `store` on the real binary: what they keep, what they print, how they end.
 
+mod back;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -239,54 +241,4 @@ fn a_session_that_ends_is_kept_where_the_user_wants_it_and_only_there() {
     let last = || fs::read(&pack).is_ok_and(|b| b.windows(10).any(|w| w == b"question 3"));
     wait_for("its last row", last);
     assert!(!store(&hook).exists(), "a project says nothing of the store");
-}
-
-#[test]
-fn what_was_inscribed_comes_back_byte_for_byte() {
-    let hook = Hook::new();
-    let odd = format!("{}{{broken \"\u{fffd}\n\n{}", round(1), round(2));
-    let bytes = [odd.as_bytes(), b"\xff not utf-8\n"].concat();
-    fs::write(&hook.transcript, &bytes).expect("written");
-    ok(&hook.raw(&["inscribe", "--all"], b""));
-    let other = [&bytes[..], round(3).as_bytes()].concat()[1..].to_vec();
-    fs::write(&hook.transcript, &other).expect("written");
-    ok(&hook.raw(&["inscribe", "--all"], b""));
-    fs::remove_file(&hook.transcript).expect("removed");
-    let raw = |args: &[&str]| {
-        let mut command = hook.command(&[&["store", "export"], args].concat());
-        command.stdin(Stdio::null()).output().expect("run")
-    };
-    let id = hook.session.as_str();
-    assert_eq!(raw(&[&id[..6]]).stdout, other);
-    assert_eq!(raw(&[&format!("claude/{id}"), "--edition", "1"]).stdout, bytes);
-    let folder = hook.home.join("back");
-    fs::create_dir(&folder).expect("made");
-    let into = folder.to_str().expect("utf-8");
-    let export = |args: &[&str]| hook.raw(&[&["store", "export", id], args].concat(), b"");
-    assert!(ok(&export(&["--out", into])).contains("sha256"));
-    assert_eq!(fs::read(folder.join(format!("{id}.jsonl"))).expect("there"), other);
-    let settings = hook.home.join("settings.json");
-    for (args, why) in [
-        (&["--out", into][..], "nothing is overwritten"),
-        (&["--out", settings.to_str().expect("utf-8")], "no .jsonl"),
-        (&["--edition", "2"], "there are: 1"),
-    ] {
-        let refused = export(args);
-        assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{refused:?}");
-        assert!(refused.stderr.contains(why), "{refused:?}");
-    }
-    assert!(!settings.exists());
-    // A pack that is gone, and one that holds something else.
-    let pack = store(&hook).join("claude").join(id).join("blocks/000000.pack");
-    let whole = fs::read(&pack).expect("a pack");
-    let short = folder.join("short.jsonl");
-    let out = ["--out", short.to_str().expect("utf-8")];
-    fs::rename(&pack, pack.with_file_name("000001.pack")).expect("moved");
-    let missing = export(&out);
-    assert!(missing.code == Some(1) && missing.stderr.contains("missing"), "{missing:?}");
-    fs::write(&pack, &whole[..whole.len() / 2]).expect("written");
-    fs::remove_file(pack.with_file_name("000001.pack")).expect("removed");
-    let cut = export(&out);
-    assert!(cut.code == Some(1) && cut.stderr.contains("bytes are inscribed"), "{cut:?}");
-    assert_eq!(fs::read_dir(&folder).expect("there").count(), 1, "nothing half written");
 }

@@ -127,7 +127,8 @@ fn inscribe(
         if !line.ended() {
             break;
         }
-        feed.write(line.bytes, &mut writer)?;
+        feed.write(line.bytes, &mut writer)
+            .with_context(|| folder.blocks().display().to_string())?;
         read(line.bytes.len() as u64);
         if feed.bytes() - batch >= BATCH || feed.is_heavy() {
             batch = feed.bytes();

@@ -1,0 +1,78 @@
+//! What is in the store comes back as it was, or somebody is told.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use super::{ok, round, store};
+use crate::harness::Hook;
+
+#[test]
+fn what_was_inscribed_comes_back_byte_for_byte() {
+    let hook = Hook::new();
+    let odd = format!("{}{{broken \"\u{fffd}\n\n{}", round(1), round(2));
+    let bytes = [odd.as_bytes(), b"\xff not utf-8\n"].concat();
+    fs::write(&hook.transcript, &bytes).expect("written");
+    ok(&hook.raw(&["inscribe", "--all"], b""));
+    let other = [&bytes[..], round(3).as_bytes()].concat()[1..].to_vec();
+    fs::write(&hook.transcript, &other).expect("written");
+    ok(&hook.raw(&["inscribe", "--all"], b""));
+    fs::remove_file(&hook.transcript).expect("removed");
+    let raw = |args: &[&str]| {
+        let mut command = hook.command(&[&["store", "export"], args].concat());
+        command.stdin(Stdio::null()).output().expect("run")
+    };
+    let id = hook.session.as_str();
+    assert_eq!(raw(&[&id[..6]]).stdout, other);
+    assert_eq!(raw(&[&format!("claude/{id}"), "--edition", "1"]).stdout, bytes);
+    let folder = hook.home.join("back");
+    fs::create_dir(&folder).expect("made");
+    let into = folder.to_str().expect("utf-8");
+    let export = |args: &[&str]| hook.raw(&[&["store", "export", id], args].concat(), b"");
+    assert!(ok(&export(&["--out", into])).contains("sha256"));
+    assert_eq!(fs::read(folder.join(format!("{id}.jsonl"))).expect("there"), other);
+    let settings = hook.home.join("settings.json");
+    for (args, why) in [
+        (&["--out", into][..], "nothing is overwritten"),
+        (&["--out", settings.to_str().expect("utf-8")], "no .jsonl"),
+        (&["--edition", "2"], "there are: 1"),
+    ] {
+        let refused = export(args);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{refused:?}");
+        assert!(refused.stderr.contains(why), "{refused:?}");
+    }
+    assert!(!settings.exists());
+    // A pack that is gone, and one that holds something else.
+    let pack = store(&hook).join("claude").join(id).join("blocks/000000.pack");
+    let whole = fs::read(&pack).expect("a pack");
+    let short = folder.join("short.jsonl");
+    let out = ["--out", short.to_str().expect("utf-8")];
+    fs::rename(&pack, pack.with_file_name("000001.pack")).expect("moved");
+    let missing = export(&out);
+    assert!(missing.code == Some(1) && missing.stderr.contains("missing"), "{missing:?}");
+    fs::write(&pack, &whole[..whole.len() / 2]).expect("written");
+    fs::remove_file(pack.with_file_name("000001.pack")).expect("removed");
+    let cut = export(&out);
+    assert!(cut.code == Some(1) && cut.stderr.contains("bytes are inscribed"), "{cut:?}");
+    assert_eq!(fs::read_dir(&folder).expect("there").count(), 1, "nothing half written");
+}
+
+#[test]
+fn a_full_disk_is_named_and_costs_nothing() {
+    let hook = Hook::new();
+    let long = round(1).replace("an answer", &"an answer ".repeat(200_000));
+    fs::write(&hook.transcript, format!("{long}{}", round(2))).expect("written");
+    let full = Command::new("sh")
+        .args(["-c", "ulimit -f 100; trap '' XFSZ; exec \"$0\" inscribe --all"])
+        .arg(hook.command(&[]).get_program())
+        .env_clear()
+        .envs(hook.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .output()
+        .expect("run");
+    let why = String::from_utf8_lossy(&full.stderr);
+    assert_eq!(full.status.code(), Some(1), "{why}");
+    assert!(why.contains("/blocks: ") && why.contains("too large"), "{why}");
+    ok(&hook.raw(&["inscribe", "--all"], b""));
+    assert!(ok(&hook.raw(&["store", "check"], b"")).contains("no fault"));
+    let back = hook.raw(&["store", "export", &hook.session], b"");
+    assert_eq!(ok(&back), fs::read_to_string(&hook.transcript).expect("there"));
+}
