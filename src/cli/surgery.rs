@@ -143,6 +143,9 @@ pub enum SurgeryVerb {
         output: OutputArgs,
     },
     /// Print a round in full, as an index table names it; alters nothing
+    #[command(
+        after_help = "Examples:\n  brain-guard surgery inject 47\n  brain-guard surgery inject 3f0a9d1e:47 --thinking ref"
+    )]
     Inject(InjectArgs),
     /// List what surgery has made, the newest first
     #[command(
