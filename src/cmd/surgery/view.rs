@@ -67,19 +67,7 @@ pub fn cost(cost: &Cost) -> String {
 
 /// What a plan holds of its sessions: `1-46 as an index table, 47-58 whole`.
 pub fn rounds(plan: &Plan) -> String {
-    let of = |places: &[Place]| {
-        let parts = plan.sessions.iter().enumerate().filter_map(|(number, session)| {
-            let seqs: Vec<u32> =
-                places.iter().filter(|p| p.session == number).map(|p| p.seq).collect();
-            let shown = ranges::show(&seqs);
-            match plan.sessions.len() {
-                _ if seqs.is_empty() => None,
-                1 => Some(shown),
-                _ => Some(format!("{}:{shown}", short(&session.id))),
-            }
-        });
-        parts.collect::<Vec<_>>().join(" and ")
-    };
+    let of = |places: &[Place]| numbers(plan, places);
     let indexed: Vec<Place> = plan.indexed().collect();
     let whole: Vec<Place> = plan.whole().collect();
     let mut parts = Vec::new();
@@ -92,11 +80,24 @@ pub fn rounds(plan: &Plan) -> String {
     parts.join(", ")
 }
 
+/// Rounds by their numbers; of several sessions, by whose they are.
+fn numbers(plan: &Plan, places: &[Place]) -> String {
+    let parts = plan.sessions.iter().enumerate().filter_map(|(number, session)| {
+        let seqs: Vec<u32> = places.iter().filter(|p| p.session == number).map(|p| p.seq).collect();
+        let shown = ranges::show(&seqs);
+        match plan.sessions.len() {
+            _ if seqs.is_empty() => None,
+            1 => Some(shown),
+            _ => Some(format!("{}:{shown}", short(&session.id))),
+        }
+    });
+    parts.collect::<Vec<_>>().join(" and ")
+}
+
 /// Rounds that are in neither form, and why.
 fn left(plan: &Plan) -> Option<String> {
     let part = |places: &[Place], why: &str| {
-        let seqs: Vec<u32> = places.iter().map(|p| p.seq).collect();
-        (!seqs.is_empty()).then(|| format!("{} {why}", ranges::show(&seqs)))
+        (!places.is_empty()).then(|| format!("{} {why}", numbers(plan, places)))
     };
     let parts: Vec<String> = [
         part(&plan.left.rewound, "(the session was rewound to before)"),

@@ -191,12 +191,13 @@ impl<'p> Exporter<'p> {
         let text = self.table(places, session);
         // A split's table stands at the top whatever it stands for: the rounds behind it keep
         // their times, and it is the same in every child.
-        let stands = |round: &&Round| match self.plan.operation {
-            Operation::Split { .. } => true,
-            _ => round.seq == first.seq,
+        let began = match self.plan.operation {
+            Operation::Split { .. } => {
+                session.rounds.iter().filter_map(|round| round.started).min()
+            }
+            _ => session.round(first.seq).and_then(|round| round.started),
         };
-        let began = session.rounds.iter().filter(stands).filter_map(|round| round.started);
-        let at = began.min().unwrap_or(self.birth.now);
+        let at = began.unwrap_or(self.birth.now);
         self.tables += 1;
         let name = format!("index {}", self.tables);
         self.told(&text, &name, first.session, at, out);
@@ -231,8 +232,7 @@ impl<'p> Exporter<'p> {
         let several = self.plan.sessions.len() > 1;
         let mut lines = String::new();
         for place in places {
-            let Some(of) = self.session(*place) else { continue };
-            let Some(round) = of.rounds.iter().find(|r| r.seq == place.seq) else { continue };
+            let Some((of, round)) = self.plan.at(*place) else { continue };
             lines.push_str(&if several { table::long_line(of, round) } else { table::line(round) });
             lines.push('\n');
         }

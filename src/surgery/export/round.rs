@@ -46,7 +46,7 @@ impl Exporter<'_> {
         self.emit(place, &entries, &order, out);
         let written = out.len() - before;
         let session = &self.plan.sessions[place.session];
-        let tokens = session.rounds.iter().find(|r| r.seq == place.seq).map_or(0, |r| r.tokens);
+        let tokens = session.round(place.seq).map_or(0, |r| r.tokens);
         let given = rows.bytes.len().max(1);
         // What fidelity took away is no longer in the context; what links add never was.
         let left = taken.min(written).min(given) as u64;

@@ -44,7 +44,7 @@ pub fn merge(a: Session, b: Session, fidelity: Fidelity) -> Result<Plan, Refused
     let mut lines = [Vec::new(), Vec::new()];
     for (number, line) in lines.iter_mut().enumerate() {
         let dated = dated(&sessions[number], number, &context[number]);
-        line.extend(dated.filter(|(_, place)| !left_behind.doubled.contains(place)));
+        line.extend(dated.filter(|(_, place)| left_behind.doubled.binary_search(place).is_err()));
     }
     let [first, second] = lines;
     let pieces = zip(first, second).into_iter().map(Piece::Round).collect();

@@ -100,7 +100,7 @@ pub fn compress_engagement(
 ) -> Result<Plan, Refused> {
     let tagged = tagged(&session, engagement)?;
     let context = in_context(&session);
-    if !tagged.iter().any(|seq| context.contains(seq)) {
+    if !tagged.iter().any(|seq| context.binary_search(seq).is_ok()) {
         return Err(Refused::Nothing(format!(
             "rounds {} of {}, tagged {engagement}, are no longer in its context: there is \
              nothing to compress",
