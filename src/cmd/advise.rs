@@ -1,5 +1,6 @@
 //! `advise`: which surgery would be worth it in a session.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::json;
@@ -9,6 +10,7 @@ use super::surgery::view;
 use super::{Exit, err, out, out_json};
 use crate::clock::Time;
 use crate::env::Env;
+use crate::index::Export;
 use crate::policy::coach::grouped;
 use crate::store::atomic;
 use crate::surgery::advise::{Advice, advise};
@@ -65,16 +67,35 @@ pub fn phases(session: &Session) -> Vec<Phase> {
     }
 }
 
-/// Sessions of the same project that ran while this one did, with their rounds.
+/// Sessions of the same project that ran while this one did, with their rounds. What surgery
+/// made of this one, or this one of, has its times and is no other work.
 fn beside(store: &Store, session: &Session) -> anyhow::Result<Vec<Session>> {
     let mut all = store.index.sessions()?;
+    let exports = store.index.exports()?;
+    let own = made_of(&exports, &session.id);
     all.retain(|other| {
+        if own.contains(other.id.as_str())
+            || made_of(&exports, &other.id).contains(session.id.as_str())
+        {
+            return false;
+        }
         let before = other.ended.zip(session.started).is_some_and(|(e, s)| e < s);
         let after = other.started.zip(session.ended).is_some_and(|(s, e)| s > e);
         other.id != session.id && other.cwd == session.cwd && !before && !after
     });
     let load = |other: &Session| Ok(store.index.session(&store.folder(other))?);
     all.iter().map(load).collect()
+}
+
+/// The sessions that surgery made a session of, and those that it had made these of.
+fn made_of<'e>(exports: &'e [Export], id: &'e str) -> BTreeSet<&'e str> {
+    let (mut all, mut due) = (BTreeSet::new(), vec![id]);
+    while let Some(id) = due.pop() {
+        let made = exports.iter().filter(|export| export.id == id);
+        let sources = made.flat_map(|export| &export.detail.sources);
+        due.extend(sources.map(|(_, source)| source.as_str()).filter(|source| all.insert(*source)));
+    }
+    all
 }
 
 fn text(advice: &Advice) -> String {

@@ -101,11 +101,11 @@ impl Dialect for Claude {
             facts.cwd = field("cwd");
             facts.subagent = field("agentId");
             let fork = span::get(line, &fields, "forkedFrom");
-            facts.parent = fork.and_then(|fork| {
-                let mut fields = Vec::new();
-                span::fields(fork, &mut fields)?;
-                span::get(fork, &fields, "sessionId").and_then(span::text).map(Cow::into_owned)
-            });
+            let made = span::get(line, &fields, "brainGuard");
+            let named = |json: Option<&[u8]>, name| {
+                span::find(json?, name).and_then(span::text).map(Cow::into_owned)
+            };
+            facts.parent = named(fork, "sessionId").or_else(|| named(made, "parent_session"));
         }
     }
 }

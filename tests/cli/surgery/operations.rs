@@ -236,6 +236,42 @@ fn no_operation_alters_the_store() {
 }
 
 #[test]
+fn what_was_made_of_a_session_is_no_parallel_work() {
+    let world = World::new(4);
+    world.write(OTHER, &world.session(OTHER, 4, 5));
+    let advised = |id: &str| {
+        let advice = world.json(&["advise", id]);
+        let all = advice["advice"].as_array().expect("advice").iter();
+        let merges = all.filter(|one| one["case"] == "parallel-sessions").cloned();
+        merges.map(|one| one["command"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    world.done(&["inscribe", "--all"]);
+    assert_eq!(advised(ID), ["brain-guard surgery merge 3f0a9d1e 7c41b2aa"]);
+    let merged = world.json(&["surgery", "merge", ID, OTHER]);
+    let id = merged["id"].as_str().unwrap();
+    let cut = world.json(&["surgery", "compress-before", id, "round:2"]);
+    world.done(&["inscribe", "--all"]);
+    for id in [ID, OTHER, id, cut["id"].as_str().unwrap()] {
+        let merges = advised(id);
+        let sources = [ID, OTHER].contains(&id);
+        assert_eq!(merges.len(), usize::from(sources), "{id}: {merges:?}");
+    }
+    assert_eq!(world.json(&["inject", &format!("{id}:1")])["session"], id);
+    assert!(world.done(&["inject", &format!("{id}:1")]).contains(&format!("- made from: {ID}")));
+}
+
+#[test]
+fn two_sessions_rounds_are_told_apart_in_what_was_left_out() {
+    let world = World::new(3);
+    let fork = world
+        .session(ID, 3, 0)
+        .replace(&format!("\"sessionId\":\"{ID}\""), &format!("\"sessionId\":\"{OTHER}\""));
+    world.write(OTHER, &(fork + &world.round(OTHER, 4, 40)));
+    let text = world.done(&["surgery", "merge", ID, OTHER, "--dry-run"]);
+    assert!(text.contains("left out 7c41b2aa:1-3 (the other session has the same)"), "{text}");
+}
+
+#[test]
 fn a_session_keeps_its_name_wherever_that_was_given() {
     let world = World::new(3);
     let name = |id: &str, name: &str| {
