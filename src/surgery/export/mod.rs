@@ -23,7 +23,7 @@ use super::plan::{Operation, Place, Plan};
 use super::table;
 use crate::clock::Time;
 use crate::transcript::dialect::{Block, Scratch};
-use crate::transcript::round::{Round, Session};
+use crate::transcript::round::Session;
 use crate::transcript::span::{Field, Span};
 use form::{Form, Link};
 
