@@ -55,7 +55,7 @@ impl Index {
     /// Notes an export.
     ///
     /// # Errors
-    /// [`Error`]; one of that id is there.
+    /// [`enum@Error`]; one of that id is there.
     pub fn add_export(&self, export: &Export) -> Result<(), Error> {
         self.all_made()?.run(|c| {
             c.execute(
@@ -79,7 +79,7 @@ impl Index {
     /// All exports, the oldest first.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn exports(&self) -> Result<Vec<Export>, Error> {
         let Some(all) = self.all()? else { return Ok(Vec::new()) };
         all.run(|c| {
@@ -106,7 +106,7 @@ impl Index {
     /// Notes that an export was taken back.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn undo_export(&self, id: &str, now: Time) -> Result<(), Error> {
         self.all_made()?.run(|c| {
             c.execute("UPDATE exports SET undone = ?2 WHERE id = ?1", [id, &rows::time(now)])

@@ -41,7 +41,7 @@ impl Index {
     /// with those across them.
     ///
     /// # Errors
-    /// [`Error`], but none that is a fault.
+    /// [`enum@Error`], but none that is a fault.
     pub fn check(&self, folders: &[Folder]) -> Result<Vec<Fault>, Error> {
         let mut faults = Vec::new();
         let (all, search) = (self.across("sessions.db"), self.across("search.db"));
@@ -96,7 +96,7 @@ impl Index {
     /// their blocks ([`Index::reset`], [`Index::record`]); their tags are kept.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn mend(&self, folders: &[Folder], faults: &[Fault]) -> Result<Vec<Folder>, Error> {
         let across = faults.iter().filter(|fault| fault.session.is_none() && fault.damaged);
         for fault in across {

@@ -68,7 +68,7 @@ impl Index {
     /// Repeats a session in `sessions.db`, whatever that says of it.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn repeat(&self, folder: &Folder) -> Result<(), Error> {
         let all = self.all_made()?;
         all.run(|c| {

@@ -32,7 +32,7 @@ impl Db {
     /// Opens a database to write, and makes it where there is none: 0600 in folders of 0700.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn make(path: &Path, steps: Steps) -> Result<Self, Error> {
         if !path.exists() {
             if let Some(folder) = path.parent() {
@@ -60,7 +60,7 @@ impl Db {
     /// as it lies there.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn read(path: &Path, steps: Steps) -> Result<Option<Self>, Error> {
         match fs::metadata(path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -109,7 +109,7 @@ impl Db {
     /// Lets statements name the tables of another database as `name.table`.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn attach(&self, other: &Self, name: &str) -> Result<(), Error> {
         let immutable = other.run(|c| c.is_readonly("main"))?;
         let file = if immutable {
@@ -123,7 +123,7 @@ impl Db {
     /// Does something with the connection; errors name the file.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn run<T>(&self, act: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
         act(&self.connection).map_err(|e| Error::sqlite(&self.path, e))
     }
@@ -131,7 +131,7 @@ impl Db {
     /// Begins a transaction that writes; rolled back unless committed.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn begin(&self) -> Result<Transaction<'_>, Error> {
         Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
             .map_err(|e| Error::sqlite(&self.path, e))
@@ -140,7 +140,7 @@ impl Db {
     /// Commits.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn commit(&self, transaction: Transaction<'_>) -> Result<(), Error> {
         transaction.commit().map_err(|e| Error::sqlite(&self.path, e))
     }

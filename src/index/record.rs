@@ -13,7 +13,7 @@ impl Index {
     /// How far a session is inscribed; `None` where it is not.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn progress(&self, folder: &Folder) -> Result<Option<Progress>, Error> {
         let Some(own) = Db::read(&folder.database(), schema::SESSION)? else { return Ok(None) };
         own.run(|c| {
@@ -35,7 +35,7 @@ impl Index {
     /// Whoever records holds the session's lock.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn record(
         &self,
         folder: &Folder,
@@ -64,7 +64,7 @@ impl Index {
     /// anew. Their tags come back with the rounds that begin with the same row.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn reset(&self, folder: &Folder) -> Result<(), Error> {
         self.change(folder, |own, revision| {
             own.run(|c| {

@@ -95,7 +95,7 @@ impl Index {
     /// Rounds whose words hold what `query` asks for, best first.
     ///
     /// # Errors
-    /// [`Error::Unknown`] where the query holds no word; [`Error`].
+    /// [`Error::Unknown`] where the query holds no word; [`enum@Error`].
     pub fn search(&self, query: &str, filter: &Filter, limit: usize) -> Result<Vec<Hit>, Error> {
         self.found(query, filter, limit, None).map(|(hits, _)| hits)
     }

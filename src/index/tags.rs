@@ -31,7 +31,7 @@ impl Index {
     /// All sessions, without their rounds, by when they began.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn sessions(&self) -> Result<Vec<Session>, Error> {
         let Some(all) = self.all()? else { return Ok(Vec::new()) };
         all.run(|c| {
@@ -114,7 +114,7 @@ impl Index {
     /// Tagged rounds across sessions, by time: of an engagement, or of all.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn tagged(&self, engagement: Option<&str>) -> Result<Vec<(Session, Round)>, Error> {
         let Some(all) = self.all()? else { return Ok(Vec::new()) };
         let key = |session: Session| ((session.id.clone(), session.agent.clone()), session);
@@ -142,7 +142,7 @@ impl Index {
     /// The engagements that rounds are tagged with, and of how many rounds.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn engagements(&self) -> Result<Vec<(String, u64)>, Error> {
         let Some(all) = self.all()? else { return Ok(Vec::new()) };
         all.run(|c| {
@@ -157,7 +157,7 @@ impl Index {
     /// Keeps the phases of an engagement, in place of those it had.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn set_phases(&self, engagement: &str, phases: &[Phase]) -> Result<(), Error> {
         let all = self.all_made()?;
         let transaction = all.begin()?;
@@ -179,7 +179,7 @@ impl Index {
     /// The phases of an engagement, in order; none where none were kept.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`enum@Error`].
     pub fn phases(&self, engagement: &str) -> Result<Vec<Phase>, Error> {
         let Some(all) = self.all()? else { return Ok(Vec::new()) };
         all.run(|c| {

@@ -52,7 +52,7 @@ pub fn reindex(index: &Index, folder: &Folder) -> anyhow::Result<u32> {
 /// Sets a session's blocks aside and inscribes its file from the beginning; tags are kept.
 ///
 /// # Errors
-/// As [`session`].
+/// As those of an inscription, and a file that is gone.
 pub fn renew(root: &Root, index: &Index, folder: &Folder, path: &Path) -> anyhow::Result<Done> {
     let parent = index.session(folder).ok().and_then(|session| session.parent);
     {

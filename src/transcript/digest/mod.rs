@@ -171,6 +171,9 @@ impl Open {
         }
         for block in blocks {
             let json = block.span.of(line);
+            if (row.kind, block.kind) == (Kind::Prompt, BlockKind::UserText) {
+                self.round.said.get_or_insert_with(|| mark(json));
+            }
             match (row.kind, block.kind) {
                 (Kind::Assistant, BlockKind::AssistantText) => self.answered(&texts::of(json)),
                 (Kind::Assistant, BlockKind::ToolUse) => {
@@ -181,7 +184,6 @@ impl Open {
                 // What it tells of is found in the rounds themselves.
                 (Kind::Prompt, BlockKind::UserText) if row.told => self.summary(&texts::of(json)),
                 (Kind::Prompt, BlockKind::UserText) => {
-                    self.round.said.get_or_insert_with(|| mark(json));
                     if let Some(words) = dialect.said(&texts::of(json)) {
                         self.said(&words);
                     }
