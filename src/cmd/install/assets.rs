@@ -78,6 +78,7 @@ pub const ASSETS: &[Asset] = assets![
     "templates/settings.schema.json",
     "templates/stop-unsealed.md",
     "templates/surgery-index.md",
+    "templates/surgery-merge.md",
     "templates/user-capped.md",
     "templates/user-notice.md",
     "templates/user-offer.md",
