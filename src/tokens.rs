@@ -2,9 +2,12 @@
 //! a second to load and is another model's: counts are calibrated by what the session's own
 //! responses used. Never on the hook's path.
 
+use std::cell::OnceCell;
+
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tiktoken_rs::CoreBPE;
 
 use crate::transcript::dialect::BlockKind;
 
@@ -15,79 +18,91 @@ const IMAGE: u64 = 1_600;
 /// its length.
 const PIECE: usize = 16 * 1024;
 
-/// Tokens of a text, by the vocabulary `cl100k_base`: it takes half the time and memory that
-/// the larger one does.
-pub fn count(text: &str) -> u64 {
-    let vocabulary = tiktoken_rs::cl100k_base_singleton();
-    let mut rest = text;
-    let mut all = 0;
-    while !rest.is_empty() {
-        let mut end = rest.len().min(PIECE);
-        while !rest.is_char_boundary(end) {
-            end -= 1;
+/// A vocabulary, loaded when it is first asked. Its memory is freed with it.
+#[derive(Default)]
+pub struct Counter(OnceCell<Option<CoreBPE>>);
+
+impl Counter {
+    /// Tokens of a text, by the vocabulary `cl100k_base`: it takes half the time and memory
+    /// that the larger one does.
+    pub fn count(&self, text: &str) -> u64 {
+        // The vocabulary is a part of the crate.
+        let Some(vocabulary) = self.0.get_or_init(|| tiktoken_rs::cl100k_base().ok()) else {
+            return text.len() as u64 / 4;
+        };
+        let mut rest = text;
+        let mut all = 0;
+        while !rest.is_empty() {
+            let mut end = rest.len().min(PIECE);
+            while !rest.is_char_boundary(end) {
+                end -= 1;
+            }
+            let (piece, behind) = rest.split_at(end);
+            all += vocabulary.count_ordinary(piece) as u64;
+            rest = behind;
         }
-        let (piece, behind) = rest.split_at(end);
-        all += vocabulary.count_ordinary(piece) as u64;
-        rest = behind;
+        all
     }
-    all
-}
 
-/// Tokens that a block brings into the context, by its JSON: its words without what only the
-/// API reads.
-pub fn of_block(kind: BlockKind, json: &[u8]) -> u64 {
-    let Ok(text) = std::str::from_utf8(json) else { return json.len() as u64 / 4 };
-    match kind {
-        BlockKind::Image => IMAGE,
-        BlockKind::Row => 0,
-        BlockKind::UserText | BlockKind::AssistantText => word(text, "text"),
-        BlockKind::Thinking => word(text, "thinking"),
-        BlockKind::ToolUse => tool_use(text),
-        BlockKind::ToolResult => tool_result(text),
+    /// Tokens that a block brings into the context, by its JSON: its words without what only
+    /// the API reads.
+    pub fn of_block(&self, kind: BlockKind, json: &[u8]) -> u64 {
+        let Ok(text) = std::str::from_utf8(json) else { return json.len() as u64 / 4 };
+        match kind {
+            BlockKind::Image => IMAGE,
+            BlockKind::Row => 0,
+            BlockKind::UserText | BlockKind::AssistantText => self.word(text, "text"),
+            BlockKind::Thinking => self.word(text, "thinking"),
+            BlockKind::ToolUse => self.tool_use(text),
+            BlockKind::ToolResult => self.tool_result(text),
+        }
     }
-}
 
-/// A block that is a string, or has its text in a field.
-fn word(json: &str, field: &str) -> u64 {
-    match serde_json::from_str(json) {
-        Ok(Value::String(text)) => count(&text),
-        Ok(Value::Object(block)) => block.get(field).and_then(Value::as_str).map_or(0, count),
-        _ => 0,
+    /// A block that is a string, or has its text in a field.
+    fn word(&self, json: &str, field: &str) -> u64 {
+        match serde_json::from_str(json) {
+            Ok(Value::String(text)) => self.count(&text),
+            Ok(Value::Object(block)) => {
+                block.get(field).and_then(Value::as_str).map_or(0, |text| self.count(text))
+            }
+            _ => 0,
+        }
     }
-}
 
-/// A call: its name and its input as the API gets it.
-fn tool_use(json: &str) -> u64 {
-    #[derive(Deserialize)]
-    struct Call<'a> {
-        #[serde(default)]
-        name: String,
-        #[serde(borrow, alias = "arguments", default)]
-        input: Option<&'a RawValue>,
+    /// A call: its name and its input as the API gets it.
+    fn tool_use(&self, json: &str) -> u64 {
+        #[derive(Deserialize)]
+        struct Call<'a> {
+            #[serde(default)]
+            name: String,
+            #[serde(borrow, alias = "arguments", default)]
+            input: Option<&'a RawValue>,
+        }
+        serde_json::from_str::<Call>(json).map_or(0, |call| {
+            self.count(&call.name) + call.input.map_or(0, |input| self.count(input.get()))
+        })
     }
-    serde_json::from_str::<Call>(json)
-        .map_or(0, |call| count(&call.name) + call.input.map_or(0, |input| count(input.get())))
-}
 
-/// A result: its texts and pictures.
-fn tool_result(json: &str) -> u64 {
-    match serde_json::from_str(json) {
-        // pi's results are the message's content itself.
-        Ok(Value::Object(block)) => block.get("content").map_or(0, content),
-        Ok(value) => content(&value),
-        Err(_) => 0,
+    /// A result: its texts and pictures.
+    fn tool_result(&self, json: &str) -> u64 {
+        match serde_json::from_str(json) {
+            // pi's results are the message's content itself.
+            Ok(Value::Object(block)) => block.get("content").map_or(0, |value| self.content(value)),
+            Ok(value) => self.content(&value),
+            Err(_) => 0,
+        }
     }
-}
 
-fn content(value: &Value) -> u64 {
-    match value {
-        Value::String(text) => count(text),
-        Value::Array(items) => items.iter().map(content).sum(),
-        Value::Object(item) => match item.get("text").and_then(Value::as_str) {
-            Some(text) => count(text),
-            None => IMAGE,
-        },
-        _ => 0,
+    fn content(&self, value: &Value) -> u64 {
+        match value {
+            Value::String(text) => self.count(text),
+            Value::Array(items) => items.iter().map(|item| self.content(item)).sum(),
+            Value::Object(item) => match item.get("text").and_then(Value::as_str) {
+                Some(text) => self.count(text),
+                None => IMAGE,
+            },
+            _ => 0,
+        }
     }
 }
 
@@ -129,6 +144,9 @@ mod tests {
 
     #[test]
     fn words_are_counted_and_signatures_are_not() {
+        let counter = Counter::default();
+        let (count, of_block) =
+            (|text: &str| counter.count(text), |kind, json: &[u8]| counter.of_block(kind, json));
         let hello = count("hello world");
         assert_eq!(hello, 2);
         assert_eq!(of_block(BlockKind::UserText, br#""hello world""#), hello);
@@ -160,6 +178,8 @@ mod tests {
 
     #[test]
     fn a_long_text_is_counted_in_pieces_at_letters() {
+        let counter = Counter::default();
+        let count = |text: &str| counter.count(text);
         let text = "日本語のテキスト ".repeat(5_000);
         let (whole, short) = (count(&text), count(&"日本語のテキスト ".repeat(10)));
         assert!(whole > 400 * short && whole < 600 * short, "{whole} {short}");

@@ -131,16 +131,18 @@ fn prepare(
     let cwd = cwd(&plan).unwrap_or_default().to_owned();
     let title = numbers::title(&plan, &mut readers)?;
     let birth = Birth { id: id.clone(), cwd, now, tokens: Some(cost.after), title };
-    let progress = Progress::over(&plan);
     let (report, draft) = if dry_run {
-        let mut sink = progress.through(io::sink());
-        (write::rows(env, &plan, &birth, &mut readers, &mut sink)?, None)
+        let mut begin = || Ok(Progress::over(&plan).through(io::sink()));
+        let (report, sink) = write::rows(env, &plan, &birth, &mut readers, &mut begin)?;
+        sink.done();
+        (report, None)
     } else {
-        let open = || format!("could not write {}", path.display());
-        let mut sink = progress.through(Fork::begin(&path).with_context(open)?);
-        let report = write::rows(env, &plan, &birth, &mut readers, &mut sink).with_context(open)?;
+        let mut begin = || Ok(Progress::over(&plan).through(Fork::begin(&path)?));
+        let (report, sink) = write::rows(env, &plan, &birth, &mut readers, &mut begin)
+            .with_context(|| format!("could not write {}", path.display()))?;
         (report, Some(sink.done()))
     };
+    store.unchanged()?;
     let mut made = Made {
         id,
         path: (!dry_run).then_some(path),

@@ -11,13 +11,13 @@ use crate::surgery::export;
 use crate::surgery::fidelity::{Fidelity, Much};
 use crate::surgery::plan::{self, Piece, Place, Plan};
 use crate::surgery::table;
-use crate::tokens::{self, Calibration};
+use crate::tokens::{Calibration, Counter};
 use crate::transcript::dialect::{self, Block, BlockKind, Kind, Scratch};
 
-/// Words that are counted at most to calibrate by, in bytes: a fifth of a second.
-const SAMPLE: usize = 1024 * 1024;
-/// Rows that are read at most for them: most bytes of a transcript are no words.
-const READ: usize = 64 * 1024 * 1024;
+/// Words that are counted at most to calibrate by, in bytes: some sixty thousand tokens.
+const SAMPLE: usize = 256 * 1024;
+/// Rows that are read at most for them, or for a name: most bytes of a transcript are no words.
+const READ: usize = 16 * 1024 * 1024;
 /// A line that stands for a block, in tokens: `[tool_result: 812 tokens, 340 ms, … — …]`.
 const PLACEHOLDER: u64 = 30;
 /// What stands around an index table.
@@ -41,14 +41,15 @@ struct Counted {
 /// # Errors
 /// Blocks that can't be read.
 pub fn of(plan: &Plan, readers: &mut [Reader], now: Time) -> anyhow::Result<Cost> {
-    let counted = sample(plan, readers)?;
+    let counter = Counter::default();
+    let counted = sample(plan, &counter, readers)?;
     let calibration = Calibration::of(counted.measured, counted.against);
     let reduced = plan.fidelity != Fidelity::default();
     let part =
         if reduced && counted.full > 0 { counted.kept as f64 / counted.full as f64 } else { 1.0 };
     let whole = |place: &Place| (tokens_of(plan, *place) as f64 * part).round() as u64;
     let heard = if plan.voices {
-        calibration.apply(tokens::count(&export::voices(plan)) + AROUND_A_TABLE)
+        calibration.apply(counter.count(&export::voices(plan)) + AROUND_A_TABLE)
     } else {
         0
     };
@@ -57,7 +58,7 @@ pub fn of(plan: &Plan, readers: &mut [Reader], now: Time) -> anyhow::Result<Cost
         .iter()
         .map(|piece| match piece {
             Piece::Round(place) => whole(place),
-            Piece::Index(places) => calibration.apply(table(plan, places)),
+            Piece::Index(places) => calibration.apply(table(plan, &counter, places)),
         })
         .sum();
     let sessions = plan.sessions.iter().enumerate();
@@ -89,7 +90,7 @@ fn tokens_of(plan: &Plan, place: Place) -> u64 {
 }
 
 /// Counted tokens of an index table. Its lines are alike: some stand for all.
-fn table(plan: &Plan, places: &[Place]) -> u64 {
+fn table(plan: &Plan, counter: &Counter, places: &[Place]) -> u64 {
     const LINES: usize = 256;
     let step = places.len().div_ceil(LINES).max(1);
     let lines: Vec<String> = places
@@ -100,13 +101,13 @@ fn table(plan: &Plan, places: &[Place]) -> u64 {
     if lines.is_empty() {
         return 0;
     }
-    let counted = tokens::count(&lines.join("\n"));
+    let counted = counter.count(&lines.join("\n"));
     counted * places.len() as u64 / lines.len() as u64 + AROUND_A_TABLE
 }
 
 /// Counts rounds, the last first, until there is enough to go by. Nothing is counted where
 /// every round stays as it is.
-fn sample(plan: &Plan, readers: &mut [Reader]) -> anyhow::Result<Counted> {
+fn sample(plan: &Plan, counter: &Counter, readers: &mut [Reader]) -> anyhow::Result<Counted> {
     let mut counted = Counted::default();
     let reduced = plan.fidelity != Fidelity::default();
     if !reduced && plan.indexed().next().is_none() {
@@ -128,7 +129,7 @@ fn sample(plan: &Plan, readers: &mut [Reader]) -> anyhow::Result<Counted> {
         read += rows.bytes.len();
         let (mut full, mut kept) = (0, 0);
         words += blocks(dialect, &rows, |kind, json| {
-            let tokens = tokens::of_block(kind, json);
+            let tokens = counter.of_block(kind, json);
             full += tokens;
             kept += at(plan.fidelity, kind, tokens);
         });

@@ -1,6 +1,9 @@
 //! What an operation is about: the store, sessions in it, times, maps.
 
+use std::cell::RefCell;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 
@@ -9,13 +12,16 @@ use crate::cmd::{err, inscribe};
 use crate::env::{self, Env};
 use crate::index::Index;
 use crate::store::atomic;
-use crate::store::blocks::{Folder, Reader, Root};
+use crate::store::blocks::{self, Folder, Reader, Root};
 use crate::store::paths::{config_folder, same_file};
 use crate::surgery;
 use crate::surgery::plan::{Map, Plan};
 use crate::surgery::table::minute;
 use crate::surgery::when::When;
 use crate::transcript::round::Session;
+
+/// An inscription that is under way is waited for.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The store and its index.
 #[derive(Debug)]
@@ -24,6 +30,8 @@ pub struct Store {
     pub root: Root,
     /// What is known of them.
     pub index: Index,
+    /// The blocks' folders of sessions that were loaded, as they were then.
+    loaded: RefCell<Vec<(Folder, Option<u64>)>>,
 }
 
 impl Store {
@@ -33,7 +41,7 @@ impl Store {
     /// No place for it.
     pub fn open(env: &Env) -> anyhow::Result<Self> {
         let root = inscribe::root(env)?;
-        Ok(Self { index: Index::new(root.clone()), root })
+        Ok(Self { index: Index::new(root.clone()), root, loaded: RefCell::default() })
     }
 
     /// A session by name, brought up to date in the store and loaded.
@@ -42,11 +50,43 @@ impl Store {
     /// No such session, more than one, one that can't be inscribed, or in which nothing was said.
     pub fn session(&self, env: &Env, name: Option<&str>) -> anyhow::Result<Session> {
         let folder = self.inscribed(env, &named(env, name)?)?;
-        let session = self.index.session(&folder)?;
+        let session = self.load(&folder)?;
         if session.rounds.is_empty() {
             bail!("{} holds no round: nothing was said in it yet", session.id);
         }
         Ok(session)
+    }
+
+    /// What is known of a session and where its blocks are, of one moment.
+    ///
+    /// # Errors
+    /// An inscription that takes too long; what the index says.
+    pub fn load(&self, folder: &Folder) -> anyhow::Result<Session> {
+        let held = inscribe::hold(folder, PATIENCE);
+        if let Err(e) = &held
+            && e.kind() == io::ErrorKind::WouldBlock
+        {
+            bail!("{}: {e}", folder.session);
+        }
+        // One that can only be read has no inscriber.
+        let session = self.index.session(folder)?;
+        self.loaded.borrow_mut().push((folder.clone(), blocks::identity(folder)));
+        Ok(session)
+    }
+
+    /// That no session was read whose file was written anew since it was loaded: its rounds are
+    /// others then.
+    ///
+    /// # Errors
+    /// One was.
+    pub fn unchanged(&self) -> anyhow::Result<()> {
+        for (folder, blocks) in self.loaded.borrow().iter() {
+            if blocks::identity(folder) != *blocks {
+                let id = &folder.session;
+                bail!("the file of {id} was written anew while it was read; try again");
+            }
+        }
+        Ok(())
     }
 
     /// Where a session lies in the store, brought up to date: by its file, its id or how that
@@ -188,4 +228,30 @@ pub fn map(path: &Path) -> anyhow::Result<Map> {
             .with_context(|| format!("there is no file {shown}"))?
     };
     surgery::map::parse(&text).with_context(|| format!("{}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::transcript::fixtures;
+
+    #[test]
+    fn a_session_that_was_inscribed_anew_meanwhile_is_not_made_into_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::new(dir.path().join("store"));
+        let index = Index::new(root.clone());
+        let file = dir.path().join("0a1b2c3d-0000-4000-8000-000000000000.jsonl");
+        fs::write(&file, fixtures::RECORDED[2].1).unwrap();
+        let done = inscribe::session(&root, &index, &file).unwrap();
+        let store = Store { root, index, loaded: RefCell::default() };
+        let folder = store.root.folder(&done.agent, &done.session);
+        store.load(&folder).unwrap();
+        store.unchanged().unwrap();
+        blocks::set_aside(&folder).unwrap();
+        fs::create_dir(folder.blocks()).unwrap();
+        let why = store.unchanged().unwrap_err().to_string();
+        assert!(why.contains("written anew"), "{why}");
+    }
 }

@@ -15,17 +15,18 @@ use crate::surgery::plan::{Place, Plan};
 use crate::texts::{self, Text};
 use crate::transcript::rows::Rows;
 
-/// Writes a plan's rows, each looked at on its way.
+/// Writes a plan's rows, each looked at on its way, into what `begin` gives: it may ask twice
+/// ([`export::all`]).
 ///
 /// # Errors
 /// Blocks that can't be read; an output that is not sound.
-pub fn rows(
+pub fn rows<W: Write>(
     env: &Env,
     plan: &Plan,
     birth: &Birth,
     readers: &mut [Reader],
-    sink: &mut dyn Write,
-) -> anyhow::Result<Report> {
+    begin: &mut dyn FnMut() -> io::Result<W>,
+) -> anyhow::Result<(Report, W)> {
     let say = |text: export::Text, values: &[(&str, &str)]| {
         texts::fill(&template(env, birth, text), values).trim_end().to_owned()
     };
@@ -33,7 +34,7 @@ pub fn rows(
         let (_, round) = plan.at(place).ok_or(io::ErrorKind::NotFound)?;
         readers[place.session].round(round.position, round.seq, rows)
     };
-    Ok(export::all(plan, birth, &say, &mut read, sink)?)
+    Ok(export::all(plan, birth, &say, &mut read, begin)?)
 }
 
 /// A text: the user's own, where there is one.

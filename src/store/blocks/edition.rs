@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use super::root::Folder;
@@ -41,4 +42,10 @@ pub fn set_aside(folder: &Folder) -> io::Result<Edition> {
     let path = folder.path.join(format!("blocks.{number}"));
     fs::rename(folder.blocks(), &path)?;
     Ok(Edition { number, path })
+}
+
+/// What tells the blocks that a session has from those of another edition: where their folder
+/// lies on the disk. `None` where there are none.
+pub fn identity(folder: &Folder) -> Option<u64> {
+    fs::metadata(folder.blocks()).ok().map(|there| there.ino())
 }

@@ -21,7 +21,7 @@ mod writer;
 use serde::{Deserialize, Serialize};
 
 pub use crate::transcript::rows::Rows;
-pub use edition::{Edition, editions, set_aside};
+pub use edition::{Edition, editions, identity, set_aside};
 pub use pack::{ROLL, numbers, path as pack_path, place, position};
 pub use reader::Reader;
 pub use records::{Head, Next, Records};

@@ -22,10 +22,10 @@ const BUFFER: usize = 256 * 1024;
 pub const WAY_OUT: &str = "`brain-guard store check --repair` takes the session from its file anew";
 
 /// What reading needs of a header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub struct Head<'a> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
     /// SHA-256 of the block's bytes, in hex.
-    pub id: &'a str,
+    pub id: [u8; 64],
     /// The block's round.
     pub round_seq: u32,
     /// The block's row.
@@ -34,11 +34,27 @@ pub struct Head<'a> {
     pub bytes: u64,
 }
 
+impl Head {
+    fn of(line: &[u8]) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Written<'a> {
+            id: &'a str,
+            round_seq: u32,
+            row: u64,
+            bytes: u64,
+        }
+        let Written { id, round_seq, row, bytes } = serde_json::from_slice(line).ok()?;
+        // An id of another length is no block's.
+        let id = id.as_bytes().try_into().unwrap_or([0; 64]);
+        Some(Self { id, round_seq, row, bytes })
+    }
+}
+
 /// What stands at a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next<'a> {
+pub enum Next {
     /// A whole record.
-    Record(Head<'a>),
+    Record(Head),
     /// Nothing: the end of the last pack.
     End,
     /// The beginning of a record whose end was not written, at the end of the last pack.
@@ -57,6 +73,8 @@ pub struct Records {
     offset: u64,
     /// The header of that record, once read; empty before.
     line: Vec<u8>,
+    /// What it says, once the whole record is known to be there.
+    head: Option<Head>,
 }
 
 impl Records {
@@ -64,7 +82,7 @@ impl Records {
     pub fn at(blocks: &Path, position: u64) -> Self {
         let (pack, offset) = pack::place(position);
         let blocks = blocks.to_path_buf();
-        Self { blocks, pack, file: None, length: 0, offset, line: Vec::new() }
+        Self { blocks, pack, file: None, length: 0, offset, line: Vec::new(), head: None }
     }
 
     /// Where the next record begins.
@@ -81,7 +99,7 @@ impl Records {
         if (pack, offset) == (self.pack, self.offset) {
             return Ok(());
         }
-        self.line.clear();
+        self.pass();
         if pack != self.pack {
             self.file = None;
         }
@@ -96,7 +114,10 @@ impl Records {
     ///
     /// # Errors
     /// What the system says; `InvalidData`, naming pack and place, where a record is no record.
-    pub fn peek(&mut self) -> io::Result<Next<'_>> {
+    pub fn peek(&mut self) -> io::Result<Next> {
+        if let Some(head) = self.head {
+            return Ok(Next::Record(head));
+        }
         if self.line.is_empty() {
             while !self.open()? {
                 // What was appended since the pack was opened.
@@ -125,20 +146,20 @@ impl Records {
         if !whole && self.line.len() as u64 >= HEADER {
             return Err(self.damaged("holds no record"));
         }
-        let bytes = serde_json::from_slice::<Head>(&self.line).map(|head| head.bytes);
-        let Ok(bytes) = bytes else {
+        let Some(head) = Head::of(&self.line) else {
             if whole {
                 return Err(self.damaged("holds no record"));
             }
             return self.torn();
         };
-        if !whole || end.saturating_add(bytes) > self.length {
+        if !whole || end.saturating_add(head.bytes) > self.length {
             self.length = self.file_length()?;
-            if !whole || end.saturating_add(bytes) > self.length {
+            if !whole || end.saturating_add(head.bytes) > self.length {
                 return self.torn();
             }
         }
-        Ok(Next::Record(serde_json::from_slice(&self.line)?))
+        self.head = Some(head);
+        Ok(Next::Record(head))
     }
 
     /// The whole header of the next record, once [`Records::peek`] said that it is one.
@@ -154,17 +175,17 @@ impl Records {
     /// # Errors
     /// What the system says; `InvalidData` where the bytes are not what the id says.
     pub fn take(&mut self, to: &mut Vec<u8>) -> io::Result<()> {
-        let head: Head = serde_json::from_slice(&self.line)?;
+        let head = self.head.ok_or(io::ErrorKind::NotFound)?;
         let (start, bytes) = (to.len(), head.bytes);
         let file = self.file.as_mut().ok_or(io::ErrorKind::NotFound)?;
         to.reserve(bytes as usize);
         file.take(bytes).read_to_end(to)?;
-        let same = to.len() - start == bytes as usize && id(&to[start..]) == head.id.as_bytes();
+        let same = to.len() - start == bytes as usize && id(&to[start..]) == head.id;
         if !same {
             return Err(self.damaged("is not what its id says"));
         }
         self.offset += self.line.len() as u64 + bytes;
-        self.line.clear();
+        self.pass();
         Ok(())
     }
 
@@ -173,13 +194,18 @@ impl Records {
     /// # Errors
     /// What the system says.
     pub fn skip(&mut self) -> io::Result<()> {
-        let head: Head = serde_json::from_slice(&self.line)?;
-        let bytes = head.bytes;
+        let bytes = self.head.ok_or(io::ErrorKind::NotFound)?.bytes;
         let file = self.file.as_mut().ok_or(io::ErrorKind::NotFound)?;
         file.seek_relative(bytes as i64)?;
         self.offset += self.line.len() as u64 + bytes;
-        self.line.clear();
+        self.pass();
         Ok(())
+    }
+
+    /// Forgets the record that was next.
+    fn pass(&mut self) {
+        self.line.clear();
+        self.head = None;
     }
 
     /// Opens the pack; whether there is more of it to read, as far as is known.
@@ -215,13 +241,13 @@ impl Records {
         pack::path(&self.blocks, self.pack + 1).is_file()
     }
 
-    fn torn(&mut self) -> io::Result<Next<'_>> {
+    fn torn(&mut self) -> io::Result<Next> {
         if self.is_next_pack() {
             return Err(self.damaged("is cut off"));
         }
         let offset = self.offset;
         // It may be whole by the time it is asked for again.
-        self.line.clear();
+        self.pass();
         if let Some(file) = &mut self.file {
             file.seek(SeekFrom::Start(offset))?;
         }

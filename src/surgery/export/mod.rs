@@ -5,6 +5,7 @@ mod claude;
 mod form;
 #[cfg(test)]
 mod laws;
+mod out;
 mod pairs;
 mod pi;
 mod preserved;
@@ -24,8 +25,9 @@ use super::table;
 use crate::clock::Time;
 use crate::transcript::dialect::{Block, Scratch};
 use crate::transcript::round::Session;
-use crate::transcript::span::{Field, Span};
+use crate::transcript::span::Field;
 use form::{Form, Link};
+use out::Out;
 
 /// What the rows of the new session share.
 #[derive(Debug, Clone)]
@@ -87,11 +89,13 @@ pub struct Report {
 
 /// Turns pieces into rows. Fed in the plan's order; keeps what the chain needs, the ids that
 /// were given (sixteen bytes each), and nothing else.
-pub struct Exporter<'p> {
+struct Exporter<'p> {
     plan: &'p Plan,
     birth: &'p Birth,
     say: &'p Say<'p>,
     form: &'static dyn Form,
+    /// Rows are looked through for what is no JSON.
+    careful: bool,
     /// Fresh ids, for each session.
     sources: Vec<ids::Source>,
     /// The row that the next one hangs on.
@@ -104,8 +108,6 @@ pub struct Exporter<'p> {
     calls: Keys,
     /// Thinking blocks as they are in the sources.
     thinking: Vec<ids::Key>,
-    /// Where the last message of this piece tells its usage.
-    usages: Vec<Span>,
     /// Of index tables.
     tables: u64,
     /// Which source told something that is told once a session, by its kind.
@@ -124,7 +126,12 @@ impl<'p> Exporter<'p> {
     ///
     /// # Errors
     /// Sessions of a dialect that is not known, or of two.
-    pub fn new(plan: &'p Plan, birth: &'p Birth, say: &'p Say<'p>) -> Result<Self, Failed> {
+    fn new(
+        plan: &'p Plan,
+        birth: &'p Birth,
+        say: &'p Say<'p>,
+        careful: bool,
+    ) -> Result<Self, Failed> {
         let name = plan.sessions.first().map_or("claude", |s| s.dialect.as_str());
         if let Some(other) = plan.sessions.iter().find(|s| s.dialect != name) {
             let (a, b) = (name.to_owned(), other.dialect.clone());
@@ -136,6 +143,7 @@ impl<'p> Exporter<'p> {
             birth,
             say,
             form,
+            careful,
             sources: plan.sessions.iter().map(|s| ids::Source::new(&birth.id, &s.id)).collect(),
             last: None,
             time: String::new(),
@@ -143,7 +151,6 @@ impl<'p> Exporter<'p> {
             messages: Keys::default(),
             calls: Keys::default(),
             thinking: Vec::new(),
-            usages: Vec::new(),
             tables: 0,
             once: BTreeMap::new(),
             lineage: Some(form::lineage(plan, birth)),
@@ -155,7 +162,7 @@ impl<'p> Exporter<'p> {
     }
 
     /// Appends what stands before the first piece.
-    pub fn open(&mut self, out: &mut Vec<u8>) {
+    fn open(&mut self, out: &mut Vec<u8>) {
         if self.form.header(self.plan, self.birth, out) {
             self.report.rows += 1;
         }
@@ -182,8 +189,7 @@ impl<'p> Exporter<'p> {
     }
 
     /// Appends the message that holds an index table.
-    pub fn index(&mut self, places: &[Place], out: &mut Vec<u8>) {
-        self.usages.clear();
+    fn index(&mut self, places: &[Place], out: &mut Vec<u8>) {
         let Some((first, session)) = places.first().and_then(|p| Some((p, self.session(*p)?)))
         else {
             return;
@@ -259,30 +265,11 @@ impl<'p> Exporter<'p> {
         }
     }
 
-    /// Whether the last piece holds an answer whose usage the client's gauge would read.
-    pub fn answered(&self) -> bool {
-        !self.usages.is_empty()
-    }
-
-    /// Takes the places of that usage, for [`Exporter::close`].
-    pub fn usages(&mut self) -> Vec<Span> {
-        std::mem::take(&mut self.usages)
-    }
-
-    /// Thinking blocks of the sources that were seen since the last call, by their digest.
-    pub fn thinking(&mut self) -> impl Iterator<Item = ids::Key> + '_ {
-        self.thinking.drain(..)
-    }
-
-    /// Ends the export: the last answer, which lies in `out` at the places that
-    /// [`Exporter::usages`] gave, says how many tokens the new session holds; the last row
-    /// says what it is called.
-    pub fn close(mut self, usages: &[Span], out: &mut Vec<u8>) -> Report {
+    /// Ends the export: the last answer says how many tokens the new session holds; the last
+    /// row says what it is called.
+    fn close(mut self, out: &mut Out) -> Report {
         self.report.tokens = self.birth.tokens.unwrap_or(self.report.tokens);
-        let usage = self.form.usage(self.report.tokens);
-        for at in usages.iter().rev() {
-            out.splice(at.start..at.end, usage.bytes());
-        }
+        out.set_usage(&self.form.usage(self.report.tokens));
         let Some((session, source)) = self.plan.sessions.first().zip(self.sources.first()) else {
             return self.report;
         };
@@ -293,7 +280,7 @@ impl<'p> Exporter<'p> {
             time: &self.time,
             ..Link::of(self.birth, session)
         };
-        self.form.title(&form::title(self.plan, self.birth), &link, out);
+        self.form.title(&form::title(self.plan, self.birth), &link, &mut out.rows);
         self.report.rows += 1;
         self.report
     }

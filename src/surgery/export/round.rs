@@ -2,11 +2,13 @@
 //! answers.
 
 use std::borrow::Cow;
+use std::io;
 use std::ops::Range;
 
 use memchr::memmem;
 
 use super::form::Link;
+use super::out::Out;
 use super::pairs::Pairs;
 use super::{Companion, Exporter};
 use crate::surgery::fidelity::Lens;
@@ -34,17 +36,19 @@ struct Entry<'a> {
 
 impl Exporter<'_> {
     /// Appends a round, whose rows are given as they are in the store.
-    pub fn round(&mut self, place: Place, rows: &Rows, out: &mut Vec<u8>) {
-        self.usages.clear();
+    ///
+    /// # Errors
+    /// What the sink says.
+    pub(super) fn round(&mut self, place: Place, rows: &Rows, out: &mut Out) -> io::Result<()> {
         self.fields.clear();
         self.blocks.clear();
         let mut entries = self.entries(place, rows);
+        out.given(self.thinking.drain(..));
         self.pair(place, &mut entries);
         let order = order(&entries);
         self.end_thinking(place, &mut entries, &order);
-        let (before, taken) = (out.len(), entries.iter().map(|e| e.line.len()).sum::<usize>());
-        self.emit(place, &entries, &order, out);
-        let written = out.len() - before;
+        let taken = entries.iter().map(|e| e.line.len()).sum::<usize>();
+        let written = self.emit(place, &entries, &order, out)?;
         let session = &self.plan.sessions[place.session];
         let tokens = session.round(place.seq).map_or(0, |r| r.tokens);
         let given = rows.bytes.len().max(1);
@@ -52,6 +56,7 @@ impl Exporter<'_> {
         let left = taken.min(written).min(given) as u64;
         self.report.tokens +=
             if self.plan.fidelity.is_full() { tokens } else { tokens * left / given as u64 };
+        Ok(())
     }
 
     /// The rows that go into the new session, at the plan's fidelity.
@@ -78,7 +83,7 @@ impl Exporter<'_> {
                 continue;
             }
             // The head is read, the rest isn't looked at: what the client would not read.
-            if !validate::is_json(line) {
+            if self.careful && !validate::is_json(line) {
                 self.report.broken.push((place, number as u32));
                 continue;
             }
@@ -246,7 +251,14 @@ impl Exporter<'_> {
         }
     }
 
-    fn emit(&mut self, place: Place, entries: &[Entry], order: &[usize], out: &mut Vec<u8>) {
+    /// Writes the rows; returns their bytes.
+    fn emit(
+        &mut self,
+        place: Place,
+        entries: &[Entry],
+        order: &[usize],
+        out: &mut Out,
+    ) -> io::Result<usize> {
         let session = &self.plan.sessions[place.session];
         for entry in entries.iter().filter(|e| e.gone) {
             // Nothing may refer to it.
@@ -254,6 +266,7 @@ impl Exporter<'_> {
         }
         // The message that is being written, and its id where that is a fresh one.
         let (mut current, mut renamed, mut used) = (None, None, None);
+        let mut written = 0;
         for at in order.iter().filter(|at| !entries[**at].gone) {
             let entry = &entries[*at];
             let old = entry.row.id.unwrap_or_default();
@@ -283,23 +296,24 @@ impl Exporter<'_> {
                 known: &known,
                 ..Link::of(self.birth, session)
             };
+            let start = out.rows.len();
             let usage = self.form.row(
                 &entry.line,
                 &self.fields[entry.fields.clone()],
                 &entry.row,
                 &link,
-                out,
+                &mut out.rows,
             );
-            if let Some(usage) = usage.filter(|_| entry.row.used.is_some()) {
-                if used != Some(entry.message) {
-                    self.usages.clear();
-                    used = Some(entry.message);
-                }
-                self.usages.push(usage);
-            }
+            written += out.rows.len() - start;
+            let answer = usage.filter(|_| entry.row.used.is_some()).map(|usage| {
+                let first = used.replace(entry.message) != Some(entry.message);
+                (usage, first)
+            });
+            out.row(start, answer)?;
             self.last = Some(entry.fresh);
             self.report.rows += 1;
         }
+        Ok(written)
     }
 
     fn note(&mut self, place: Place, what: std::fmt::Arguments) {

@@ -5,12 +5,12 @@ use std::io::{self, Write};
 
 use thiserror::Error;
 
+use super::out::Out;
 use super::preserved::preserved;
 use super::{Birth, Exporter, Report, Say};
 use crate::surgery::plan::{Piece, Place, Plan};
-use crate::surgery::validate::{Finding, Validator};
+use crate::surgery::validate::Finding;
 use crate::transcript::rows::Rows;
-use crate::transcript::span::Span;
 
 /// Why nothing was written.
 #[derive(Debug, Error)]
@@ -34,68 +34,58 @@ fn first(findings: &[Finding]) -> String {
     findings.first().map_or_else(String::new, ToString::to_string)
 }
 
-/// Writes the plan into `sink`; `read` gives the rows of a round as they are in the store. The
-/// sink's content counts only when this succeeds.
+/// Writes the plan into what `begin` gives; `read` gives the rows of a round as they are in the
+/// store. What was written counts only when this succeeds. It begins anew where a row turns
+/// out to be no JSON inside: that is so rare that rows are not looked through for it twice.
 ///
 /// # Errors
 /// [`Failed`].
-pub fn all(
+pub fn all<W: Write>(
     plan: &Plan,
     birth: &Birth,
     say: &Say,
     read: &mut dyn FnMut(Place, &mut Rows) -> io::Result<()>,
-    sink: &mut dyn Write,
+    begin: &mut dyn FnMut() -> io::Result<W>,
+) -> Result<(Report, W), Failed> {
+    let mut attempt = |careful| {
+        let mut sink = begin()?;
+        let exporter = Exporter::new(plan, birth, say, careful)?;
+        let report = export(exporter, read, Out::new(&birth.id, &mut sink))?;
+        Ok((report, sink))
+    };
+    match attempt(false) {
+        Err(Failed::Unsound(found)) if found.iter().any(Finding::is_malformed) => attempt(true),
+        done => done,
+    }
+}
+
+fn export(
+    mut exporter: Exporter,
+    read: &mut dyn FnMut(Place, &mut Rows) -> io::Result<()>,
+    mut out: Out,
 ) -> Result<Report, Failed> {
-    let mut exporter = Exporter::new(plan, birth, say)?;
-    let mut checked = Checked { validator: Validator::strict(&birth.id), sink, lines: 0, bytes: 0 };
-    let (mut rows, mut out) = (Rows::default(), Vec::new());
-    // From the last answer on, whose usage is set at the end.
-    let (mut held, mut usages): (Vec<u8>, Vec<Span>) = (Vec::new(), Vec::new());
-    exporter.open(&mut out);
+    let plan = exporter.plan;
+    let mut rows = Rows::default();
+    exporter.open(&mut out.rows);
     for piece in &plan.pieces {
         match piece {
-            Piece::Index(places) => exporter.index(places, &mut out),
+            Piece::Index(places) => exporter.index(places, &mut out.rows),
             Piece::Round(place) => {
                 rows.clear();
                 read(*place, &mut rows)?;
                 preserved(plan, *place, &exporter, &mut rows, read)?;
-                exporter.round(*place, &rows, &mut out);
+                exporter.round(*place, &rows, &mut out)?;
             }
         }
-        checked.validator.given(exporter.thinking());
-        if exporter.answered() {
-            checked.pass(&held)?;
-            std::mem::swap(&mut held, &mut out);
-            usages = exporter.usages();
-        } else if usages.is_empty() {
-            checked.pass(&out)?;
-        } else {
-            held.append(&mut out);
+        if out.malformed() {
+            return Err(Failed::Unsound(out.finish()?.1));
         }
-        out.clear();
     }
-    let mut report = exporter.close(&usages, &mut held);
-    checked.pass(&held)?;
-    report.bytes = checked.bytes;
-    let findings = checked.validator.finish();
-    if findings.is_empty() { Ok(report) } else { Err(Failed::Unsound(findings)) }
-}
-
-/// Rows that are looked at on their way.
-struct Checked<'s> {
-    validator: Validator,
-    sink: &'s mut dyn Write,
-    lines: u64,
-    bytes: u64,
-}
-
-impl Checked<'_> {
-    fn pass(&mut self, rows: &[u8]) -> io::Result<()> {
-        for line in rows.split_inclusive(|b| *b == b'\n') {
-            self.lines += 1;
-            self.validator.line(self.lines, line);
-        }
-        self.bytes += rows.len() as u64;
-        self.sink.write_all(rows)
+    let report = exporter.close(&mut out);
+    let (bytes, findings) = out.finish()?;
+    if findings.is_empty() {
+        Ok(Report { bytes, ..report })
+    } else {
+        Err(Failed::Unsound(findings))
     }
 }

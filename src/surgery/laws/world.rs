@@ -62,14 +62,13 @@ pub fn made(id: &str, plan: &Plan, sources: &[&Read]) -> Result<(Read, String), 
         let table = vars.iter().find(|(name, _)| *name == "table").map_or("", |(_, table)| table);
         format!("[brain-guard]\n{table}")
     };
-    let mut out = Vec::new();
     let mut rows_of = |place: Place, rows: &mut Rows| {
         let session = &plan.sessions[place.session].id;
         let source = sources.iter().find(|s| s.session.id == *session).expect("a source");
         *rows = source.rows[&place.seq].clone();
         Ok(())
     };
-    all(plan, &birth, &say, &mut rows_of, &mut out)
+    let (_, out) = all(plan, &birth, &say, &mut rows_of, &mut || Ok(Vec::new()))
         .map_err(|e| TestCaseError::fail(e.to_string()))?;
     Ok((read(id, &out), String::from_utf8(out).expect("UTF-8")))
 }

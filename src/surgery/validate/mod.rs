@@ -44,6 +44,13 @@ pub struct Finding {
     pub what: String,
 }
 
+impl Finding {
+    /// Whether it is that the line is no JSON.
+    pub fn is_malformed(&self) -> bool {
+        self.rule == rules::JSON.name
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "line {}: {}: {}", self.line, self.rule, self.what)
@@ -112,6 +119,11 @@ impl Validator {
         } else {
             claude::row(row, &mut self.ledger, &mut self.pairs, &mut self.scratch);
         }
+    }
+
+    /// Whether a line was no JSON.
+    pub fn malformed(&self) -> bool {
+        self.ledger.found.iter().any(Finding::is_malformed)
     }
 
     /// What was found, when all lines were seen.

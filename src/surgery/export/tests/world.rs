@@ -224,7 +224,6 @@ pub(crate) fn birth() -> Birth {
 }
 
 pub(crate) fn export(sources: &[&Source], plan: &Plan) -> Result<(String, Report), Failed> {
-    let mut out = Vec::new();
     let say = |_: Text, values: &[(&str, &str)]| {
         let of = |name| values.iter().find(|v| v.0 == name).map(|v| v.1);
         match of("sessions") {
@@ -236,7 +235,7 @@ pub(crate) fn export(sources: &[&Source], plan: &Plan) -> Result<(String, Report
         *rows = sources[place.session].rounds[place.seq as usize].clone();
         Ok(())
     };
-    let report = all(plan, &birth(), &say, &mut read, &mut out)?;
+    let (report, out) = all(plan, &birth(), &say, &mut read, &mut || Ok(Vec::new()))?;
     Ok((String::from_utf8(out).unwrap(), report))
 }
 
