@@ -1,5 +1,7 @@
 //! Rounds and sessions as rows of tables, and back.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use chrono::SecondsFormat;
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -90,6 +92,11 @@ pub(super) fn of_json<T: serde::de::DeserializeOwned>(
 
 /// A round, from columns [`ROUND`].
 pub(super) fn round(row: &Row) -> rusqlite::Result<Round> {
+    Ok(Round { tools: of_json(row, 10)?, files: of_json(row, 11)?, ..outline(row)? })
+}
+
+/// A round without its tools and files, which take more room than all the rest.
+fn outline(row: &Row) -> rusqlite::Result<Round> {
     let roles: String = row.get(4)?;
     Ok(Round {
         seq: row.get(0)?,
@@ -103,8 +110,8 @@ pub(super) fn round(row: &Row) -> rusqlite::Result<Round> {
         key_tool: row.get(7)?,
         tokens: row.get::<_, i64>(8)? as u64,
         measured: row.get(9)?,
-        tools: of_json(row, 10)?,
-        files: of_json(row, 11)?,
+        tools: BTreeMap::new(),
+        files: BTreeSet::new(),
         rows: row.get(12)?,
         bytes: row.get::<_, i64>(13)? as u64,
         follows: row.get(14)?,
@@ -135,14 +142,33 @@ pub(super) fn rounds(
     connection: &Connection,
     session: &str,
     agent: &str,
+    range: (u32, u32),
+) -> rusqlite::Result<Vec<Round>> {
+    select(connection, session, agent, range, round)
+}
+
+/// All rounds of a session, in order, without their tools and files.
+pub(super) fn outlines(
+    connection: &Connection,
+    session: &str,
+    agent: &str,
+) -> rusqlite::Result<Vec<Round>> {
+    select(connection, session, agent, super::mirror::ALL, outline)
+}
+
+fn select(
+    connection: &Connection,
+    session: &str,
+    agent: &str,
     (first, last): (u32, u32),
+    read: fn(&Row) -> rusqlite::Result<Round>,
 ) -> rusqlite::Result<Vec<Round>> {
     let query = format!(
         "SELECT {ROUND} FROM rounds WHERE session_id = ?1 AND agent = ?2 \
          AND seq BETWEEN ?3 AND ?4 ORDER BY seq"
     );
     let mut statement = connection.prepare_cached(&query)?;
-    statement.query_map(params![session, agent, first, last], round)?.collect()
+    statement.query_map(params![session, agent, first, last], read)?.collect()
 }
 
 /// The one row of a `session.db` that says what the session is.

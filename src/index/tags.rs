@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use super::open::Db;
 use super::{Error, Index, mirror, rows, schema};
@@ -16,13 +16,29 @@ impl Index {
     /// # Errors
     /// [`Error::Unknown`] where it is not inscribed.
     pub fn session(&self, folder: &Folder) -> Result<Session, Error> {
+        self.load(folder, |c| rows::rounds(c, &folder.session, &folder.agent, mirror::ALL))
+    }
+
+    /// The same, its rounds without their tools and files: what an operation needs.
+    ///
+    /// # Errors
+    /// As [`Index::session`].
+    pub fn outline(&self, folder: &Folder) -> Result<Session, Error> {
+        self.load(folder, |c| rows::outlines(c, &folder.session, &folder.agent))
+    }
+
+    fn load(
+        &self,
+        folder: &Folder,
+        rounds: impl Fn(&Connection) -> rusqlite::Result<Vec<Round>>,
+    ) -> Result<Session, Error> {
         let Some(own) = Db::read(&folder.database(), schema::SESSION)? else {
             return Err(uninscribed(folder));
         };
         own.run(|c| {
             let view = c.unchecked_transaction()?;
             let session = rows::own(&view)?;
-            let rounds = rows::rounds(&view, &folder.session, &folder.agent, mirror::ALL)?;
+            let rounds = rounds(&view)?;
             Ok(session.map(|session| Session { rounds, ..session }))
         })?
         .ok_or_else(|| uninscribed(folder))

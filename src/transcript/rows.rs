@@ -10,6 +10,11 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// Room for so many bytes.
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes), ends: Vec::new() }
+    }
+
     /// The rows, each with its line break.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());

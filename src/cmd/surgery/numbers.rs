@@ -114,7 +114,7 @@ fn sample(plan: &Plan, counter: &Counter, readers: &mut [Reader]) -> anyhow::Res
         return Ok(counted);
     }
     let (mut words, mut read) = (0, 0);
-    let mut rows = Rows::default();
+    let mut rows = Rows::with_capacity(plan.largest());
     let mut places: Vec<Place> = plan.whole().collect();
     // What is to be left out calibrates as well, where too little is kept.
     let mut indexed: Vec<Place> = plan.indexed().collect();
@@ -196,7 +196,7 @@ fn lifetime(plan: &Plan, readers: &mut [Reader]) -> anyhow::Result<Lifetime> {
 /// # Errors
 /// Blocks that can't be read.
 pub fn title(plan: &Plan, readers: &mut [Reader]) -> anyhow::Result<Option<String>> {
-    let mut rows = Rows::default();
+    let mut rows = Rows::with_capacity(plan.largest());
     for (session, reader) in plan.sessions.iter().zip(readers) {
         let mut read = 0;
         for round in session.rounds.iter().rev() {
@@ -242,7 +242,7 @@ fn last_rows(
     readers: &mut [Reader],
     mut each: impl FnMut(&[u8]),
 ) -> anyhow::Result<()> {
-    let mut rows = Rows::default();
+    let mut rows = Rows::with_capacity(plan.largest());
     for (session, reader) in plan.sessions.iter().zip(readers) {
         let Some(last) = session.rounds.last() else { continue };
         reader.round(last.position, last.seq, &mut rows)?;

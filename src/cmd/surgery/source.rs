@@ -69,7 +69,7 @@ impl Store {
             bail!("{}: {e}", folder.session);
         }
         // One that can only be read has no inscriber.
-        let session = self.index.session(folder)?;
+        let session = self.index.outline(folder)?;
         self.loaded.borrow_mut().push((folder.clone(), blocks::identity(folder)));
         Ok(session)
     }

@@ -88,7 +88,7 @@ pub struct Report {
 }
 
 /// Turns pieces into rows. Fed in the plan's order; keeps what the chain needs, the ids that
-/// were given (sixteen bytes each), and nothing else.
+/// were given (eight bytes each), and nothing else.
 struct Exporter<'p> {
     plan: &'p Plan,
     birth: &'p Birth,
@@ -138,6 +138,8 @@ impl<'p> Exporter<'p> {
             return Err(Failed::Dialects(a, b));
         }
         let form = form::named(name).ok_or_else(|| Failed::Dialect(name.to_owned()))?;
+        let mut written = Keys::default();
+        written.reserve(plan.rows());
         Ok(Self {
             plan,
             birth,
@@ -147,7 +149,7 @@ impl<'p> Exporter<'p> {
             sources: plan.sessions.iter().map(|s| ids::Source::new(&birth.id, &s.id)).collect(),
             last: None,
             time: String::new(),
-            written: Keys::default(),
+            written,
             messages: Keys::default(),
             calls: Keys::default(),
             thinking: Vec::new(),

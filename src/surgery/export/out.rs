@@ -25,11 +25,13 @@ pub(super) struct Out<'s> {
 }
 
 impl<'s> Out<'s> {
-    /// Rows of the session `id`, into `sink`.
-    pub fn new(id: &str, sink: &'s mut dyn Write) -> Self {
+    /// Some `rows` of the session `id`, into `sink`; the `largest` round has so many bytes.
+    pub fn new(id: &str, rows: usize, largest: usize, sink: &'s mut dyn Write) -> Self {
         let mut validator = Validator::strict(id);
+        validator.expect(rows);
         validator.given(std::iter::empty());
-        Self { rows: Vec::new(), usages: Vec::new(), validator, sink, lines: 0, bytes: 0 }
+        let rows = Vec::with_capacity(largest + 2 * ENOUGH);
+        Self { rows, usages: Vec::new(), validator, sink, lines: 0, bytes: 0 }
     }
 
     /// Thinking blocks of the sources, by their digest: before the rows that hold them.

@@ -50,7 +50,8 @@ pub fn all<W: Write>(
     let mut attempt = |careful| {
         let mut sink = begin()?;
         let exporter = Exporter::new(plan, birth, say, careful)?;
-        let report = export(exporter, read, Out::new(&birth.id, &mut sink))?;
+        let report =
+            export(exporter, read, Out::new(&birth.id, plan.rows(), plan.largest(), &mut sink))?;
         Ok((report, sink))
     };
     match attempt(false) {
@@ -65,7 +66,7 @@ fn export(
     mut out: Out,
 ) -> Result<Report, Failed> {
     let plan = exporter.plan;
-    let mut rows = Rows::default();
+    let mut rows = Rows::with_capacity(plan.largest());
     exporter.open(&mut out.rows);
     for piece in &plan.pieces {
         match piece {

@@ -117,6 +117,18 @@ impl Plan {
         })
     }
 
+    /// Rows of the rounds that it holds whole.
+    pub fn rows(&self) -> usize {
+        self.whole().filter_map(|place| self.at(place)).map(|(_, round)| round.rows as usize).sum()
+    }
+
+    /// Bytes of the largest round of its sessions: room that is made once, for memory that grows
+    /// step by step is there twice.
+    pub fn largest(&self) -> usize {
+        let rounds = self.sessions.iter().flat_map(|session| &session.rounds);
+        rounds.map(|round| round.bytes as usize).max().unwrap_or_default()
+    }
+
     /// The rounds it holds as index lines, in order.
     pub fn indexed(&self) -> impl Iterator<Item = Place> {
         let tables = self.pieces.iter().filter_map(|piece| match piece {

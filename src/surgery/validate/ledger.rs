@@ -25,7 +25,7 @@ pub(super) struct Ledger {
     /// The session, as the first row that names one has it.
     session: Option<String>,
     told_session: bool,
-    ids: Keys,
+    pub ids: Keys,
     last: Option<Key>,
     /// When the last row was written, in milliseconds.
     time: Option<i64>,
