@@ -5,7 +5,7 @@ pub(crate) mod world;
 use serde_json::Value;
 
 use super::Failed;
-use crate::surgery::ids::Keys;
+use crate::surgery::ids::{self, Keys};
 use crate::surgery::plan::{Piece, Place, Plan};
 use crate::surgery::validate::Validator;
 use crate::transcript::dialect::{Claude, Dialect, Scratch};
@@ -41,7 +41,8 @@ fn rounds_come_whole_and_only_what_links_them_is_new() {
             (Some(NEW), true)
         );
         last = new["uuid"].clone();
-        assert!(seen.insert(crate::surgery::ids::uuid(last.as_str().unwrap()).unwrap()));
+        let id = last.as_str().unwrap();
+        assert!(ids::uuid(id).is_some() && seen.insert(ids::key(id)), "{id}");
         assert_eq!(new.get("brainGuard").is_some(), at == 0);
         assert_eq!(
             new["sourceToolAssistantUUID"].is_string(),
