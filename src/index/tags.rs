@@ -10,13 +10,30 @@ use crate::store::blocks::Folder;
 use crate::surgery::engagement::Phase;
 use crate::transcript::round::{Round, Session};
 
+/// A session, its rounds as they are asked for, of one moment.
+fn load(
+    folder: &Folder,
+    rounds: impl Fn(&Connection) -> rusqlite::Result<Vec<Round>>,
+) -> Result<Session, Error> {
+    let Some(own) = Db::read(&folder.database(), schema::SESSION)? else {
+        return Err(uninscribed(folder));
+    };
+    own.run(|c| {
+        let view = c.unchecked_transaction()?;
+        let session = rows::own(&view)?;
+        let rounds = rounds(&view)?;
+        Ok(session.map(|session| Session { rounds, ..session }))
+    })?
+    .ok_or_else(|| uninscribed(folder))
+}
+
 impl Index {
     /// A session with all its rounds and their tags.
     ///
     /// # Errors
     /// [`Error::Unknown`] where it is not inscribed.
     pub fn session(&self, folder: &Folder) -> Result<Session, Error> {
-        self.load(folder, |c| rows::rounds(c, &folder.session, &folder.agent, mirror::ALL))
+        load(folder, |c| rows::rounds(c, &folder.session, &folder.agent, mirror::ALL))
     }
 
     /// The same, its rounds without their tools and files: what an operation needs.
@@ -24,24 +41,7 @@ impl Index {
     /// # Errors
     /// As [`Index::session`].
     pub fn outline(&self, folder: &Folder) -> Result<Session, Error> {
-        self.load(folder, |c| rows::outlines(c, &folder.session, &folder.agent))
-    }
-
-    fn load(
-        &self,
-        folder: &Folder,
-        rounds: impl Fn(&Connection) -> rusqlite::Result<Vec<Round>>,
-    ) -> Result<Session, Error> {
-        let Some(own) = Db::read(&folder.database(), schema::SESSION)? else {
-            return Err(uninscribed(folder));
-        };
-        own.run(|c| {
-            let view = c.unchecked_transaction()?;
-            let session = rows::own(&view)?;
-            let rounds = rounds(&view)?;
-            Ok(session.map(|session| Session { rounds, ..session }))
-        })?
-        .ok_or_else(|| uninscribed(folder))
+        load(folder, |c| rows::outlines(c, &folder.session, &folder.agent))
     }
 
     /// All sessions, without their rounds, by when they began.
