@@ -50,8 +50,8 @@ impl Args {
                 "--target" => args.target = value()?,
                 "--passes" => args.passes = value()?.into(),
                 "--eater" => args.eater = value()?.into(),
-                "--kept" => args.kept = value()?.into(),
-                "--work" => args.work = value()?.into(),
+                "--kept" => args.kept = absolute(&value()?)?,
+                "--work" => args.work = absolute(&value()?)?,
                 "--only" => args.only = value()?.split(',').map(str::to_owned).collect(),
                 "--rounds" => {
                     let rounds = value()?;
@@ -92,6 +92,11 @@ impl Args {
     pub fn wants(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| name.starts_with(only.as_str()))
     }
+}
+
+/// A folder from the root on: a store is not named otherwise.
+fn absolute(folder: &str) -> Result<PathBuf, String> {
+    std::path::absolute(folder).map_err(|e| format!("{folder}: {e}"))
 }
 
 fn sizes(list: &str) -> Result<Vec<u64>, String> {
