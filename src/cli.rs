@@ -1,6 +1,7 @@
 //! The command line: types and help only; what a verb does is in `cmd`.
 
 mod carrier;
+mod extract;
 mod inscribe;
 mod job;
 mod log;
@@ -13,6 +14,7 @@ mod tags;
 use std::path::PathBuf;
 
 pub use carrier::{CarrierVerb, ClipboardVerb};
+pub use extract::{ExtractArgs, ExtractVerb};
 pub use inscribe::{InscribeArgs, StoreVerb};
 pub use job::JobVerb;
 pub use log::LogArgs;
@@ -262,6 +264,18 @@ pub enum Verb {
         #[command(subcommand)]
         what: SettingsVerb,
     },
+    /// Extract long values of old messages, and restore them: pi, `OpenClaw`, Claude Code
+    #[command(
+        after_help = "Examples:\n  brain-guard extract plan SESSION\n  brain-guard extract run SESSION\n  brain-guard extract restore SESSION ENTRY"
+    )]
+    Extract {
+        /// What to do
+        #[command(subcommand)]
+        what: ExtractVerb,
+    },
+    /// Serve `purge_control`, `inject` and `search` as a tool server on stdin and stdout (MCP)
+    #[command(after_help = "Example:\n  claude mcp add brain-guard -- brain-guard mcp")]
+    Mcp,
     /// Restructure a session's history into a new session; the session itself stays as it is
     #[command(
         after_help = "Examples:\n  brain-guard surgery compress-before 3f0a9d1e 2026-03-19T10:23Z\n  brain-guard surgery split 3f0a9d1e map.json --dry-run\n  brain-guard surgery log"

@@ -2,7 +2,7 @@
 //! write down how the work is going, and carries that into a fresh session.
 //!
 //! The layers (CONTRIBUTING.md): `policy`, `compaction`, `seal`, `job`,
-//! `boundary`, `transcript`, `git` and `report` are pure; `store`, `carrier`, `process`, `env`,
+//! `boundary`, `transcript`, `git`, `surgery`, `extract` and `report` are pure; `store`, `carrier`, `process`, `env`,
 //! `clock` and `log` touch the world; `hook` and `cmd` join them.
 
 pub mod boundary;
@@ -12,6 +12,7 @@ pub mod clock;
 pub mod cmd;
 pub mod compaction;
 pub mod env;
+pub mod extract;
 pub mod git;
 pub mod hook;
 pub mod index;

@@ -3,6 +3,7 @@
 
 mod boundary;
 mod diagnostic;
+mod extract;
 pub mod layers;
 mod locate;
 mod phases;
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::boundary::{BoundarySettings, CarrierChoice};
+pub use self::extract::{Acts, ExtractSettings, Placeholder};
 pub use self::phases::{NamedPhase, PhaseSettings};
 pub use self::surgery::{Inscribe, SurgerySettings};
 pub use self::tiers::{Model, Profile, TierSetting, When};
@@ -57,6 +59,8 @@ pub struct Settings {
     pub prompts: Switch,
     /// The store of sessions.
     pub surgery: SurgerySettings,
+    /// What is extracted from session files, and when.
+    pub extract: ExtractSettings,
 }
 
 /// How much the guard does.

@@ -6,8 +6,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules that are told everything they need.
-const PURE: [&str; 9] =
-    ["policy", "compaction", "seal", "job", "boundary", "transcript", "git", "report", "surgery"];
+const PURE: [&str; 10] = [
+    "policy",
+    "compaction",
+    "seal",
+    "job",
+    "boundary",
+    "transcript",
+    "git",
+    "report",
+    "surgery",
+    "extract",
+];
 
 /// What these may not name.
 const WORLD: [&str; 18] = [

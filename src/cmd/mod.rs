@@ -9,12 +9,14 @@ pub mod close;
 pub mod demo;
 pub mod doctor;
 pub mod explain;
+pub mod extract;
 pub mod inject;
 pub mod inscribe;
 pub mod install;
 pub mod job;
 pub mod log;
 pub mod matrix;
+pub mod mcp;
 pub mod module;
 pub mod override_;
 pub mod phase;
@@ -187,6 +189,8 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
                 json,
             )
         }
+        Verb::Extract { what } => extract::run(env, now, what),
+        Verb::Mcp => mcp::run(env),
         Verb::Surgery { what } => surgery::run(env, now, what),
         Verb::ExportClaude(args) => surgery::export(env, now, args),
         Verb::Inject(args) => inject::run(env, now, &args),

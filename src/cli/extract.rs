@@ -1,0 +1,132 @@
+//! Extraction: keep recent, extract old, restore.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// A session, and what to do otherwise than the settings say.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ExtractArgs {
+    /// The session: its file, its id, or how that begins; of an `OpenClaw` database, FILE:ID
+    pub session: String,
+    /// Messages that stay, counted from the end
+    #[arg(long, value_name = "N")]
+    pub keep_recent: Option<u32>,
+    /// Characters from which on a value is extracted
+    #[arg(long, value_name = "N")]
+    pub min_length: Option<u32>,
+    /// What is extracted: thinking, tool_result, tool_call, user, assistant
+    #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
+    pub types: Vec<String>,
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What to extract or restore.
+#[derive(Debug, Subcommand)]
+pub enum ExtractVerb {
+    /// Shows what would be extracted, what stays and why, and when it pays
+    #[command(
+        after_help = "Examples:\n  brain-guard extract plan 3f0a9d1e\n  brain-guard extract plan ~/.openclaw/agents/main/sessions/3f0a9d1e.jsonl --keep-recent 10"
+    )]
+    Plan {
+        /// The session, and how
+        #[command(flatten)]
+        args: ExtractArgs,
+    },
+    /// Extracts: pi and `OpenClaw` sessions in place, Claude Code's into a new session
+    #[command(
+        after_help = "Examples:\n  brain-guard extract run ~/.pi/agent/sessions/--home-dev--/2026-02-20_3f0a9d1e.jsonl\n  brain-guard extract run 3f0a9d1e --out /tmp/lean.jsonl"
+    )]
+    Run {
+        /// The session, and how
+        #[command(flatten)]
+        args: ExtractArgs,
+        /// Show what would be done, and do nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// Nothing runs that has the database open: write it (`OpenClaw` 2026.7.2 and later)
+        #[arg(long)]
+        offline: bool,
+        /// Where the new session goes (Claude Code)
+        #[arg(long, value_name = "FILE|DIR")]
+        out: Option<PathBuf>,
+    },
+    /// Extracts again and again, as the settings say
+    #[command(
+        after_help = "Examples:\n  brain-guard extract watch ~/.openclaw/agents/main/sessions\n  brain-guard extract watch FILE --once"
+    )]
+    Watch {
+        /// Session files, or folders of them
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+        /// One look, then end
+        #[arg(long)]
+        once: bool,
+        /// For programs: a line of JSON for each look
+        #[arg(long)]
+        json: bool,
+    },
+    /// Brings back what was extracted
+    #[command(
+        after_help = "Examples:\n  brain-guard extract restore 3f0a9d1e a1b2c3d4\n  brain-guard extract restore FILE a1b2c3d4 --key content --in-place"
+    )]
+    Restore {
+        /// The session
+        session: String,
+        /// The entry: its id, or how that begins; `all` for every one
+        entry: String,
+        /// Only these keys, or how they end or begin
+        #[arg(long = "key", value_name = "KEY", value_delimiter = ',')]
+        keys: Vec<String>,
+        /// Put it back into the session's file; else it is printed
+        #[arg(long)]
+        in_place: bool,
+        /// Put it back without a mark: the file is as it was before the extraction
+        #[arg(long, requires = "in_place")]
+        unmarked: bool,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Says of an entry whether it may be extracted: true, false, a number of messages, or none
+    #[command(after_help = "Example:\n  brain-guard extract set-extractable FILE a1b2c3d4 false")]
+    SetExtractable {
+        /// The session
+        session: String,
+        /// The entry
+        entry: String,
+        /// true, false, a number of messages, or none
+        value: String,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Shows what of a session is extracted, by entry
+    #[command(after_help = "Example:\n  brain-guard extract context 3f0a9d1e --json")]
+    Context {
+        /// The session
+        session: String,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Shows what is in the store, and what ran when
+    #[command(after_help = "Example:\n  brain-guard extract status")]
+    Status {
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Removes content that no placeholder needs and whose retention is over
+    #[command(after_help = "Example:\n  brain-guard extract gc --dry-run")]
+    Gc {
+        /// Show what would go
+        #[arg(long)]
+        dry_run: bool,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+}

@@ -1,0 +1,40 @@
+//! `extract`: keep recent, extract old, restore.
+
+mod claude;
+mod context;
+mod gc;
+mod restore;
+mod run;
+mod set;
+mod source;
+mod status;
+mod watch;
+
+use crate::cli::ExtractVerb;
+use crate::clock::Time;
+use crate::cmd::Exit;
+use crate::env::Env;
+
+/// Runs `extract`.
+///
+/// # Errors
+/// What keeps it from being done; nothing is changed then.
+pub fn run(env: &Env, now: Time, what: ExtractVerb) -> anyhow::Result<Exit> {
+    match what {
+        ExtractVerb::Plan { args } => run::plan(env, now, &args),
+        ExtractVerb::Run { args, dry_run, offline, out } => {
+            run::run(env, now, &args, &run::How { dry_run, offline, out })
+        }
+        ExtractVerb::Watch { paths, once, json } => watch::run(env, &paths, once, json),
+        ExtractVerb::Restore { session, entry, keys, in_place, unmarked, json } => {
+            let how = restore::How { in_place, unmarked, json };
+            restore::run(env, now, &session, &entry, &keys, how)
+        }
+        ExtractVerb::SetExtractable { session, entry, value, json } => {
+            set::run(env, &session, &entry, &value, json)
+        }
+        ExtractVerb::Context { session, json } => context::run(env, &session, json),
+        ExtractVerb::Status { json } => status::run(env, json),
+        ExtractVerb::Gc { dry_run, json } => gc::run(env, now, dry_run, json),
+    }
+}

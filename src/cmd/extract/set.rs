@@ -1,0 +1,18 @@
+//! `extract set-extractable`.
+
+use crate::cmd::Exit;
+use crate::env::Env;
+
+/// Runs the verb.
+///
+/// # Errors
+/// What keeps it from being done.
+pub fn run(
+    _env: &Env,
+    _session: &str,
+    _entry: &str,
+    _value: &str,
+    _json: bool,
+) -> anyhow::Result<Exit> {
+    todo!()
+}

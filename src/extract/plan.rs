@@ -1,0 +1,67 @@
+//! What an extraction would do: pure, of entries, settings and the time.
+
+use std::collections::BTreeMap;
+
+use super::entry::{Entry, Trigger};
+use super::rules::Stays;
+use crate::clock::Time;
+use crate::settings::ExtractSettings;
+use crate::transcript::span::Span;
+
+/// A value to extract.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// Its row, from 0.
+    pub row: u64,
+    /// Its entry.
+    pub entry: String,
+    /// Its key.
+    pub key: String,
+    /// Its JSON in the row.
+    pub span: Span,
+    /// What it is.
+    pub trigger: Trigger,
+    /// Its tool, where it has one.
+    pub tool: Option<String>,
+    /// It goes as a block.
+    pub whole: bool,
+    /// Whether it is sent to the model: in the context, and no copy.
+    pub sent: bool,
+}
+
+/// What is extracted, and what is not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// In the order of the rows.
+    pub items: Vec<Item>,
+    /// How many values stay, by why.
+    pub stay: BTreeMap<Stays, u64>,
+    /// Entries there are.
+    pub entries: u64,
+    /// Messages of the conversation among them.
+    pub messages: u64,
+    /// The first row that changes.
+    pub first_row: Option<u64>,
+}
+
+impl Plan {
+    /// Bytes that leave the file, and those of them that the model is sent.
+    pub fn bytes(&self) -> (u64, u64) {
+        let of = |sent: bool| {
+            let items = self.items.iter().filter(|item| !sent || item.sent);
+            items.map(|item| (item.span.end - item.span.start) as u64).sum()
+        };
+        (of(false), of(true))
+    }
+}
+
+/// Plans an extraction. `placeholder` says whether the value at (entry, key) is one, by the
+/// ledger.
+pub fn plan(
+    _entries: &[Entry],
+    _settings: &ExtractSettings,
+    _now: Time,
+    _placeholder: &dyn Fn(&Entry, &str) -> bool,
+) -> Plan {
+    todo!()
+}

@@ -1,0 +1,107 @@
+//! What is extracted from session files, and when: the settings under `extract` (seed 001,
+//! "Configuration Schema"; where that contradicts itself, docs/extraction.md says what was chosen).
+
+use serde::{Deserialize, Serialize};
+
+/// When watching acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Acts {
+    /// When the prompt cache has expired anyway, or when it pays soon.
+    #[default]
+    Cache,
+    /// At every look at the file.
+    Interval,
+}
+
+/// What is put in a value's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Placeholder {
+    /// With beginning and end, size, tool, and how to restore it.
+    #[default]
+    Full,
+    /// `[[extracted-ID]]` alone.
+    Plain,
+}
+
+/// Extraction. User settings only.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct ExtractSettings {
+    /// Whether watching acts.
+    pub enabled: bool,
+    /// Messages of the conversation that stay, counted from its end.
+    pub keep_recent: u32,
+    /// Characters from which on a value is extracted.
+    pub min_value_length: u32,
+    /// What is extracted: `thinking`, `tool_result`, `tool_call`, `user`, `assistant`, `*`, or
+    /// several with `|`.
+    pub trigger_types: Vec<String>,
+    /// Seconds between two looks at a file, 10 to 3600.
+    pub scan_interval_seconds: u64,
+    /// How long content is kept that no placeholder needs: `24h`, `30m`, `7d`.
+    pub retention: String,
+    /// The call that asked for a restore stays as it is.
+    #[serde(alias = "keep_restore_calls", alias = "keep_restore_remote_calls")]
+    pub keep_purge_control_calls: bool,
+    /// Seconds for which what was restored is not extracted again.
+    pub keep_after_restore_seconds: u64,
+    /// When to look, as a cron expression, in the place of the interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auto_cron: Option<String>,
+    /// When content is removed that nothing needs, as a cron expression.
+    pub retention_cron: String,
+    /// Taken and passed over: what ran when is kept in the store.
+    #[serde(skip_serializing)]
+    pub last_run_at: Option<String>,
+    /// As `last_run_at`.
+    #[serde(skip_serializing)]
+    pub last_retention_run_at: Option<String>,
+    /// Tools whose calls and results stay, as globs.
+    pub protect: Vec<String>,
+    /// Turns of the agent that stay whole, counted from the end.
+    pub protect_turns: u32,
+    /// Results that are errors stay.
+    pub keep_errors: bool,
+    /// What is put in a value's place.
+    pub placeholder: Placeholder,
+    /// When watching acts.
+    pub when: Acts,
+    /// Turns within which an extraction has to pay, where the prompt cache is warm.
+    pub break_even_turns: u32,
+    /// Seconds that the prompt cache lives.
+    pub cache_seconds: u64,
+    /// The plugin offers the agent tool (`brain-guard mcp`).
+    pub mcp: bool,
+}
+
+impl Default for ExtractSettings {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            keep_recent: 3,
+            min_value_length: 500,
+            trigger_types: vec!["thinking".into(), "tool_result".into()],
+            scan_interval_seconds: 30,
+            retention: "24h".into(),
+            keep_purge_control_calls: false,
+            keep_after_restore_seconds: 600,
+            auto_cron: None,
+            retention_cron: "0 */6 * * *".into(),
+            last_run_at: None,
+            last_retention_run_at: None,
+            protect: Vec::new(),
+            protect_turns: 1,
+            keep_errors: true,
+            placeholder: Placeholder::default(),
+            when: Acts::default(),
+            break_even_turns: 10,
+            cache_seconds: 300,
+            mcp: false,
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Session files that extraction edits, behind one interface: what is read is known by its
+//! stamp, what is written replaces the file whole, and only while that stamp still holds.
+
+use std::io;
+use std::path::Path;
+
+use thiserror::Error;
+
+/// What tells a file from what it becomes when somebody writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// Bytes; of a database, its rows of the session.
+    pub size: u64,
+    /// When it was written, in nanoseconds since 1970.
+    pub modified: i128,
+    /// Where it lies on the disk.
+    pub inode: u64,
+}
+
+/// Why a session was not written; it is as it was.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// Somebody wrote it since it was read.
+    #[error("{0} was written by another process meanwhile; try again")]
+    Changed(String),
+    /// A run is under way, or was a moment ago.
+    #[error("{0}")]
+    Busy(String),
+    /// Another process holds its lock.
+    #[error("{0}")]
+    Locked(String),
+    /// Files of this kind are not written.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The system.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// A session that can be read, and perhaps written.
+pub trait SessionFile {
+    /// Where it is.
+    fn path(&self) -> &Path;
+
+    /// Hands on its rows, with their number from 0, each with its line break where it has one.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn rows(&self, each: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<Stamp>;
+
+    /// Writes it anew: `change` gives a row in the place of another, or none. `ready` is called
+    /// under the lock when it is sure that nothing stands in the way, before anything is written.
+    ///
+    /// # Errors
+    /// [`Refused`]: nothing was changed.
+    fn edit(
+        &self,
+        stamp: Stamp,
+        ready: &mut dyn FnMut() -> io::Result<()>,
+        change: &mut dyn FnMut(u64, &[u8]) -> io::Result<Option<Vec<u8>>>,
+    ) -> Result<(), Refused>;
+}
