@@ -1,11 +1,11 @@
 //! `extract`: keep recent, extract old, restore.
 
 mod claude;
-mod context;
+pub(super) mod context;
 mod gc;
-mod restore;
+pub(super) mod restore;
 mod run;
-mod set;
+pub(super) mod set;
 mod source;
 mod status;
 mod watch;
