@@ -86,6 +86,9 @@ pub enum ExtractVerb {
         /// Put it back without a mark: the file is as it was before the extraction
         #[arg(long, requires = "in_place")]
         unmarked: bool,
+        /// Nothing runs that has the database open: write it (`OpenClaw` 2026.7.2 and later)
+        #[arg(long, requires = "in_place")]
+        offline: bool,
         /// For programs
         #[arg(long)]
         json: bool,
@@ -99,6 +102,9 @@ pub enum ExtractVerb {
         entry: String,
         /// true, false, a number of messages, or none
         value: String,
+        /// Nothing runs that has the database open: write it (`OpenClaw` 2026.7.2 and later)
+        #[arg(long)]
+        offline: bool,
         /// For programs
         #[arg(long)]
         json: bool,

@@ -1,12 +1,14 @@
 //! `extract`: keep recent, extract old, restore.
 
 mod claude;
-pub(super) mod context;
+mod claude;
+pub mod context;
 mod gc;
-pub(super) mod restore;
-mod run;
-pub(super) mod set;
-mod source;
+pub mod read;
+pub mod restore;
+pub mod run;
+pub mod set;
+pub mod source;
 mod status;
 mod watch;
 
@@ -26,12 +28,12 @@ pub fn run(env: &Env, now: Time, what: ExtractVerb) -> anyhow::Result<Exit> {
             run::run(env, now, &args, &run::How { dry_run, offline, out })
         }
         ExtractVerb::Watch { paths, once, json } => watch::run(env, &paths, once, json),
-        ExtractVerb::Restore { session, entry, keys, in_place, unmarked, json } => {
-            let how = restore::How { in_place, unmarked, json };
+        ExtractVerb::Restore { session, entry, keys, in_place, unmarked, offline, json } => {
+            let how = restore::How { in_place, unmarked, offline, json };
             restore::run(env, now, &session, &entry, &keys, how)
         }
-        ExtractVerb::SetExtractable { session, entry, value, json } => {
-            set::run(env, &session, &entry, &value, json)
+        ExtractVerb::SetExtractable { session, entry, value, offline, json } => {
+            set::run(env, &session, &entry, &value, offline, json)
         }
         ExtractVerb::Context { session, json } => context::run(env, &session, json),
         ExtractVerb::Status { json } => status::run(env, json),

@@ -36,6 +36,8 @@ pub struct How {
     pub in_place: bool,
     /// Without a mark.
     pub unmarked: bool,
+    /// A database may be written.
+    pub offline: bool,
     /// For programs.
     pub json: bool,
 }

@@ -37,6 +37,7 @@ pub fn run(
     _session: &str,
     _entry: &str,
     _value: &str,
+    _offline: bool,
     _json: bool,
 ) -> anyhow::Result<Exit> {
     todo!()
