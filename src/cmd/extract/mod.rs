@@ -1,7 +1,6 @@
 //! `extract`: keep recent, extract old, restore.
 
 mod claude;
-mod claude;
 pub mod context;
 mod gc;
 pub mod read;
