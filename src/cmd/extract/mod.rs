@@ -4,6 +4,7 @@ mod claude;
 pub mod context;
 mod gc;
 pub mod read;
+mod record;
 pub mod restore;
 pub mod run;
 pub mod set;

@@ -128,9 +128,43 @@ pub struct Swept {
     pub unread: Vec<PathBuf>,
 }
 
-/// Removes objects that no live placeholder needs and that are older than `older`. `live` says
-/// which objects the file of a ledger needs: `None` where it can't be read, an empty list where
-/// it is gone.
+/// All sessions that have a ledger, sorted by agent and id.
+///
+/// # Errors
+/// What the system says.
+pub fn all(_root: &Root) -> io::Result<Vec<Extracted>> {
+    todo!()
+}
+
+/// What ran when (`<root>/extracted/state.json`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    /// When watching looked last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_run_at: Option<Time>,
+    /// When content was swept last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_retention_run_at: Option<Time>,
+}
+
+impl State {
+    /// As it is kept; one that can't be read is none.
+    pub fn read(_root: &Root) -> Self {
+        todo!()
+    }
+
+    /// Keeps it.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write(&self, _root: &Root) -> io::Result<()> {
+        todo!()
+    }
+}
+
+/// Removes objects that no live placeholder needs and that are older than `older`. `live` is
+/// asked of every session file that a ledger names which of its objects the file needs: `None`
+/// where it can't be read, an empty list where it is gone.
 ///
 /// # Errors
 /// What the system says.
