@@ -8,6 +8,7 @@ pub mod carrier;
 pub mod close;
 pub mod demo;
 pub mod doctor;
+mod ending;
 pub mod explain;
 pub mod extract;
 pub mod inject;
@@ -31,6 +32,7 @@ pub mod steering;
 pub mod store_;
 pub mod surgery;
 pub mod tag;
+mod trace;
 pub mod uninstall;
 pub mod validate;
 pub mod whose;
@@ -140,6 +142,7 @@ fn keep_bytes(places: &Places, job: &str) -> anyhow::Result<()> {
 }
 
 fn run(verb: Verb, env: &Env) -> ExitCode {
+    trace::begin(env);
     let now = clock::now();
     let result = match verb {
         Verb::Install { no_demo, no_keybindings } => setup::install(env, !no_demo, !no_keybindings),

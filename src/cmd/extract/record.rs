@@ -14,6 +14,7 @@ pub fn extracted(session: &str, entry: &str, values: &[(&str, u64)]) {
         keys_extracted = %keys,
         sizes_bytes = %sizes,
         session,
+        "extracted"
     );
 }
 
@@ -27,6 +28,7 @@ pub fn restored(session: &str, entry: &str, values: &[(&str, u64)], redacted: bo
         sizes_bytes = %sizes,
         redacted,
         session,
+        "restored"
     );
 }
 

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::{Exit, Report, Run, err, line, out, out_json};
+use crate::cmd::ending::Ending;
 use crate::store::atomic::{self, Mark};
 use crate::store::paths::{Places, project_root};
 use crate::{clock, log};
@@ -17,8 +15,8 @@ use crate::{clock, log};
 /// How often files are looked at.
 const GLANCE: Duration = Duration::from_secs(2);
 
-/// How often is asked whether it is time to end.
-const BEAT: Duration = Duration::from_millis(50);
+/// How often files that end are looked at.
+const BEAT: Duration = Duration::from_millis(200);
 
 /// A file that was not written for so long has its last row.
 const QUIET: Duration = Duration::from_secs(2);
@@ -29,10 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Looks at the files again and again, until interrupted. What is being inscribed then is
 /// brought to its end.
 pub fn run(run: &Run) -> anyhow::Result<Exit> {
-    let end = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&end))?;
-    }
+    let ending = Ending::by_signals()?;
     let mut known: BTreeMap<PathBuf, Mark> = BTreeMap::new();
     let mut told: BTreeMap<PathBuf, String> = BTreeMap::new();
     loop {
@@ -49,7 +44,7 @@ pub fn run(run: &Run) -> anyhow::Result<Exit> {
             if report.failed.len() == before {
                 known.insert(path, mark);
             }
-            if end.load(Ordering::Relaxed) {
+            if ending.asked() {
                 break;
             }
         }
@@ -64,12 +59,8 @@ pub fn run(run: &Run) -> anyhow::Result<Exit> {
             err(format_args!("{}: {}", failure.path.display(), failure.why));
             told.insert(failure.path, failure.why);
         }
-        let since = Instant::now();
-        while since.elapsed() < GLANCE {
-            if end.load(Ordering::Relaxed) {
-                return Ok(Exit::Done);
-            }
-            std::thread::sleep(BEAT);
+        if ending.wait(GLANCE) {
+            return Ok(Exit::Done);
         }
     }
 }
@@ -89,7 +80,7 @@ pub fn until_quiet(run: &Run) -> anyhow::Result<Exit> {
         if since.elapsed() >= QUIET || began.elapsed() >= PATIENCE {
             break;
         }
-        std::thread::sleep(4 * BEAT);
+        std::thread::sleep(BEAT);
     }
     let mut report = Report::default();
     for path in known.keys() {
