@@ -8,6 +8,7 @@ mod exports;
 mod mend;
 mod mirror;
 mod open;
+pub mod openclaw;
 mod query;
 mod record;
 mod rows;

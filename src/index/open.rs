@@ -200,7 +200,7 @@ fn to_wal(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// The name that has SQLite read a file as it lies there.
-fn as_it_is(path: &Path) -> String {
+pub(super) fn as_it_is(path: &Path) -> String {
     let mut name = String::from("file:");
     for byte in path.to_string_lossy().bytes() {
         match byte {
@@ -218,7 +218,7 @@ fn hex(digit: u8) -> char {
 }
 
 /// Whether nothing is left in the write-ahead log: then the file alone is the database.
-fn unlogged(path: &Path) -> bool {
+pub(super) fn unlogged(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     fs::metadata(log).map_or(true, |meta| meta.len() == 0)

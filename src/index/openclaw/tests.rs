@@ -1,0 +1,392 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Stdio};
+
+use rusqlite::params;
+use tempfile::TempDir;
+
+use super::*;
+
+/// What of OpenClaw's tables is looked at.
+const TABLES: &str = "
+    CREATE TABLE schema_meta(meta_key TEXT PRIMARY KEY, role TEXT, agent_id TEXT);
+    INSERT INTO schema_meta VALUES ('primary', 'agent', 'main');
+    CREATE TABLE transcript_events(
+        session_id TEXT NOT NULL, seq INTEGER NOT NULL, event_json TEXT,
+        created_at INTEGER NOT NULL, event_zstd BLOB, event_utf8_bytes INTEGER,
+        navigation_json TEXT, PRIMARY KEY (session_id, seq),
+        CHECK ((event_json IS NULL) = (event_zstd IS NOT NULL AND navigation_json IS NOT NULL)));
+    CREATE TABLE transcript_rewrite_watermarks(
+        session_id TEXT PRIMARY KEY, generation TEXT NOT NULL, updated_at INTEGER NOT NULL);
+    CREATE TABLE session_windows(
+        session_id TEXT PRIMARY KEY, transcript_updated_at INTEGER,
+        transcript_observed_at INTEGER);
+    CREATE TABLE session_transcript_index_state(
+        session_id TEXT PRIMARY KEY, needs_rebuild INTEGER NOT NULL);
+    CREATE TABLE session_transcript_cold_archives(session_id TEXT PRIMARY KEY);
+    PRAGMA user_version = 23;";
+
+const USER: &str = r#"{"type":"message","id":"a1","message":{"role":"user","content":"list"}}"#;
+const RESULT: &str = r#"{"type":"message","id":"a2","message":{"role":"toolResult","content":[{"type":"text","text":"long, long"}]}}"#;
+const SAID: &str = r#"{"type":"message","id":"a3","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"done"}]}}"#;
+
+struct Lab {
+    dir: TempDir,
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let me = rustix::process::getuid().as_raw();
+        let _ = fs::remove_file(alone::starting(&self.root(), me));
+    }
+}
+
+impl Lab {
+    fn new() -> Self {
+        let lab = Self { dir: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(lab.path().parent().unwrap()).unwrap();
+        let db = lab.raw();
+        db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())).unwrap();
+        db.execute_batch(TABLES).unwrap();
+        lab.session(&db, "3f2c-one");
+        lab
+    }
+
+    fn root(&self) -> PathBuf {
+        fs::canonicalize(self.dir.path()).unwrap()
+    }
+
+    fn path(&self) -> PathBuf {
+        self.root().join("agents/main/agent/openclaw-agent.sqlite")
+    }
+
+    fn raw(&self) -> Connection {
+        Connection::open(self.path()).unwrap()
+    }
+
+    /// Three events, the second compressed.
+    fn session(&self, db: &Connection, id: &str) {
+        let put = "INSERT INTO transcript_events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        for (seq, json) in [(0, USER), (4, SAID)] {
+            let none = None::<String>;
+            db.execute(put, params![id, seq, json, 1000 + seq, none, json.len() as i64, none])
+                .unwrap();
+        }
+        let frame = zstd::bulk::compress(RESULT.as_bytes(), 1).unwrap();
+        let bytes = RESULT.len() as i64;
+        db.execute(put, params![id, 2, None::<String>, 1002, frame, bytes, "{}"]).unwrap();
+        db.execute("INSERT INTO transcript_rewrite_watermarks VALUES (?1, 'aa', 5)", [id]).unwrap();
+        db.execute("INSERT INTO session_windows VALUES (?1, 4000, 9999999999999)", [id]).unwrap();
+        db.execute("INSERT INTO session_transcript_index_state VALUES (?1, 0)", [id]).unwrap();
+    }
+
+    fn find(&self, offline: bool) -> Database {
+        Database::find(&self.path(), Some("3f2c-one"), offline).unwrap()
+    }
+
+    fn one<T: rusqlite::types::FromSql>(&self, sql: &str) -> T {
+        self.raw().query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
+    fn copies(&self) -> Vec<PathBuf> {
+        let all = fs::read_dir(self.path().parent().unwrap()).unwrap().flatten();
+        let paths = all.map(|entry| entry.path());
+        paths.filter(|path| path.to_string_lossy().contains(".brain-guard-")).collect()
+    }
+}
+
+fn rows(of: &Database) -> (Stamp, Vec<String>) {
+    let mut all = Vec::new();
+    let stamp = of.rows(&mut |number, row| {
+        assert_eq!(number, all.len() as u64);
+        all.push(String::from_utf8(row.to_vec()).unwrap());
+        Ok(())
+    });
+    (stamp.unwrap(), all)
+}
+
+/// Puts `new` in the place of the row of that number.
+fn put(of: &Database, stamp: Stamp, number: u64, new: &str) -> Result<(), Refused> {
+    of.edit(stamp, &mut || Ok(()), &mut |at, _| Ok((at == number).then(|| new.into())))
+}
+
+#[test]
+fn rows_come_in_their_order_whatever_form_they_have() {
+    let lab = Lab::new();
+    assert!(is_database(&lab.path()));
+    let found = lab.find(false);
+    assert_eq!((found.agent(), found.session()), ("main", "3f2c-one"));
+    let (stamp, all) = rows(&found);
+    assert_eq!(all, [USER, RESULT, SAID]);
+    assert_eq!((stamp.size, stamp.modified / 1_000_000), (3, 4000));
+    assert_eq!(rows(&found).0, stamp);
+}
+
+#[test]
+fn a_row_that_can_t_be_unpacked_is_named() {
+    let lab = Lab::new();
+    lab.raw()
+        .execute("UPDATE transcript_events SET event_zstd = x'28b5' WHERE seq = 2", [])
+        .unwrap();
+    let why = lab.find(false).rows(&mut |_, _| Ok(())).unwrap_err().to_string();
+    assert!(why.contains("3f2c-one: event 2 can't be read"), "{why}");
+}
+
+#[test]
+fn a_session_is_found_by_its_id_or_how_that_begins() {
+    let lab = Lab::new();
+    let find = |name| Database::find(&lab.path(), name, false).map(|found| found.session);
+    assert_eq!(find(None).unwrap(), "3f2c-one");
+    assert_eq!(find(Some("3f")).unwrap(), "3f2c-one");
+    let missing = find(Some("4")).unwrap_err();
+    assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+    lab.session(&lab.raw(), "3f2c-one-and-two");
+    assert_eq!(find(Some("3f2c-one")).unwrap(), "3f2c-one");
+    let several = find(Some("3f")).unwrap_err();
+    assert_eq!(several.kind(), io::ErrorKind::InvalidInput);
+    assert!(several.to_string().contains("3f2c-one-and-two"), "{several}");
+    assert_eq!(find(None).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    let all = Database::sessions(&lab.path()).unwrap();
+    assert_eq!(all.iter().map(|one| one.rows).collect::<Vec<_>>(), [3, 3]);
+}
+
+#[test]
+fn what_is_no_database_of_openclaw_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.sqlite");
+    let find = || Database::find(&path, None, false).unwrap_err();
+    assert_eq!(find().kind(), io::ErrorKind::NotFound);
+    fs::write(&path, "{\"type\":\"session\"}\n".repeat(100)).unwrap();
+    assert!(!is_database(&path));
+    assert!(find().to_string().contains("no SQLite database"), "{}", find());
+    fs::remove_file(&path).unwrap();
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE t(x)").unwrap();
+    assert!(find().to_string().contains("no sessions of OpenClaw"), "{}", find());
+}
+
+#[test]
+fn it_is_read_while_another_writes() {
+    let lab = Lab::new();
+    let gateway = lab.raw();
+    gateway.execute_batch("BEGIN IMMEDIATE; DELETE FROM transcript_events WHERE seq = 4").unwrap();
+    assert_eq!(rows(&lab.find(false)).1.len(), 3);
+    gateway.execute_batch("COMMIT").unwrap();
+    assert_eq!(rows(&lab.find(false)).1.len(), 2);
+}
+
+#[test]
+fn an_earlier_schema_is_read() {
+    let lab = Lab::new();
+    lab.raw()
+        .execute_batch(
+            "DROP TABLE transcript_events; DROP TABLE transcript_rewrite_watermarks;
+             DROP TABLE session_windows; DROP TABLE schema_meta;
+             DROP TABLE session_transcript_cold_archives;
+             CREATE TABLE transcript_events(session_id, seq, event_json TEXT, created_at);
+             INSERT INTO transcript_events VALUES ('3f2c-one', 1, '{\"id\":\"x\"}', 7);
+             PRAGMA user_version = 4;",
+        )
+        .unwrap();
+    let (stamp, all) = rows(&lab.find(true));
+    assert_eq!(all, ["{\"id\":\"x\"}"]);
+    assert_eq!(stamp.modified / 1_000_000, 7);
+    let why = put(&lab.find(true), stamp, 0, "{}").unwrap_err();
+    assert!(matches!(&why, Refused::Unsupported(why) if why.contains("schema 4")), "{why}");
+}
+
+#[test]
+fn it_is_written_offline_only() {
+    let lab = Lab::new();
+    let found = lab.find(false);
+    let (stamp, all) = rows(&found);
+    let why = put(&found, stamp, 0, "{}").unwrap_err();
+    assert!(matches!(&why, Refused::Unsupported(why) if why.contains("--offline")), "{why}");
+    assert_eq!(rows(&found), (stamp, all));
+    assert!(lab.copies().is_empty());
+}
+
+#[test]
+fn offline_a_row_changes_and_openclaw_is_told() {
+    let lab = Lab::new();
+    let found = lab.find(true);
+    let (stamp, _) = rows(&found);
+    let new = RESULT.replace("long, long", "[[extracted-a2]]");
+    let mut readied = 0;
+    found
+        .edit(
+            stamp,
+            &mut || {
+                readied += 1;
+                Ok(())
+            },
+            &mut |_, row| Ok((row == RESULT.as_bytes()).then(|| new.clone().into_bytes())),
+        )
+        .unwrap();
+    assert_eq!(readied, 1);
+    let (after, all) = rows(&found);
+    assert_eq!(all, [USER, &new, SAID]);
+    assert_ne!(after, stamp);
+    let bytes =
+        "SELECT event_utf8_bytes FROM transcript_events WHERE seq = 2 AND event_zstd IS NULL";
+    assert_eq!(lab.one::<i64>(bytes), new.len() as i64);
+    let drawn: String = lab.one("SELECT generation FROM transcript_rewrite_watermarks");
+    assert_eq!(drawn.len(), 32);
+    // Later than what OpenClaw has seen, whatever the clock says.
+    let at = "SELECT transcript_updated_at FROM session_windows";
+    assert_eq!(lab.one::<i64>(at), 10_000_000_000_000);
+    // Results are not searched for.
+    let index = "SELECT needs_rebuild FROM session_transcript_index_state";
+    assert_eq!(lab.one::<i64>(index), 0);
+
+    let copies = lab.copies();
+    assert_eq!(copies.len(), 1);
+    assert_eq!(fs::metadata(&copies[0]).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(rows(&Database::find(&copies[0], None, false).unwrap()).1, [USER, RESULT, SAID]);
+    assert!(matches!(put(&found, stamp, 0, "{}"), Err(Refused::Changed(_))));
+
+    // Reasoning is not searched for, words are.
+    put(&found, after, 2, &SAID.replace("hm", "[[extracted-a3]]")).unwrap();
+    assert_eq!(lab.one::<i64>(index), 0);
+    put(&found, rows(&found).0, 2, &SAID.replace("done", "[[extracted-a3]]")).unwrap();
+    assert_eq!(lab.one::<i64>(index), 1);
+}
+
+#[test]
+fn what_fails_changes_nothing_and_leaves_no_copy() {
+    let lab = Lab::new();
+    let found = lab.find(true);
+    let (stamp, all) = rows(&found);
+    let before: String = lab.one("SELECT generation FROM transcript_rewrite_watermarks");
+    let full = || io::Error::from(io::ErrorKind::StorageFull);
+    let failures = [
+        found.edit(stamp, &mut || Err(full()), &mut |_, _| Ok(Some(b"{}".to_vec()))),
+        found.edit(stamp, &mut || Ok(()), &mut |at, _| {
+            if at == 2 { Err(full()) } else { Ok(Some(b"{}".to_vec())) }
+        }),
+        put(&found, stamp, 1, "{\"torn\":"),
+    ];
+    for failure in failures {
+        assert!(matches!(failure, Err(Refused::Io(_))), "{failure:?}");
+    }
+    found.edit(stamp, &mut || Ok(()), &mut |_, _| Ok(None)).unwrap();
+    assert_eq!(rows(&found), (stamp, all));
+    assert_eq!(lab.one::<String>("SELECT generation FROM transcript_rewrite_watermarks"), before);
+    assert!(lab.copies().is_empty());
+}
+
+#[test]
+fn what_was_written_meanwhile_is_not_overwritten() {
+    let lab = Lab::new();
+    let found = lab.find(true);
+    let (stamp, _) = rows(&found);
+    lab.raw()
+        .execute("INSERT INTO transcript_events(session_id, seq, event_json, created_at) VALUES ('3f2c-one', 5, '{}', 1)", [])
+        .unwrap();
+    assert!(matches!(put(&found, stamp, 0, "{}"), Err(Refused::Changed(_))));
+    let (stamp, _) = rows(&found);
+    lab.raw().execute("UPDATE transcript_rewrite_watermarks SET generation = 'bb'", []).unwrap();
+    assert!(matches!(put(&found, stamp, 0, "{}"), Err(Refused::Changed(_))));
+}
+
+#[test]
+fn a_gateway_s_lock_is_respected() {
+    let lab = Lab::new();
+    let found = lab.find(true);
+    let (stamp, all) = rows(&found);
+    let me = rustix::process::getuid().as_raw();
+    for lock in [alone::running(&lab.root(), me), alone::starting(&lab.root(), me)] {
+        fs::create_dir_all(lock.parent().unwrap()).unwrap();
+        let gateway = Connection::open(&lock).unwrap();
+        gateway.execute_batch("BEGIN EXCLUSIVE").unwrap();
+        let why = put(&found, stamp, 0, "{}").unwrap_err();
+        assert!(matches!(&why, Refused::Locked(why) if why.contains("gateway stop")), "{why}");
+        assert_eq!(rows(&found), (stamp, all.clone()));
+    }
+    // A lock's file alone: of a process that lives, and of one that had its number before.
+    let beside = alone::running(&lab.root(), me).with_extension("");
+    let pid = std::process::id();
+    let start = crate::store::state::client(pid).unwrap().start;
+    for (start, held) in [(start, true), (start + 1, false)] {
+        fs::write(&beside, format!("{{\"pid\":{pid},\"startTime\":{start}}}")).unwrap();
+        let done = put(&found, stamp, 0, USER);
+        assert_eq!(matches!(done, Err(Refused::Locked(_))), held, "{done:?}");
+    }
+    assert_eq!(lab.copies().len(), 1);
+}
+
+#[test]
+fn while_it_is_written_no_gateway_begins() {
+    let lab = Lab::new();
+    let found = lab.find(true);
+    let (stamp, _) = rows(&found);
+    let me = rustix::process::getuid().as_raw();
+    let locks = [alone::running(&lab.root(), me), alone::starting(&lab.root(), me)];
+    let mut taken = 0;
+    let mut ready = || {
+        for lock in &locks {
+            let gateway = Connection::open(lock).unwrap();
+            gateway.busy_timeout(std::time::Duration::ZERO).unwrap();
+            taken += u32::from(gateway.execute_batch("BEGIN EXCLUSIVE").is_err());
+        }
+        Ok(())
+    };
+    found.edit(stamp, &mut ready, &mut |_, _| Ok(None)).unwrap();
+    assert_eq!(taken, 2);
+}
+
+#[test]
+fn a_process_that_has_it_open_is_respected() {
+    let lab = Lab::new();
+    let found = lab.find(true);
+    let (stamp, _) = rows(&found);
+    let mut other = Command::new("sleep")
+        .arg("600")
+        .stdin(Stdio::from(File::open(lab.path()).unwrap()))
+        .spawn()
+        .unwrap();
+    let why = put(&found, stamp, 0, "{}");
+    other.kill().unwrap();
+    other.wait().unwrap();
+    let number = other.id().to_string();
+    assert!(matches!(&why, Err(Refused::Busy(why)) if why.contains(&number)), "{why:?}");
+}
+
+#[test]
+fn what_is_not_known_is_not_written() {
+    let lab = Lab::new();
+    let found = lab.find(true);
+    let refused = |sql: &str, word: &str| {
+        lab.raw().execute_batch(sql).unwrap();
+        let (stamp, _) = rows(&found);
+        let why = put(&found, stamp, 0, "{}").unwrap_err();
+        assert!(matches!(&why, Refused::Unsupported(said) if said.contains(word)), "{why}");
+    };
+    refused("PRAGMA user_version = 24", "schema 24");
+    refused(
+        "PRAGMA user_version = 23; INSERT INTO session_transcript_cold_archives VALUES ('3f2c-one')",
+        "cold storage",
+    );
+    // Elsewhere nobody knows which gateway has to do with it.
+    let elsewhere = lab.dir.path().join("copy.sqlite");
+    fs::copy(lab.path(), &elsewhere).unwrap();
+    let found = Database::find(&elsewhere, None, true).unwrap();
+    let why = put(&found, rows(&found).0, 0, "{}").unwrap_err();
+    assert!(matches!(why, Refused::Unsupported(_)), "{why}");
+    assert!(lab.copies().is_empty());
+}
+
+#[test]
+fn rows_that_were_put_away_are_told_of() {
+    let lab = Lab::new();
+    let found = lab.find(false);
+    lab.raw()
+        .execute_batch(
+            "DELETE FROM transcript_events;
+             INSERT INTO session_transcript_cold_archives VALUES ('3f2c-one')",
+        )
+        .unwrap();
+    let why = found.rows(&mut |_, _| Ok(())).unwrap_err();
+    assert!(why.to_string().contains("cold storage"), "{why}");
+    let why = Database::find(&lab.path(), Some("3f2c-one"), false).unwrap_err();
+    assert!(why.kind() != io::ErrorKind::NotFound, "{why}");
+}
