@@ -39,13 +39,25 @@ impl Lock {
 /// # Errors
 /// `WouldBlock` when another process kept it that long; otherwise what the system says.
 pub fn acquire(path: &Path, patience: Duration) -> io::Result<Lock> {
+    take(path, patience, FileExt::try_lock_exclusive)
+}
+
+/// Takes the lock within `patience` as one of many, none of whom is alone with it.
+///
+/// # Errors
+/// As [`acquire`].
+pub fn share(path: &Path, patience: Duration) -> io::Result<Lock> {
+    take(path, patience, FileExt::try_lock_shared)
+}
+
+fn take(path: &Path, patience: Duration, lock: fn(&File) -> io::Result<()>) -> io::Result<Lock> {
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true).mode(0o600).custom_flags(atomic::NO_WAIT);
     let file = options.open(path)?;
     let deadline = Instant::now() + patience;
     let mut pause = Duration::from_millis(1);
     loop {
-        match FileExt::try_lock_exclusive(&file) {
+        match lock(&file) {
             Ok(()) => return Ok(Lock(file)),
             Err(e) if e.kind() != io::ErrorKind::WouldBlock => return Err(e),
             Err(e) if Instant::now() >= deadline => return Err(e),
@@ -75,5 +87,17 @@ mod tests {
         assert!(!again.is_of(&path));
         let other = acquire(&path, Duration::ZERO).unwrap();
         assert!(other.is_of(&path) && !again.is_of(&path));
+    }
+
+    #[test]
+    fn many_share_a_lock_and_nobody_is_alone_with_it_then() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(".lock");
+        let shared = [share(&path, Duration::ZERO).unwrap(), share(&path, Duration::ZERO).unwrap()];
+        assert!(acquire(&path, Duration::from_millis(5)).is_err());
+        drop(shared);
+        let alone = acquire(&path, Duration::ZERO).unwrap();
+        assert!(share(&path, Duration::from_millis(5)).is_err());
+        drop(alone);
     }
 }

@@ -184,6 +184,17 @@ fn what_nothing_refers_to_goes_and_only_that() {
     let pack = folder.join("blocks/000000.pack");
     let whole = fs::read(&pack).expect("a pack");
     fs::write(&pack, [&whole[..], b"{\"id\""].concat()).expect("written");
+    // What was extracted is `extract gc`'s, whatever it looks like from here.
+    let extracted = store(&hook).with_file_name("extracted");
+    let theirs = [
+        extracted.join("objects/ab").join("ab".repeat(32)),
+        extracted.join("sessions/claude/half/.lock"),
+        extracted.join("state.json"),
+    ];
+    for file in &theirs {
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        fs::write(file, "").expect("written");
+    }
     let dry = hook.raw(&["store", "gc", "--dry-run"], b"");
     assert!(ok(&dry).contains("3 things") && ok(&dry).contains("would be removed"), "{dry:?}");
     assert!(folder.join("blocks.1").is_dir() && half.is_dir());
@@ -191,7 +202,8 @@ fn what_nothing_refers_to_goes_and_only_that() {
     assert!(!folder.join("blocks.1").exists() && !half.exists());
     assert_eq!(fs::read(&pack).expect("a pack"), whole);
     assert!(ok(&hook.raw(&["store", "gc"], b"")).contains("0 things"));
-    assert!(ok(&hook.raw(&["store", "check"], b"")).contains("no fault"));
+    assert!(ok(&hook.raw(&["store", "check", "--repair"], b"")).contains("no fault"));
+    assert!(theirs.iter().all(|file| file.is_file()));
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub use crate::transcript::rows::Rows;
 pub use edition::{Edition, editions, identity, set_aside};
 pub use pack::{ROLL, numbers, path as pack_path, place, position};
 pub use reader::Reader;
-pub use records::{Head, Next, Records};
+pub use records::{Head, Next, Records, id};
 pub use root::{Folder, Root, folder_name};
 pub use writer::{Author, Writer, whole_rows};
 

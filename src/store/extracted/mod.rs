@@ -1,56 +1,38 @@
 //! What was extracted: objects by the SHA-256 of their content, and a ledger a session that
 //! says which value each came from and what was put there. Both are on the disk before a
 //! session is touched.
+//!
+//! `<root>/extracted/objects/<aa>/<sha256>` and
+//! `<root>/extracted/sessions/<agent>/<session>/ledger.jsonl`. Whoever extracts or restores
+//! keeps [`Extracted::hold`] from the first [`Extracted::put`] until the session's file is
+//! written, so that no [`sweep`] comes between.
 
+mod ledger;
+mod objects;
+mod state;
+mod sweep;
+#[cfg(test)]
+mod tests;
+
+use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+pub use ledger::{Ledger, Record};
+pub use state::State;
+pub use sweep::{Swept, sweep};
 
-use crate::clock::Time;
-use crate::store::blocks::Root;
+use crate::store::blocks::{Root, folder_name, id};
+use crate::store::lock::{self, Lock};
+use crate::store::paths::safe_name;
 
-/// A line of the ledger.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "did", rename_all = "kebab-case")]
-pub enum Record {
-    /// A value went into the store.
-    Extract {
-        /// Its entry.
-        entry: String,
-        /// Its key.
-        key: String,
-        /// SHA-256 of its raw JSON, in hex: the object.
-        object: String,
-        /// Bytes of it.
-        bytes: u64,
-        /// SHA-256 of the raw JSON that was put in its place.
-        placeholder: String,
-        /// Its tool, where it has one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        tool: Option<String>,
-        /// `thinking`, `tool_result`, …
-        trigger: String,
-        /// When.
-        at: Time,
-        /// The session's file.
-        file: PathBuf,
-    },
-    /// Values came back.
-    Restore {
-        /// Their entry.
-        entry: String,
-        /// Their keys.
-        keys: Vec<String>,
-        /// When.
-        at: Time,
-        /// The call that asked was redacted.
-        redacted: bool,
-    },
-}
+/// How long another process is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The extracted content of a session.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extracted {
     /// `<root>/extracted`.
     pub root: PathBuf,
@@ -60,33 +42,61 @@ pub struct Extracted {
 
 impl Extracted {
     /// That of a session; nothing is made.
-    pub fn of(_root: &Root, _agent: &str, _session: &str) -> Self {
-        todo!()
+    pub fn of(root: &Root, agent: &str, session: &str) -> Self {
+        let root = place(root);
+        let folder = root.join("sessions").join(folder_name(agent)).join(folder_name(session));
+        Self { root, folder }
     }
 
-    /// Keeps content: written, synced and read back; what is there already is verified. Gives
-    /// its id.
+    /// `agent/session`, as the folders are called.
+    pub fn name(&self) -> String {
+        let name = self.folder.strip_prefix(self.root.join("sessions")).unwrap_or(&self.folder);
+        name.display().to_string()
+    }
+
+    /// Holds the store against [`sweep`], and lets others extract at the same time.
+    ///
+    /// # Errors
+    /// `WouldBlock` while content is being removed; what the system says.
+    pub fn hold(&self) -> io::Result<Lock> {
+        make(&self.root)?;
+        lock::share(&sweep::lock(&self.root), PATIENCE)
+            .map_err(|e| busy(e, &self.root, "extracted content is being removed"))
+    }
+
+    /// Keeps content, and reads back what was written; what is there already is verified, and
+    /// written anew where it is damaged. Gives its id. It is on the disk once [`Extracted::add`]
+    /// has added a record that names it: a sync for each of thousands would take minutes.
     ///
     /// # Errors
     /// What the system says.
-    pub fn put(&self, _content: &[u8]) -> io::Result<String> {
-        todo!()
+    pub fn put(&self, content: &[u8]) -> io::Result<String> {
+        objects::put(&self.root, content)
     }
 
     /// Content by its id, verified.
     ///
     /// # Errors
     /// `NotFound`; `InvalidData` where it is not what its id says.
-    pub fn get(&self, _id: &str) -> io::Result<Vec<u8>> {
-        todo!()
+    pub fn get(&self, id: &str) -> io::Result<Vec<u8>> {
+        objects::get(&self.root, id)
     }
 
-    /// Adds to the ledger, synced.
+    /// Adds to the ledger. The objects that the records name are synced first, then the ledger.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn add(&self, _records: &[Record]) -> io::Result<()> {
-        todo!()
+    /// `NotFound` where an object is not there; what the system says. The ledger is as it was
+    /// then.
+    pub fn add(&self, records: &[Record]) -> io::Result<()> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let _held = self.hold()?;
+        objects::sync(&self.root, records)?;
+        make(&self.folder)?;
+        let _own = lock::acquire(&self.folder.join(".lock"), PATIENCE)
+            .map_err(|e| busy(e, &self.folder, "the ledger is being written"))?;
+        ledger::append(&self.folder, records)
     }
 
     /// The ledger; a torn last line is passed over.
@@ -94,85 +104,85 @@ impl Extracted {
     /// # Errors
     /// What the system says; `InvalidData`, by line, for what is no record.
     pub fn ledger(&self) -> io::Result<Ledger> {
-        todo!()
+        ledger::read(&self.folder)
     }
-}
-
-/// What a ledger says of each value.
-#[derive(Debug, Clone, Default)]
-pub struct Ledger {
-    /// In their order.
-    pub records: Vec<Record>,
-}
-
-impl Ledger {
-    /// The extraction that put this JSON at (entry, key), where one did: then it is a placeholder.
-    pub fn placeholder(&self, _entry: &str, _key: &str, _json: &[u8]) -> Option<&Record> {
-        todo!()
-    }
-
-    /// When an entry was restored last.
-    pub fn restored(&self, _entry: &str) -> Option<Time> {
-        todo!()
-    }
-}
-
-/// What `gc` found and removed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Swept {
-    /// Objects that stay, and their bytes.
-    pub kept: (u64, u64),
-    /// Objects that went, or would.
-    pub gone: (u64, u64),
-    /// Session files that could not be read: what they may need stays.
-    pub unread: Vec<PathBuf>,
 }
 
 /// All sessions that have a ledger, sorted by agent and id.
 ///
 /// # Errors
 /// What the system says.
-pub fn all(_root: &Root) -> io::Result<Vec<Extracted>> {
-    todo!()
-}
-
-/// What ran when (`<root>/extracted/state.json`).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State {
-    /// When watching looked last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_run_at: Option<Time>,
-    /// When content was swept last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_retention_run_at: Option<Time>,
-}
-
-impl State {
-    /// As it is kept; one that can't be read is none.
-    pub fn read(_root: &Root) -> Self {
-        todo!()
+pub fn all(root: &Root) -> io::Result<Vec<Extracted>> {
+    let root = place(root);
+    let mut all = Vec::new();
+    for agent in folders(&root.join("sessions"))? {
+        let sessions = folders(&agent)?.into_iter();
+        let extracted = sessions.filter(|folder| folder.join(ledger::NAME).exists());
+        all.extend(extracted.map(|folder| Extracted { root: root.clone(), folder }));
     }
+    Ok(all)
+}
 
-    /// Keeps it.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn write(&self, _root: &Root) -> io::Result<()> {
-        todo!()
+/// Where everything extracted lies.
+fn place(root: &Root) -> PathBuf {
+    root.path().join("extracted")
+}
+
+/// SHA-256 in hex.
+fn digest(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(&id(bytes)).into_owned()
+}
+
+/// Makes a folder and those above it, private to the user and on the disk.
+fn make(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    if let Some(above) = folder.parent() {
+        make(above)?;
+    }
+    match fs::DirBuilder::new().mode(0o700).create(folder) {
+        // Another process was quicker.
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
+        other => other.map_err(|e| named(folder, &e))?,
+    }
+    folder.parent().map_or(Ok(()), settle)
+}
+
+/// Waits until the names in a folder are on the disk.
+fn settle(folder: &Path) -> io::Result<()> {
+    // Some file systems refuse to sync a folder; the names themselves stand.
+    File::open(folder).map(|folder| drop(folder.sync_all()))
+}
+
+/// The folders in a folder that can be ours, sorted; none where there is no folder.
+fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found: Vec<PathBuf> = entries(folder)?
+        .into_iter()
+        .filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(safe_name))
+        .filter(|path| path.is_dir())
+        .collect();
+    found.sort();
+    Ok(found)
+}
+
+/// What is in a folder; nothing where there is none.
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(e) => Err(named(folder, &e)),
     }
 }
 
-/// Removes objects that no live placeholder needs and that are older than `older`. `live` is
-/// asked of every session file that a ledger names which of its objects the file needs: `None`
-/// where it can't be read, an empty list where it is gone.
-///
-/// # Errors
-/// What the system says.
-pub fn sweep(
-    _root: &Root,
-    _older: Time,
-    _live: &mut dyn FnMut(&Path, &Ledger) -> Option<Vec<String>>,
-    _dry_run: bool,
-) -> io::Result<Swept> {
-    todo!()
+fn named(path: &Path, why: &io::Error) -> io::Error {
+    io::Error::new(why.kind(), format!("{}: {why}", path.display()))
+}
+
+fn busy(why: io::Error, path: &Path, what: &str) -> io::Error {
+    if why.kind() != io::ErrorKind::WouldBlock {
+        return named(path, &why);
+    }
+    let why = format!("{}: {what} by another process; try again", path.display());
+    io::Error::new(io::ErrorKind::WouldBlock, why)
 }

@@ -1,0 +1,235 @@
+//! What is kept comes back as it was or with a word, and nothing goes that is needed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use chrono::DateTime;
+use proptest::prelude::*;
+
+use super::*;
+use crate::clock::Time;
+
+pub(super) struct Scene {
+    pub dir: tempfile::TempDir,
+    pub root: Root,
+    pub extracted: Extracted,
+}
+
+pub(super) fn scene() -> Scene {
+    let dir = tempfile::tempdir().unwrap();
+    let root = Root::new(dir.path().join("store"));
+    let extracted = Extracted::of(&root, "main", "s-1");
+    Scene { dir, root, extracted }
+}
+
+pub(super) fn time(seconds: i64) -> Time {
+    DateTime::from_timestamp(1_771_600_000 + seconds, 0).unwrap()
+}
+
+pub(super) fn extract(entry: &str, key: &str, object: &str, placeholder: &[u8]) -> Record {
+    Record::Extract {
+        entry: entry.into(),
+        key: key.into(),
+        object: object.into(),
+        bytes: 1,
+        placeholder: Record::digest(placeholder),
+        tool: Some("exec".into()),
+        trigger: "tool_result".into(),
+        at: time(0),
+        file: "/s/one.jsonl".into(),
+    }
+}
+
+pub(super) fn restore(entry: &str, key: &str, at: Time) -> Record {
+    Record::Restore { entry: entry.into(), keys: vec![key.into()], at, redacted: false }
+}
+
+pub(super) fn object(scene: &Scene, id: &str) -> PathBuf {
+    objects::path(&scene.extracted.root, id).unwrap()
+}
+
+/// Sets when an object was written or used last.
+pub(super) fn age(scene: &Scene, id: &str, at: Time) {
+    let file = fs::OpenOptions::new().write(true).open(object(scene, id)).unwrap();
+    file.set_modified(at.into()).unwrap();
+}
+
+#[test]
+fn content_comes_back_and_only_its_user_can_read_it() {
+    let scene = scene();
+    for content in [&b""[..], b"\"\\ud83d\xff\n", &vec![7; 3 * 64 * 1024 + 5]] {
+        let id = scene.extracted.put(content).unwrap();
+        assert_eq!(scene.extracted.put(content).unwrap(), id);
+        assert_eq!(scene.extracted.get(&id).unwrap(), content);
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&object(&scene, &id)), 0o600);
+        assert_eq!(mode(object(&scene, &id).parent().unwrap()), 0o700);
+        assert_eq!(mode(&scene.extracted.root), 0o700);
+        let beside = fs::read_dir(object(&scene, &id).parent().unwrap()).unwrap();
+        assert!(beside.flatten().all(|entry| entry.file_name().len() == 64));
+    }
+    let objects = scene.extracted.root.join("objects");
+    assert_eq!(fs::read_dir(objects).unwrap().count(), 3);
+}
+
+#[test]
+fn damage_is_told_and_healed_by_the_same_content() {
+    let scene = scene();
+    let id = scene.extracted.put(b"content").unwrap();
+    for damaged in [&b"contend"[..], b"", b"content and more"] {
+        fs::write(object(&scene, &id), damaged).unwrap();
+        let why = scene.extracted.get(&id).unwrap_err();
+        assert_eq!(why.kind(), io::ErrorKind::InvalidData);
+        assert!(why.to_string().contains(&id) && why.to_string().contains("damaged"), "{why}");
+        scene.extracted.put(b"content").unwrap();
+        assert_eq!(scene.extracted.get(&id).unwrap(), b"content");
+    }
+    fs::remove_file(object(&scene, &id)).unwrap();
+    assert_eq!(scene.extracted.get(&id).unwrap_err().kind(), io::ErrorKind::NotFound);
+    for wrong in ["", "../../etc/passwd", &id[..63], &id.to_uppercase()] {
+        assert_eq!(scene.extracted.get(wrong).unwrap_err().kind(), io::ErrorKind::InvalidData);
+    }
+}
+
+#[test]
+fn records_name_what_is_there_or_are_refused() {
+    let scene = scene();
+    let id = scene.extracted.put(b"content").unwrap();
+    scene.extracted.add(&[extract("e", "k", &id, b"p")]).unwrap();
+    scene.extracted.add(&[]).unwrap();
+    let many: Vec<String> = (0..40_u8).map(|n| scene.extracted.put(&[n; 9]).unwrap()).collect();
+    let records: Vec<Record> = many.iter().map(|id| extract("m", id, id, b"p")).collect();
+    scene.extracted.add(&records).unwrap();
+    fs::remove_file(object(&scene, &id)).unwrap();
+    fs::remove_file(object(&scene, &many[7])).unwrap();
+    for wrong in [&[extract("f", "k", &id, b"p")][..], &records] {
+        assert_eq!(scene.extracted.add(wrong).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+    assert_eq!(scene.extracted.ledger().unwrap().records.len(), 41);
+}
+
+#[test]
+fn what_is_a_placeholder_is_said_by_the_ledger_alone() {
+    let put = br#""[[extracted-e]] 9 KB""#;
+    let ledger = Ledger::of(vec![
+        extract("e", "content", "first", put),
+        extract("e", "details", "copy", put),
+        restore("e", "content", time(5)),
+        extract("e", "content", "second", br#""[[extracted-e]]""#),
+        extract("f", "content", "other", put),
+    ]);
+    let object = |entry, key, json: &[u8]| match ledger.placeholder(entry, key, json) {
+        Some(Record::Extract { object, .. }) => Some(object.as_str()),
+        _ => None,
+    };
+    assert_eq!(object("e", "content", put), Some("first"));
+    assert_eq!(object("e", "content", br#""[[extracted-e]]""#), Some("second"));
+    assert_eq!(object("e", "details", put), Some("copy"));
+    // The same text where nothing was put, in another entry, or quoted.
+    assert_eq!(object("e", "text", put), None);
+    assert_eq!(object("g", "content", put), None);
+    assert_eq!(object("f", "content", br#""[[extracted-f]]""#), None);
+    assert_eq!(object("e", "content", br#""see [[extracted-e]] 9 KB""#), None);
+    assert_eq!((ledger.restored("e"), ledger.restored("f")), (Some(time(5)), None));
+    let keys: Vec<&str> = ledger.of_entry("e").iter().map(|record| object_of(record)).collect();
+    assert_eq!(keys, ["second", "copy"]);
+    assert!(ledger.of_entry("x").is_empty());
+}
+
+fn object_of(record: &Record) -> &str {
+    let Record::Extract { object, .. } = record else { panic!("{record:?}") };
+    object
+}
+
+#[test]
+fn a_torn_last_line_is_passed_over_and_a_wrong_one_named() {
+    let scene = scene();
+    let id = scene.extracted.put(b"content").unwrap();
+    let path = scene.extracted.folder.join("ledger.jsonl");
+    assert!(scene.extracted.ledger().unwrap().records.is_empty());
+    let one = [extract("e", "k", &id, b"p")];
+    scene.extracted.add(&one).unwrap();
+    let whole = fs::read(&path).unwrap();
+    for cut in 0..=whole.len() {
+        fs::write(&path, [&whole[..], &whole[..cut]].concat()).unwrap();
+        // Only the line break may be missing from a record.
+        let there = 1 + usize::from(cut + 1 >= whole.len());
+        assert_eq!(scene.extracted.ledger().unwrap().records.len(), there, "{cut}");
+        scene.extracted.add(&one).unwrap();
+        assert_eq!(scene.extracted.ledger().unwrap().records.len(), there + 1, "{cut}");
+    }
+    fs::write(&path, [&whole[..], b"{\"did\":\"sing\"}\n", &whole].concat()).unwrap();
+    let why = scene.extracted.ledger().unwrap_err();
+    assert_eq!(why.kind(), io::ErrorKind::InvalidData);
+    assert!(why.to_string().contains("line 2"), "{why}");
+}
+
+#[test]
+fn a_record_reads_as_it_is_documented() {
+    let mut record = extract("e", "message.content.0.text", "o", b"p");
+    if let Record::Extract { tool, .. } = &mut record {
+        *tool = None;
+    }
+    let json = serde_json::to_string(&record).unwrap();
+    assert_eq!(
+        json,
+        format!(
+            r#"{{"did":"extract","entry":"e","key":"message.content.0.text","object":"o","bytes":1,"placeholder":"{}","trigger":"tool_result","at":"2026-02-20T15:06:40Z","file":"/s/one.jsonl"}}"#,
+            Record::digest(b"p")
+        )
+    );
+    assert_eq!(serde_json::from_str::<Record>(&json).unwrap(), record);
+    let json = serde_json::to_string(&restore("e", "k", time(0))).unwrap();
+    assert_eq!(
+        json,
+        r#"{"did":"restore","entry":"e","keys":["k"],"at":"2026-02-20T15:06:40Z","redacted":false}"#
+    );
+}
+
+#[test]
+fn sessions_are_listed_by_their_ledgers() {
+    let scene = scene();
+    assert_eq!(all(&scene.root).unwrap(), []);
+    let id = scene.extracted.put(b"content").unwrap();
+    for (agent, session) in [("main", "s-2"), ("a/b", "s-1"), ("main", "s-1")] {
+        let of = Extracted::of(&scene.root, agent, session);
+        of.add(&[extract("e", "k", &id, b"p")]).unwrap();
+    }
+    fs::create_dir_all(scene.extracted.root.join("sessions/main/empty")).unwrap();
+    let names: Vec<String> = all(&scene.root).unwrap().iter().map(Extracted::name).collect();
+    assert_eq!(names.len(), 3);
+    assert!(names[0].starts_with("a-b-") && names[0].ends_with("/s-1"), "{names:?}");
+    assert_eq!(names[1..], ["main/s-1", "main/s-2"]);
+}
+
+#[test]
+fn what_ran_when_is_kept() {
+    let scene = scene();
+    assert_eq!(State::read(&scene.root), State::default());
+    let state = State { last_run_at: Some(time(1)), last_retention_run_at: Some(time(2)) };
+    state.write(&scene.root).unwrap();
+    assert_eq!(State::read(&scene.root), state);
+    let path = scene.root.path().join("extracted/state.json");
+    let json = fs::read_to_string(&path).unwrap();
+    assert_eq!(
+        json,
+        r#"{"last_run_at":"2026-02-20T15:06:41Z","last_retention_run_at":"2026-02-20T15:06:42Z"}"#
+    );
+    fs::write(&path, "{").unwrap();
+    assert_eq!(State::read(&scene.root), State::default());
+    let one = State { last_run_at: Some(time(3)), ..State::default() };
+    one.write(&scene.root).unwrap();
+    assert_eq!(State::read(&scene.root), one);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    #[test]
+    fn any_bytes_come_back(contents in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..4000), 1..6)) {
+        let scene = scene();
+        let ids: Vec<String> = contents.iter().map(|c| scene.extracted.put(c).unwrap()).collect();
+        for (id, content) in ids.iter().zip(&contents) {
+            prop_assert_eq!(&scene.extracted.get(id).unwrap(), content);
+        }
+    }
+}
