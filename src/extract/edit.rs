@@ -1,10 +1,14 @@
 //! Changes in a row: values replaced, fields set, everything else byte for byte.
 
-use crate::transcript::span::Span;
+use serde_json::value::RawValue;
+
+use crate::transcript::span::{self, Cursor, Field, Span};
 
 /// A row with other JSON in some places, which don't overlap and are in order.
 pub fn replaced(line: &[u8], places: &[(Span, Vec<u8>)]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(line.len());
+    let more: usize = places.iter().map(|(_, json)| json.len()).sum();
+    let less: usize = places.iter().map(|(at, _)| at.end - at.start).sum();
+    let mut out = Vec::with_capacity((line.len() + more).saturating_sub(less));
     let mut from = 0;
     for (at, json) in places {
         out.extend_from_slice(&line[from..at.start]);
@@ -15,13 +19,214 @@ pub fn replaced(line: &[u8], places: &[(Span, Vec<u8>)]) -> Vec<u8> {
     out
 }
 
-/// Where the value with that key (`message.content.0.text`) lies in the row.
-pub fn locate(_line: &[u8], _key: &str) -> Option<Span> {
-    todo!()
+/// Where the value with that key (`message.content.0.text`) lies in the row. `None` where it has
+/// none, is no object and nothing else, or a name on the way stands there twice: readers differ
+/// in which one they take. A name with a dot in it is part of no key.
+pub fn locate(line: &[u8], key: &str) -> Option<Span> {
+    let mut at = object(line)?;
+    for part in key.split('.') {
+        let value = at.of(line);
+        let within = match value.first()? {
+            b'{' => only(value, part)?,
+            b'[' => nth(value, part)?,
+            _ => return None,
+        };
+        at = within.shifted(at.start);
+    }
+    Some(at)
 }
 
-/// The row with a field of its outermost object set, or added at its end; `None` takes it out.
-/// `None` where the row is no object.
-pub fn with_field(_line: &[u8], _name: &str, _json: Option<&[u8]>) -> Option<Vec<u8>> {
-    todo!()
+/// The row with a field of its outermost object set, or added at its end; `None` takes it out,
+/// with its comma: what was added goes again without a trace. A name that stands there twice is
+/// set, or taken out, twice. `None` where the row is no object.
+pub fn with_field(line: &[u8], name: &str, json: Option<&[u8]>) -> Option<Vec<u8>> {
+    let at = object(line)?;
+    let mut fields = Vec::new();
+    span::fields(&line[at.start..], &mut fields)?;
+    for field in &mut fields {
+        field.name = field.name.shifted(at.start);
+        field.value = field.value.shifted(at.start);
+    }
+    let named = |field: &Field| is(field.name.of(line), name);
+    let Some(json) = json else { return Some(without(line, at, &fields, &named)) };
+    if fields.iter().any(named) {
+        let set = fields.iter().filter(|field| named(field));
+        let places: Vec<(Span, Vec<u8>)> = set.map(|field| (field.value, json.to_vec())).collect();
+        return Some(replaced(line, &places));
+    }
+    let mut added = Vec::with_capacity(name.len() + json.len() + 4);
+    let behind = fields.last().map_or(at.start + 1, |last| last.value.end);
+    added.extend_from_slice(if fields.is_empty() { b"" } else { b"," });
+    serde_json::to_writer(&mut added, name).ok()?;
+    added.push(b':');
+    added.extend_from_slice(json);
+    Some(replaced(line, &[(Span { start: behind, end: behind }, added)]))
+}
+
+/// The row without the fields that are `named`.
+fn without(line: &[u8], at: Span, fields: &[Field], named: &dyn Fn(&Field) -> bool) -> Vec<u8> {
+    let (mut places, mut kept) = (Vec::new(), None);
+    for (n, field) in fields.iter().enumerate() {
+        if !named(field) {
+            kept = Some(field);
+            continue;
+        }
+        // With the comma ahead of it; where nothing stays ahead, with the one behind it.
+        let cut = match (kept, fields.get(n + 1)) {
+            (Some(_), _) => Span { start: fields[n - 1].value.end, end: field.value.end },
+            (None, Some(next)) => Span { start: field.name.start - 1, end: next.name.start - 1 },
+            (None, None) if n == 0 => Span { start: at.start + 1, end: field.value.end },
+            (None, None) => Span { start: field.name.start - 1, end: field.value.end },
+        };
+        places.push((cut, Vec::new()));
+    }
+    replaced(line, &places)
+}
+
+/// Where the object lies that the row is, blanks around it aside.
+fn object(line: &[u8]) -> Option<Span> {
+    let start = line.iter().position(|b| !b.is_ascii_whitespace())?;
+    let mut cursor = Cursor::from(line, start);
+    let at = cursor.value().filter(|_| line[start] == b'{')?;
+    cursor.ended().then_some(at)
+}
+
+/// The value of the one field of that name.
+fn only(object: &[u8], name: &str) -> Option<Span> {
+    let mut cursor = Cursor::new(object);
+    let (mut found, mut more) = (None, cursor.enter(b'{')?);
+    while more {
+        let here = is(cursor.name()?.of(object), name);
+        let value = cursor.value()?;
+        if here && found.replace(value).is_some() {
+            return None;
+        }
+        more = cursor.more(b'}')?;
+    }
+    found
+}
+
+/// The item of that number, written as numbers are.
+fn nth(list: &[u8], number: &str) -> Option<Span> {
+    let plain =
+        number == "0" || (!number.starts_with('0') && number.bytes().all(|b| b.is_ascii_digit()));
+    let mut left: usize = number.parse().ok().filter(|_| plain)?;
+    let mut cursor = Cursor::new(list);
+    let mut more = cursor.enter(b'[')?;
+    while more {
+        let item = cursor.value()?;
+        if left == 0 {
+            return Some(item);
+        }
+        left -= 1;
+        more = cursor.more(b']')?;
+    }
+    None
+}
+
+/// Whether a name as it is written between its quotes says `name`.
+fn is(written: &[u8], name: &str) -> bool {
+    if memchr::memchr(b'\\', written).is_none() {
+        return written == name.as_bytes();
+    }
+    let quoted = [b"\"", written, b"\""].concat();
+    serde_json::from_slice::<String>(&quoted).is_ok_and(|read| read == name)
+}
+
+/// Whether the row is sound JSON throughout: one that isn't is never changed.
+pub fn sound(line: &[u8]) -> bool {
+    object(line).is_some() && serde_json::from_slice::<&RawValue>(line).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(line: &str, key: &str) -> Option<String> {
+        locate(line.as_bytes(), key)
+            .map(|at| String::from_utf8(at.of(line.as_bytes()).to_vec()).unwrap())
+    }
+
+    #[test]
+    fn values_are_found_by_their_keys() {
+        let row = " {\"id\":\"a\", \"message\" : { \"content\":[{\"type\":\"text\"},{\"te\\u0078t\": \"x\\\"}\" } ,3], \"0\":null } }\r\n";
+        let at = |key| found(row, key);
+        assert_eq!(at("id").unwrap(), "\"a\"");
+        assert_eq!(at("message.content.1.text").unwrap(), "\"x\\\"}\"");
+        assert_eq!(at("message.content.1").unwrap(), "{\"te\\u0078t\": \"x\\\"}\" }");
+        assert_eq!(at("message.content.2").unwrap(), "3");
+        assert_eq!(at("message.0").unwrap(), "null");
+        for none in [
+            "",
+            ".",
+            "id.",
+            "id.0",
+            "message.content.3",
+            "message.content.01",
+            "message.content.+1",
+            "message.content.-1",
+            "message.content.",
+            "message.content.text",
+            "x",
+        ] {
+            assert_eq!(at(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn what_is_ambiguous_or_no_object_has_no_values() {
+        for row in [
+            r#"{"a":{"b":1,"b":2}}"#,
+            r#"{"a":{"b":1,"\u0062":2}}"#,
+            r#"{"a":{"b":1},"a":{}}"#,
+            r#"{"a":{"b":1}}}"#,
+            r#"{"a":{"b":1}} {}"#,
+            r#"{"a":{"b":1}"#,
+            r#"[{"a":{"b":1}}]"#,
+            r#"{"a.b":1}"#,
+            "",
+            "\n",
+        ] {
+            assert_eq!(found(row, "a.b"), None, "{row}");
+        }
+    }
+
+    #[test]
+    fn fields_are_set_added_and_taken_out() {
+        let set = |line: &str, json: Option<&str>| {
+            with_field(line.as_bytes(), "x", json.map(str::as_bytes))
+                .map(|row| String::from_utf8(row).unwrap())
+        };
+        for (line, with, without) in [
+            ("{}", r#"{"x":1}"#, "{}"),
+            ("{ }\r\n", "{\"x\":1 }\r\n", "{ }\r\n"),
+            (r#" {"a":[] }"#, r#" {"a":[],"x":1 }"#, r#" {"a":[] }"#),
+            (r#"{"x" : "old" , "a":2}"#, r#"{"x" : 1 , "a":2}"#, r#"{"a":2}"#),
+            (r#"{"a":2 , "x":{"x":3} }"#, r#"{"a":2 , "x":1 }"#, r#"{"a":2 }"#),
+            (r#"{"x":2,"x":3}"#, r#"{"x":1,"x":1}"#, "{}"),
+            (
+                r#"{ "x":2,"x":3, "a":4 ,"\u0078":5,"b":6,"x":7 }"#,
+                r#"{ "x":1,"x":1, "a":4 ,"\u0078":1,"b":6,"x":1 }"#,
+                r#"{ "a":4,"b":6 }"#,
+            ),
+        ] {
+            assert_eq!(set(line, Some("1")).as_deref(), Some(with));
+            assert_eq!(set(line, None).as_deref(), Some(without), "{line}");
+            assert_eq!(set(with, Some("1")).as_deref(), Some(with));
+        }
+        for no_object in ["", "[]", "3", "{", r#"{"a":1} x"#, r#"{"a"}"#, "not json\n"] {
+            assert_eq!(set(no_object, Some("1")), None);
+            assert_eq!(set(no_object, None), None);
+        }
+    }
+
+    #[test]
+    fn a_sound_row_is_one_object_of_json() {
+        assert!(sound(b"{\"a\":[1,2]}\r\n") && sound(b" {}"));
+        for broken in
+            [&b"{\"a\":[1,}"[..], b"{\"a\":nul}", b"[]", b"{} {}", b"{\"a\":\"\xff\"}", b""]
+        {
+            assert!(!sound(broken));
+        }
+    }
 }

@@ -4,8 +4,11 @@
 
 pub mod edit;
 pub mod entry;
+#[cfg(test)]
+mod laws;
 pub mod placeholder;
 pub mod plan;
 pub mod restore;
 pub mod rules;
+pub mod text;
 pub mod when;
