@@ -150,7 +150,8 @@ fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
     result
 }
 
-fn temp_beside(target: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
+/// A new file beside `target`, under a name that nobody asks for: `.NAME.PID.N.tmp`.
+pub(super) fn temp_beside(target: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
     let dir = target.parent().unwrap_or(Path::new("."));
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     for attempt in 0..100 {

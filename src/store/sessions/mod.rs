@@ -1,10 +1,22 @@
 //! Session files that extraction edits, behind one interface: what is read is known by its
 //! stamp, what is written replaces the file whole, and only while that stamp still holds.
 
+mod gateway_lock;
+mod holders;
+mod idle;
+mod jsonl;
+mod kept;
+
+use std::fs::Metadata;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use thiserror::Error;
+
+pub use gateway_lock::GatewayLock;
+pub use jsonl::Jsonl;
+pub use kept::kept;
 
 /// What tells a file from what it becomes when somebody writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +27,15 @@ pub struct Stamp {
     pub modified: i128,
     /// Where it lies on the disk.
     pub inode: u64,
+}
+
+impl Stamp {
+    /// That of a file.
+    pub fn of(meta: &Metadata) -> Self {
+        let seconds = i128::from(meta.mtime());
+        let modified = seconds * 1_000_000_000 + i128::from(meta.mtime_nsec());
+        Self { size: meta.len(), modified, inode: meta.ino() }
+    }
 }
 
 /// Why a session was not written; it is as it was.
@@ -60,4 +81,9 @@ pub trait SessionFile {
         ready: &mut dyn FnMut() -> io::Result<()>,
         change: &mut dyn FnMut(u64, &[u8]) -> io::Result<Option<Vec<u8>>>,
     ) -> Result<(), Refused>;
+}
+
+/// The same error, with the file it is about.
+fn told(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

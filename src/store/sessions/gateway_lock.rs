@@ -1,0 +1,208 @@
+//! `OpenClaw`'s lock of a session file (up to 2026.7.1): `<real folder>/<name>.lock`, which
+//! exists while somebody holds it and says who. Made, judged stale and given back by the rules
+//! of its `session-write-lock`.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use fs2::FileExt;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Refused;
+use crate::clock::{self, Time};
+use crate::store::fork::Fork;
+use crate::store::state;
+
+/// Behind this age a lock is nobody's, whoever made it.
+const STALE: Duration = Duration::from_secs(30 * 60);
+
+/// What a lock says is some hundred bytes.
+const LONGEST: u64 = 64 * 1024;
+
+/// What our own lock says.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Said {
+    pid: u32,
+    created_at: String,
+    /// Field 22 of `/proc/<pid>/stat`: another process that got the number later has another.
+    #[serde(rename = "starttime", skip_serializing_if = "Option::is_none")]
+    start: Option<u64>,
+}
+
+/// A lock that is held, until it is dropped.
+#[derive(Debug)]
+pub struct GatewayLock {
+    path: PathBuf,
+    said: Vec<u8>,
+}
+
+impl GatewayLock {
+    /// Where the lock of a session file is.
+    ///
+    /// # Errors
+    /// A folder that is not there.
+    pub fn place(session: &Path) -> io::Result<PathBuf> {
+        let session = std::path::absolute(session)?;
+        let folder = session.parent().map_or_else(|| Ok(session.clone()), fs::canonicalize)?;
+        let mut name = session.file_name().unwrap_or_default().to_owned();
+        name.push(".lock");
+        Ok(folder.join(name))
+    }
+
+    /// Takes the lock of a session file within `patience`. One that is stale is removed first.
+    ///
+    /// # Errors
+    /// [`Refused::Locked`] where another one kept it that long; what the system says.
+    pub fn acquire(session: &Path, patience: Duration) -> Result<Self, Refused> {
+        let path = Self::place(session)?;
+        let began = Instant::now();
+        for attempt in 1.. {
+            if let Some(lock) = Self::make(&path)? {
+                return Ok(lock);
+            }
+            let Some(other) = Other::of(&path)? else { continue };
+            if other.is_stale(clock::now()) {
+                other.remove(&path)?;
+                continue;
+            }
+            let left = patience.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                return Err(Refused::Locked(other.told(&path)));
+            }
+            std::thread::sleep(
+                Duration::from_millis(50 * attempt).min(left).min(Duration::from_secs(1)),
+            );
+        }
+        unreachable!("attempts don't end")
+    }
+
+    /// Puts it there with all that it says, so that nobody finds it empty; `None` where there
+    /// is one.
+    fn make(path: &Path) -> io::Result<Option<Self>> {
+        let me = std::process::id();
+        let created_at = clock::now().to_rfc3339_opts(SecondsFormat::Millis, true);
+        let said = Said { pid: me, created_at, start: state::client(me).map(|me| me.start) };
+        let said = serde_json::to_vec_pretty(&said).map_err(io::Error::from)?;
+        let written = Fork::begin(path).and_then(|mut file| {
+            file.write_all(&said)?;
+            file.finish()
+        });
+        match written {
+            Ok(_) => Ok(Some(Self { path: path.to_owned(), said })),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+            Err(e) => Err(super::told(path, &e)),
+        }
+    }
+
+    /// Whether it is ours still: whoever holds one for half an hour loses it.
+    pub fn is_ours(&self) -> bool {
+        Other::of(&self.path).is_ok_and(|there| there.is_some_and(|lock| lock.bytes == self.said))
+    }
+}
+
+impl Drop for GatewayLock {
+    fn drop(&mut self) {
+        if self.is_ours() {
+            // Left behind it is stale as soon as this process is gone.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// A lock that is there.
+#[derive(Debug)]
+struct Other {
+    file: File,
+    bytes: Vec<u8>,
+    pid: Option<u32>,
+    start: Option<u64>,
+    created: Option<Time>,
+    modified: Option<Time>,
+}
+
+impl Other {
+    /// `None` where it is gone.
+    fn of(path: &Path) -> io::Result<Option<Self>> {
+        let mut options = fs::OpenOptions::new();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(
+            options.read(true),
+            crate::store::atomic::NO_WAIT,
+        );
+        let file = match options.open(path) {
+            Ok(file) => file,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(super::told(path, &e)),
+        };
+        let meta = file.metadata()?;
+        let mut bytes = Vec::new();
+        if meta.is_file() {
+            (&file).take(LONGEST).read_to_end(&mut bytes)?;
+        }
+        let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let created =
+            said["createdAt"].as_str().and_then(|at| DateTime::parse_from_rfc3339(at).ok());
+        Ok(Some(Self {
+            pid: said["pid"]
+                .as_u64()
+                .and_then(|pid| u32::try_from(pid).ok())
+                .filter(|pid| *pid > 0),
+            start: said["starttime"].as_u64(),
+            created: created.map(Time::from),
+            modified: DateTime::<Utc>::from_timestamp(meta.mtime(), meta.mtime_nsec() as u32),
+            file,
+            bytes,
+        }))
+    }
+
+    fn is_stale(&self, now: Time) -> bool {
+        let old = |since: Time| (now - since).to_std().is_ok_and(|age| age > STALE);
+        if self.created.is_some_and(old) {
+            return true;
+        }
+        let Some(pid) = self.pid else { return self.modified.is_some_and(old) };
+        let Some(alive) = state::client(pid) else { return true };
+        if self.start.is_some_and(|start| start != alive.start) {
+            return true;
+        }
+        // Ours say when we started: what doesn't is of one that had our number.
+        if pid == std::process::id() && self.start.is_none() {
+            return true;
+        }
+        self.created.is_none() && self.modified.is_some_and(old)
+    }
+
+    /// Removes it, unless it is another one by now.
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        // Of two that found it stale the second must not take away what the first made since.
+        if FileExt::try_lock_exclusive(&self.file).is_err() {
+            return Ok(());
+        }
+        let number = |meta: fs::Metadata| (meta.dev(), meta.ino());
+        let mine = self.file.metadata().map(number)?;
+        match fs::metadata(path).map(number) {
+            Ok(there) if there == mine => fs::remove_file(path).map_err(|e| super::told(path, &e)),
+            _ => Ok(()),
+        }
+    }
+
+    fn told(&self, path: &Path) -> String {
+        let who =
+            self.pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+        let since = self.created.map_or_else(String::new, |at| {
+            format!(" since {}", at.to_rfc3339_opts(SecondsFormat::Secs, true))
+        });
+        format!(
+            "{} is held by {who}{since}: try again when its run has ended, or stop the gateway",
+            path.display()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! Whether a run may be going on in a session of pi or `OpenClaw`, by the file alone: since
+//! 2026.5.17 the gateway gives its lock back while the model works, and a file that changes
+//! then costs the turn.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Duration;
+
+use super::Stamp;
+use crate::clock::Time;
+use crate::store::tail;
+use crate::transcript::span;
+
+/// A turn that nothing was written of for so long was given up: what a tool does in the
+/// gateway ends after half an hour, unless it was told otherwise.
+const ABANDONED: Duration = Duration::from_secs(60 * 60);
+
+/// Why the session may be in use; `None` where it is not. `idle`: how long nothing may have
+/// been written.
+///
+/// # Errors
+/// What the system says.
+pub fn why_not(path: &Path, stamp: Stamp, idle: Duration, now: Time) -> io::Result<Option<String>> {
+    let now = i128::from(now.timestamp_nanos_opt().unwrap_or(i64::MAX));
+    let age = u64::try_from(now - stamp.modified).map_or(Duration::ZERO, Duration::from_nanos);
+    if age < idle {
+        return Ok(Some(format!(
+            "{} was written {} s ago: a run may be under way; try again when it has been quiet for {} s",
+            path.display(),
+            age.as_secs(),
+            idle.as_secs(),
+        )));
+    }
+    if age >= ABANDONED.max(idle) {
+        return Ok(None);
+    }
+    let mut turn = None;
+    tail::lines_backwards(path, |line| {
+        turn = turn_of(line);
+        if turn.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Ok((turn == Some(Turn::Open)).then(|| {
+        format!(
+            "{}: its last turn is not over, and the file was written {} min ago; try again behind the agent's answer, or {} min after the last row",
+            path.display(),
+            age.as_secs() / 60,
+            ABANDONED.as_secs() / 60,
+        )
+    }))
+}
+
+/// Where a message leaves its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Open,
+    Over,
+}
+
+/// What a row says of the turn; `None`: nothing.
+fn turn_of(line: &[u8]) -> Option<Turn> {
+    // A row that is too long for an answer.
+    if line.is_empty() {
+        return Some(Turn::Open);
+    }
+    let field = |of, name| span::find(of, name).and_then(span::plain);
+    // The seed's flat rows tell it by their type.
+    let message = span::find(line, "message").filter(|m| m.starts_with(b"{"));
+    let who = match (field(line, "type")?, message) {
+        ("message", Some(message)) => field(message, "role")?,
+        (kind, _) => kind,
+    };
+    match who {
+        "assistant" | "assistant_message" => {
+            let asks = message.is_some_and(|m| field(m, "stopReason") == Some("toolUse"));
+            Some(if asks { Turn::Open } else { Turn::Over })
+        }
+        "user" | "user_message" | "toolResult" | "tool_result" | "tool_call" | "thinking" => {
+            Some(Turn::Open)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAID: &str = r#"{"type":"message","id":"a","message":{"role":"assistant","content":[],"stopReason":"stop"}}"#;
+    const ASKS: &str = r#"{"type":"message","id":"a","message":{"role":"assistant","content":[],"stopReason":"toolUse"}}"#;
+    const GAVE: &str =
+        r#"{"type":"message","id":"r","message":{"role":"toolResult","content":[]}}"#;
+    const USER: &str = r#"{"type":"message","id":"u","message":{"role":"user","content":"go"}}"#;
+
+    fn why(rows: &[&str], age: u64) -> Option<String> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        std::fs::write(&path, rows.join("\n")).unwrap();
+        let stamp = Stamp::of(&std::fs::metadata(&path).unwrap());
+        let now = Time::from_timestamp_nanos(stamp.modified as i64) + Duration::from_secs(age);
+        why_not(&path, stamp, Duration::from_secs(30), now).unwrap()
+    }
+
+    #[test]
+    fn a_quiet_session_behind_an_answer_is_idle() {
+        let custom = r#"{"type":"custom","id":"c","customType":"openclaw.cache-ttl","data":{}}"#;
+        let shell =
+            r#"{"type":"message","id":"b","message":{"role":"bashExecution","command":"ls"}}"#;
+        assert_eq!(why(&[USER, SAID, custom, shell, "{\"torn"], 30), None);
+        assert_eq!(why(&[], 30), None);
+        assert!(why(&[USER, SAID], 29).unwrap().contains("was written 29 s ago"));
+    }
+
+    #[test]
+    fn a_turn_that_is_open_is_waited_for_and_at_last_given_up() {
+        let long = format!("{{\"type\":\"message\",\"x\":\"{}\"}}", "x".repeat(3_000_000));
+        for last in [ASKS, GAVE, USER, &long] {
+            assert!(
+                why(&[USER, last], 31).unwrap().contains("its last turn is not over"),
+                "{last:.80}"
+            );
+            assert_eq!(why(&[USER, last], 3600), None, "{last:.80}");
+        }
+    }
+
+    #[test]
+    fn rows_of_the_seed_are_read_too() {
+        let flat = |kind: &str| format!(r#"{{"__id":"e","id":"m","type":"{kind}","text":"x"}}"#);
+        assert_eq!(why(&[&flat("tool_result"), &flat("assistant_message")], 60), None);
+        assert!(why(&[&flat("assistant_message"), &flat("tool_result")], 60).is_some());
+    }
+}
