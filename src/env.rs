@@ -44,6 +44,21 @@ impl Env {
         Self::Kept(std::env::vars_os().collect())
     }
 
+    /// The same with another value of a variable.
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        match &mut self {
+            Self::Process => return Self::keep().with(name, value),
+            Self::Kept(all) => {
+                all.retain(|(known, _)| known != name);
+                all.push((name.into(), value.into()));
+            }
+            Self::Map(map) => {
+                map.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        self
+    }
+
     /// A variable's raw value; set but empty counts as unset.
     pub fn os(&self, name: &str) -> Option<OsString> {
         let value = match self {
@@ -117,5 +132,15 @@ mod tests {
         let env = Env::of([("A", ""), ("BG_X", "1"), ("BG_Y", "2")]);
         assert_eq!(env.get("A"), None);
         assert_eq!(env.with_prefix("BG_"), [("X".into(), "1".into()), ("Y".into(), "2".into())]);
+    }
+
+    #[test]
+    fn one_variable_is_another_and_the_rest_stays() {
+        for env in [Env::of([("A", "1"), ("B", "2")]), Env::keep().with("A", "1").with("B", "2")] {
+            let other = env.clone().with("A", "3");
+            let got = |env: &Env| (env.get("A"), env.get("B"), env.os("PATH"));
+            assert_eq!(got(&env).0.as_deref(), Some("1"));
+            assert_eq!(got(&other), (Some("3".into()), Some("2".into()), env.os("PATH")));
+        }
     }
 }

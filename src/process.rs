@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "this module waits for processes")]
 
 use std::ffi::OsStr;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
@@ -16,8 +16,21 @@ use rustix::process::{Pid, Signal, kill_process};
 /// # Errors
 /// What the system says; `TimedOut` past the deadline, when it was killed.
 pub fn output(command: &mut Command, deadline: Duration) -> io::Result<Output> {
-    let child =
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    fed(command, &[], deadline)
+}
+
+/// The same with this input.
+///
+/// # Errors
+/// As [`output`].
+pub fn fed(command: &mut Command, input: &[u8], deadline: Duration) -> io::Result<Output> {
+    command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        let input = input.to_owned();
+        // A program that ended without reading it has its reasons.
+        thread::spawn(move || drop(stdin.write_all(&input)));
+    }
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let (sender, receiver) = mpsc::channel();
     // The receiver may have given up: then nobody wants the output.
@@ -54,5 +67,8 @@ mod tests {
         assert_eq!(why.kind(), io::ErrorKind::TimedOut);
         let said = output(Command::new("echo").arg("hello"), Duration::from_secs(10)).unwrap();
         assert_eq!(said.stdout, b"hello\n");
+        let deadline = Duration::from_secs(10);
+        let said = fed(&mut Command::new("cat"), b"hello", deadline).unwrap();
+        assert_eq!(said.stdout, b"hello");
     }
 }

@@ -12,6 +12,7 @@ mod keys;
 mod mend;
 mod private;
 mod stale;
+mod tools;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -150,6 +151,7 @@ impl<'a> World<'a> {
 
     fn look(&self) -> Vec<Finding> {
         let mut found = installed::look(&self.plan, self.env);
+        found.extend(tools::look(self));
         found.extend(client::look(self));
         found.extend(hooks::look(self));
         found.extend(around::look(self));

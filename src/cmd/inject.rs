@@ -1,12 +1,11 @@
 //! `inject`: a round out of the store, as an index table names it. A read: nothing is altered.
 
 use anyhow::{Context as _, bail};
-use serde_json::json;
+use serde::Serialize;
 
 use super::surgery::source::{self, Store};
 use super::{Exit, err, out, out_json};
 use crate::cli::InjectArgs;
-use crate::clock::Time;
 use crate::env::Env;
 use crate::index::Export;
 use crate::store::blocks::{Folder, Reader, Rows};
@@ -14,13 +13,38 @@ use crate::surgery::fidelity::{Fidelity, Much};
 use crate::surgery::inject;
 use crate::surgery::table::short;
 use crate::transcript::dialect;
-use crate::transcript::round::Session;
+use crate::transcript::round::{Round, Session};
+
+/// A round, as it is told.
+#[derive(Debug, Clone, Serialize)]
+pub struct Injected {
+    /// Its session.
+    pub session: String,
+    /// What is known of it.
+    pub round: Round,
+    /// The page, as Markdown.
+    pub text: String,
+}
 
 /// Runs the verb.
 ///
 /// # Errors
 /// No such session or round; blocks that can't be read.
-pub fn run(env: &Env, _now: Time, args: &InjectArgs) -> anyhow::Result<Exit> {
+pub fn run(env: &Env, args: &InjectArgs) -> anyhow::Result<Exit> {
+    let injected = of(env, args)?;
+    if args.json {
+        out_json(&injected)?;
+    } else {
+        out(injected.text.trim_end());
+    }
+    Ok(Exit::Done)
+}
+
+/// The round that was asked for.
+///
+/// # Errors
+/// As [`run`].
+pub fn of(env: &Env, args: &InjectArgs) -> anyhow::Result<Injected> {
     let Some(wanted) = inject::parse(&args.round) else {
         bail!(
             "`{}` is no round: give its number, or SESSION:NUMBER, as in 3f0a9d1e:47",
@@ -57,12 +81,7 @@ pub fn run(env: &Env, _now: Time, args: &InjectArgs) -> anyhow::Result<Exit> {
         .with_context(|| format!("sessions of {} can't be read", session.dialect))?;
     let lines: Vec<&[u8]> = rows.iter().collect();
     let text = inject::text(&session, round, &lines, dialect, fidelity(args));
-    if args.json {
-        out_json(&json!({ "session": session.id, "round": round, "text": text }))?;
-    } else {
-        out(text.trim_end());
-    }
-    Ok(Exit::Done)
+    Ok(Injected { round: round.clone(), text, session: session.id })
 }
 
 /// How much of it. One part alone leaves the others out.

@@ -51,6 +51,8 @@ pub struct InstallPlan {
     pub checkout: Option<Checkout>,
     /// Whether the chords are bound.
     pub keys: keys::Wish,
+    /// Whether the client is offered the tool server (`extract.mcp`).
+    pub tools: bool,
     /// The profile in force and its tiers, in words.
     pub tiers: String,
 }
@@ -72,12 +74,15 @@ pub fn install(plan: &InstallPlan, out: &mut dyn Write) -> Result<()> {
     let binary = fs::read(&program)
         .with_context(|| format!("could not read the binary {}", program.display()))?;
     let linkage = elf::linkage(&binary);
-    let release = Release::new(env!("CARGO_PKG_VERSION"), binary);
+    let release = Release::new(env!("CARGO_PKG_VERSION"), binary, plan.tools);
 
     let change = place::release(&plan.data, &release)
         .with_context(|| format!("could not install to {}", plan.data.display()))?;
     writeln!(out, "plugin   {} ({change})", plan.data.join(release.name()).display())?;
     writeln!(out, "binary   {}", cost(linkage))?;
+    if plan.tools {
+        writeln!(out, "tools    purge_control, inject and search are offered (extract.mcp)")?;
+    }
 
     link(plan, out)?;
     register(plan, out)?;

@@ -196,7 +196,7 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
         Verb::Mcp => mcp::run(env),
         Verb::Surgery { what } => surgery::run(env, now, what),
         Verb::ExportClaude(args) => surgery::export(env, now, args),
-        Verb::Inject(args) => inject::run(env, now, &args),
+        Verb::Inject(args) => inject::run(env, &args),
         Verb::Advise { session, json } => advise::run(env, now, session.as_deref(), json),
         Verb::Revive(args) => revive::run(env, now, &args),
         Verb::Validate { file, strict, json } => validate::run(&file, strict, json),

@@ -19,10 +19,24 @@ pub struct Look {
 }
 
 impl Look {
+    /// In brackets.
+    pub const PLAIN: Self = Self { colour: false };
+
     /// In bold on a terminal, in brackets elsewhere.
     pub fn of(env: &Env) -> Self {
         Self { colour: io::stdout().is_terminal() && env.get("NO_COLOR").is_none() }
     }
+}
+
+/// What was found.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// What was looked for.
+    pub query: String,
+    /// The rounds, best first.
+    pub hits: Vec<Hit>,
+    /// So many were ranked, where there were more.
+    pub ranked: Option<usize>,
 }
 
 /// Runs the verb.
@@ -30,6 +44,38 @@ impl Look {
 /// # Errors
 /// A query without a word; a session that is none.
 pub fn run(env: &Env, now: Time, args: &SearchArgs) -> anyhow::Result<Exit> {
+    let found = of(env, now, args)?;
+    if let Some(left) = found.left_out() {
+        err(left);
+    }
+    if args.json {
+        let with_reference = |hit: &Hit| {
+            let mut value = serde_json::to_value(hit)?;
+            value["ref"] = json!(reference(hit));
+            Ok(value)
+        };
+        out_json(&found.hits.iter().map(with_reference).collect::<serde_json::Result<Vec<_>>>()?)?;
+        return Ok(Exit::Done);
+    }
+    let look = Look::of(env);
+    for hit in &found.hits {
+        out(line(hit, look));
+    }
+    match found.hits.first() {
+        None => out(found.nothing()),
+        Some(hit) => {
+            let more = if found.hits.len() == args.limit { "; --limit shows more" } else { "" };
+            out(format_args!("in full: brain-guard inject {}{more}", reference(hit)));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// The rounds that were asked for.
+///
+/// # Errors
+/// As [`run`].
+pub fn of(env: &Env, now: Time, args: &SearchArgs) -> anyhow::Result<Found> {
     let store = Store::open(env)?;
     let query = args.query.join(" ");
     let narrowed = tag::filter(&store, env, now, &args.narrow)?;
@@ -40,32 +86,22 @@ pub fn run(env: &Env, now: Time, args: &SearchArgs) -> anyhow::Result<Exit> {
     }
     let filter = Filter { tagged, ..narrowed };
     let (hits, ranked) = store.index.search_soon(&query, &filter, args.limit)?;
-    if let Some(ranked) = ranked {
-        err(format_args!(
+    Ok(Found { query, hits, ranked })
+}
+
+impl Found {
+    /// That not all were ranked, and how to have them all.
+    pub fn left_out(&self) -> Option<String> {
+        let (ranked, query) = (self.ranked?, &self.query);
+        Some(format!(
             "more than {ranked} rounds hold {query:?}; ranked are those of the sessions inscribed last. More words, or --since, --session, --engagement or --agent, look through all"
-        ));
+        ))
     }
-    if args.json {
-        let with_reference = |hit: &Hit| {
-            let mut value = serde_json::to_value(hit)?;
-            value["ref"] = json!(reference(hit));
-            Ok(value)
-        };
-        out_json(&hits.iter().map(with_reference).collect::<serde_json::Result<Vec<_>>>()?)?;
-        return Ok(Exit::Done);
+
+    /// That there is none.
+    pub fn nothing(&self) -> String {
+        format!("no round holds {:?} (searched is what is inscribed)", self.query)
     }
-    let look = Look::of(env);
-    for hit in &hits {
-        out(line(hit, look));
-    }
-    match hits.first() {
-        None => out(format_args!("no round holds {query:?} (searched is what is inscribed)")),
-        Some(hit) => {
-            let more = if hits.len() == args.limit { "; --limit shows more" } else { "" };
-            out(format_args!("in full: brain-guard inject {}{more}", reference(hit)));
-        }
-    }
-    Ok(Exit::Done)
 }
 
 /// A round that was found, on two lines.
@@ -82,6 +118,6 @@ pub fn line(hit: &Hit, look: Look) -> String {
 }
 
 /// How `inject` is told which round.
-fn reference(hit: &Hit) -> String {
+pub fn reference(hit: &Hit) -> String {
     format!("{}:{}", table::short(&hit.session), table::number(hit.seq))
 }

@@ -76,6 +76,7 @@ fn install_plan(
         config: config_folder(env).context("HOME is not set; set it to your home folder")?,
         checkout,
         keys,
+        tools: settings.extract.mcp,
         tiers: tiers(settings),
     })
 }

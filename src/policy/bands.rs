@@ -76,7 +76,9 @@ fn built_in(tool: &str) -> Band {
         | "TaskGet"
         | "StructuredOutput"
         | "ListAgents"
-        | "ReportFindings" => Band::Control,
+        | "ReportFindings"
+        | "mcp__plugin_brain-guard_brain-guard__purge_control"
+        | "mcp__brain-guard__purge_control" => Band::Control,
         _ if tool.starts_with("Cron") => Band::Dispatch,
         // EnterPlanMode among them: plan mode is only coached, and the agent would read on in it.
         _ => Band::Read,
@@ -94,6 +96,9 @@ mod tests {
             ("Read", Band::Read),
             ("WebFetch", Band::Read),
             ("mcp__x__ping", Band::Read),
+            ("mcp__plugin_brain-guard_brain-guard__purge_control", Band::Control),
+            ("mcp__plugin_brain-guard_brain-guard__inject", Band::Read),
+            ("mcp__x__purge_control", Band::Read),
             ("SomethingNew", Band::Read),
             ("Edit", Band::Write),
             ("Bash", Band::Shell),

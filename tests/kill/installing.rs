@@ -62,6 +62,7 @@ fn plan(root: &Path) -> InstallPlan {
         config: home.join(".claude"),
         checkout: None,
         keys: keys::Wish::Bound,
+        tools: false,
         tiers: String::new(),
     }
 }

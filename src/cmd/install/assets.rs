@@ -4,6 +4,21 @@
 /// One file of the plugin: its path in the plugin's folder, and its bytes.
 pub type Asset = (&'static str, &'static [u8]);
 
+/// What offers the tool server to the client: laid only where the user's settings say so
+/// (`extract.mcp`), for its tools are in the context of every session.
+pub const TOOLS: Asset = (
+    ".mcp.json",
+    br#"{
+  "mcpServers": {
+    "brain-guard": {
+      "command": "${CLAUDE_PLUGIN_ROOT}/bin/brain-guard",
+      "args": ["mcp"]
+    }
+  }
+}
+"#,
+);
+
 macro_rules! assets {
     ($($path:literal),+ $(,)?) => {
         &[$(($path, include_bytes!(concat!("../../../", $path)).as_slice())),+]
@@ -32,10 +47,12 @@ pub const ASSETS: &[Asset] = assets![
     "docs/ramps.svg",
     "docs/security.md",
     "docs/surgery.md",
+    "docs/tools.md",
     "hooks/brain-guard.ts",
     "hooks/hooks.json",
     "hooks/model-switch.json",
     "skills/brain-guard/SKILL.md",
+    "skills/extraction/SKILL.md",
     "templates/capped-output.md",
     "templates/compaction.md",
     "templates/continue.md",
@@ -97,9 +114,15 @@ mod tests {
     fn every_file_of_the_plugin_is_carried() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut found = Vec::new();
-        for folder in
-            [".claude-plugin", "commands", "docs", "hooks", "skills/brain-guard", "templates"]
-        {
+        for folder in [
+            ".claude-plugin",
+            "commands",
+            "docs",
+            "hooks",
+            "skills/brain-guard",
+            "skills/extraction",
+            "templates",
+        ] {
             for entry in fs::read_dir(root.join(folder)).into_iter().flatten() {
                 let entry = entry.expect("entry");
                 // The client lays its declarations beside a plugin it loads from a source tree.

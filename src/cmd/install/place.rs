@@ -14,7 +14,7 @@ use std::{
 
 use sha2::{Digest as _, Sha256};
 
-use super::assets::{ASSETS, Asset};
+use super::assets::{ASSETS, Asset, TOOLS};
 
 /// The link that names the release in force.
 pub const CURRENT: &str = "current";
@@ -37,14 +37,18 @@ pub enum Change {
 pub struct Release {
     version: &'static str,
     binary: Vec<u8>,
+    /// What is laid only where it is wished for.
+    wished: Option<Asset>,
     digest: String,
 }
 
 impl Release {
-    /// The plugin's files of this version with `binary`.
-    pub fn new(version: &'static str, binary: Vec<u8>) -> Self {
-        let digest = digest(ASSETS.iter().map(|(path, text)| (*path, *text)), &binary);
-        Self { version, binary, digest }
+    /// The plugin's files of this version with `binary`; with `tools`, what offers the tool
+    /// server.
+    pub fn new(version: &'static str, binary: Vec<u8>, tools: bool) -> Self {
+        let wished = tools.then_some(TOOLS);
+        let digest = digest(ASSETS.iter().copied().chain(wished), &binary);
+        Self { version, binary, wished, digest }
     }
 
     /// The folder's name: the version, and 8 hex digits of the content's SHA-256.
@@ -55,8 +59,9 @@ impl Release {
     fn files(&self) -> impl Iterator<Item = (&str, &[u8], u32)> {
         let is_script = |path: &str| Path::new(path).extension().is_some_and(|e| e == "sh");
         let mode = move |path: &str| if is_script(path) { 0o755 } else { 0o644 };
-        let file = move |(path, bytes): &'static Asset| (*path, *bytes, mode(path));
-        ASSETS.iter().map(file).chain([(BINARY, self.binary.as_slice(), 0o755)])
+        let file = move |(path, bytes): Asset| (path, bytes, mode(path));
+        let assets = ASSETS.iter().copied().chain(self.wished);
+        assets.map(file).chain([(BINARY, self.binary.as_slice(), 0o755)])
     }
 }
 

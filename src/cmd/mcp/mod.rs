@@ -1,12 +1,52 @@
-//! `mcp`: `purge_control`, `inject` and `search` as tools, on stdin and stdout.
+//! `mcp`: `purge_control`, `inject` and `search` as tools, over stdin and stdout (the Model
+//! Context Protocol). Nothing else may write to stdout while it serves.
 
-use crate::cmd::Exit;
+mod patient;
+mod purge;
+mod rounds;
+mod server;
+mod tools;
+mod whose;
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use rmcp::serve_server;
+use rmcp::service::ServerInitializeError;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::stdio;
+use tokio::runtime::Builder;
+
+use self::patient::Patient;
+use self::server::Server;
+use super::Exit;
 use crate::env::Env;
+
+/// What is under way when stdin ends may take so long.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Serves until stdin ends.
 ///
 /// # Errors
-/// What the system says.
-pub fn run(_env: &Env) -> anyhow::Result<Exit> {
-    todo!()
+/// What the system says; a client that does not begin as the protocol asks.
+pub fn run(env: &Env) -> anyhow::Result<Exit> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("could not begin to serve")?;
+    let served = runtime.block_on(serve(Server::new(env.clone())));
+    runtime.shutdown_timeout(PATIENCE);
+    served.map(|()| Exit::Done)
+}
+
+async fn serve(server: Server) -> anyhow::Result<()> {
+    let (stdin, stdout) = stdio();
+    let transport = Patient::new(AsyncRwTransport::new_server(stdin, stdout));
+    match serve_server(server, transport).await {
+        Ok(running) => {
+            running.waiting().await.context("the server broke")?;
+            Ok(())
+        }
+        // Whoever asked went away before the first word.
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(e) => Err(e).context("the client did not begin as the protocol asks (initialize)"),
+    }
 }

@@ -61,7 +61,7 @@ pub fn run(env: &Env, now: Time, what: SurgeryVerb) -> anyhow::Result<Exit> {
         SurgeryVerb::Split { session, map, run, output } => {
             split(env, now, session.as_deref(), &map, run, &output)
         }
-        SurgeryVerb::Inject(args) => super::inject::run(env, now, &args),
+        SurgeryVerb::Inject(args) => super::inject::run(env, &args),
         SurgeryVerb::Log { session, json } => log::run(env, session.as_deref(), json),
         SurgeryVerb::Undo { id, json } => undo::run(env, now, id.as_deref(), json),
     }

@@ -1,0 +1,135 @@
+//! `inject` and `search`: the verbs of these names, as tools.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::tools::{Said, read};
+use super::whose;
+use crate::cli::{FidelityArgs, InjectArgs, NarrowArgs, SearchArgs};
+use crate::clock::Time;
+use crate::cmd::search::Look;
+use crate::cmd::{inject, search};
+use crate::env::Env;
+use crate::surgery::fidelity::Much;
+
+/// Rounds that a search shows where nothing is said.
+const SHOWN: usize = 10;
+
+/// What `inject` takes.
+pub fn inject_properties() -> Value {
+    let much = |words: [&str; 3]| json!({ "type": "string", "enum": words });
+    json!({
+        "ref": { "type": "string", "description": "The round: its number, or SESSION:NUMBER" },
+        "session": { "type": "string", "description": "Whose number it is; default: this session" },
+        "thinking": much(["full", "ref", "omit"]),
+        "tool_use": much(["full", "summary", "omit"]),
+        "tool_result": much(["full", "summary", "omit"]),
+    })
+}
+
+/// What `search` takes.
+pub fn search_properties() -> Value {
+    json!({
+        "query": { "type": "string", "description": "Words, \"phrases\", beginnings*" },
+        "session": { "type": "string", "description": "Only this one; `this`: the one this runs in" },
+        "since": { "type": "string", "description": "A time, or an age: 90m, 2h, 3d" },
+        "engagement": { "type": "string" },
+        "limit": { "type": "integer", "minimum": 1, "maximum": 100 },
+    })
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Round {
+    #[serde(rename = "ref")]
+    round: Number,
+    session: Option<String>,
+    thinking: Option<Part>,
+    tool_use: Option<Part>,
+    tool_result: Option<Part>,
+}
+
+/// A round as models write it: `47` as often as `"47"`.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Text(String),
+    Alone(u32),
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Part {
+    Full,
+    #[serde(alias = "ref")]
+    Summary,
+    Omit,
+}
+
+impl From<Part> for Much {
+    fn from(part: Part) -> Self {
+        match part {
+            Part::Full => Self::Full,
+            Part::Summary => Self::Summary,
+            Part::Omit => Self::Omit,
+        }
+    }
+}
+
+/// A round in full.
+///
+/// # Errors
+/// Arguments that are none; a round that is not there.
+pub fn inject(env: &Env, _now: Time, arguments: Value) -> Said {
+    let asked: Round = read(arguments)?;
+    let much = |part: Option<Part>| part.map(Much::from).unwrap_or_default();
+    let args = InjectArgs {
+        round: match asked.round {
+            Number::Text(text) => text,
+            Number::Alone(number) => number.to_string(),
+        },
+        part: None,
+        session: asked.session,
+        fidelity: FidelityArgs {
+            thinking: much(asked.thinking),
+            tool_use: much(asked.tool_use),
+            tool_result: much(asked.tool_result),
+        },
+        json: false,
+    };
+    Ok(vec![inject::of(&whose::now(env), &args)?.text])
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Query {
+    query: String,
+    session: Option<String>,
+    since: Option<String>,
+    engagement: Option<String>,
+    limit: Option<usize>,
+}
+
+/// Rounds by their words.
+///
+/// # Errors
+/// Arguments that are none; a query without a word; a session that is none.
+pub fn search(env: &Env, now: Time, arguments: Value) -> Said {
+    let asked: Query = read(arguments)?;
+    let limit = asked.limit.unwrap_or(SHOWN);
+    anyhow::ensure!((1..=100).contains(&limit), "limit is {limit}; it takes 1 to 100");
+    let args = SearchArgs {
+        query: vec![asked.query],
+        narrow: NarrowArgs { session: asked.session, agent: None, since: asked.since },
+        engagement: asked.engagement,
+        limit,
+        json: false,
+    };
+    let found = search::of(&whose::now(env), now, &args)?;
+    if found.hits.is_empty() {
+        return Ok(vec![found.nothing()]);
+    }
+    let lines = found.hits.iter().map(|hit| search::line(hit, Look::PLAIN));
+    let lines: Vec<String> = lines.chain(found.left_out()).collect();
+    Ok(vec![lines.join("\n")])
+}

@@ -1,0 +1,75 @@
+//! The protocol's side: what is offered, and calls handed to the tools. A call that fails is an
+//! answer that says so; the server goes on.
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
+    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::Value;
+
+use super::tools::{self, TOOLS};
+use crate::clock;
+use crate::env::Env;
+
+/// What a client tells its model of the server: it is in the context of every session.
+const INSTRUCTIONS: &str = "Long values of this session's old messages may be extracted: [[extracted-ID]] stands in their place, and purge_control restores one. inject reads an earlier round, search finds rounds by words.";
+
+/// The server.
+pub struct Server {
+    env: Env,
+}
+
+impl Server {
+    /// One that works in this environment.
+    pub fn new(env: Env) -> Self {
+        Self { env }
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("brain-guard", env!("CARGO_PKG_VERSION")))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(TOOLS.iter().map(tools::Tool::told).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = TOOLS.iter().find(|tool| tool.name == request.name) else {
+            let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+            let why =
+                format!("there is no tool {:?}; there are {}", request.name, names.join(", "));
+            return Err(ErrorData::invalid_params(why, None));
+        };
+        let env = self.env.clone();
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        // Reading a session takes its time; other requests are answered meanwhile.
+        let call = tokio::task::spawn_blocking(move || tool.call(&env, clock::now(), arguments));
+        let result = match call.await {
+            Ok(Ok(texts)) => {
+                CallToolResult::success(texts.into_iter().map(ContentBlock::text).collect())
+            }
+            Ok(Err(why)) => failed(format!("{why:#}")),
+            Err(why) => failed(format!("{} broke: {why}", tool.name)),
+        };
+        Ok(result.into())
+    }
+}
+
+fn failed(why: String) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(why)])
+}

@@ -1,0 +1,91 @@
+//! The tools: names, schemas and what they do. Every word of them is in the model's context.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use rmcp::model::{JsonObject, ToolAnnotations};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::{purge, rounds};
+use crate::clock::Time;
+use crate::env::Env;
+
+/// What a call gives: a text, or several.
+pub type Said = anyhow::Result<Vec<String>>;
+
+/// A tool.
+pub struct Tool {
+    /// Its name.
+    pub name: &'static str,
+    description: &'static str,
+    properties: fn() -> Value,
+    required: &'static [&'static str],
+    /// It changes nothing.
+    reads: bool,
+    does: fn(&Env, Time, Value) -> Said,
+}
+
+/// All there are.
+pub static TOOLS: [Tool; 3] = [
+    Tool {
+        name: "purge_control",
+        description: "Content extracted from this session ([[extracted-ID]]): get_context lists it, restore prints what an entry held, set_extractable says whether an entry may be extracted. Restore only what you need.",
+        properties: purge::properties,
+        required: &["action"],
+        reads: false,
+        does: purge::call,
+    },
+    Tool {
+        name: "inject",
+        description: "Prints an earlier round of a session in full, as a table of rounds names it.",
+        properties: rounds::inject_properties,
+        required: &["ref"],
+        reads: true,
+        does: rounds::inject,
+    },
+    Tool {
+        name: "search",
+        description: "Finds rounds of inscribed sessions by what was said in them; inject prints one.",
+        properties: rounds::search_properties,
+        required: &["query"],
+        reads: true,
+        does: rounds::search,
+    },
+];
+
+impl Tool {
+    /// As the protocol lists it.
+    pub fn told(&self) -> rmcp::model::Tool {
+        let schema = json!({
+            "type": "object",
+            "properties": (self.properties)(),
+            "required": self.required,
+            "additionalProperties": false,
+        });
+        let schema: JsonObject = schema.as_object().cloned().unwrap_or_default();
+        let hints = ToolAnnotations::new().read_only(self.reads).destructive(false);
+        rmcp::model::Tool::new(self.name, self.description, Arc::new(schema))
+            .annotate(hints.open_world(false))
+    }
+
+    /// Does what was asked.
+    ///
+    /// # Errors
+    /// Arguments that are none; what keeps it from being done.
+    pub fn call(&self, env: &Env, now: Time, arguments: Value) -> Said {
+        (self.does)(env, now, arguments).with_context(|| self.name)
+    }
+}
+
+/// Arguments as a type. A field that is null was not given.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn read<T: DeserializeOwned>(arguments: Value) -> anyhow::Result<T> {
+    let mut arguments = arguments;
+    if let Some(fields) = arguments.as_object_mut() {
+        fields.retain(|_, value| !value.is_null());
+    }
+    Ok(serde_json::from_value(arguments)?)
+}
