@@ -1,0 +1,151 @@
+//! The cases.
+
+use std::fs;
+use std::path::Path;
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::session::{self, ID, placeholders};
+use crate::world::World;
+
+/// A case: its name, and how it is played; it panics with what is wrong.
+type Case = (&'static str, fn(&Client));
+
+/// All of them.
+pub const ALL: &[Case] = &[
+    ("a_broken_file_is_found_out", a_broken_file_is_found_out),
+    ("an_extracted_file_gives_the_same_context", an_extracted_file_gives_the_same_context),
+    ("an_extracted_file_is_imported", an_extracted_file_is_imported),
+    ("a_database_is_extracted_and_restored", a_database_is_extracted_and_restored),
+    ("a_gateway_that_runs_is_respected", a_gateway_that_runs_is_respected),
+    ("a_schema_nobody_knows_is_left_alone", a_schema_nobody_knows_is_left_alone),
+];
+
+/// That at least so much was extracted that the cases say something.
+fn some(before: &Value, after: &Value) {
+    let found = placeholders(before, after).unwrap_or_else(|why| panic!("{why}"));
+    assert!(found > 0, "nothing was extracted: {after}");
+}
+
+/// The judge itself: what is known to break OpenClaw's context is seen.
+fn a_broken_file_is_found_out(client: &Client) {
+    let world = World::of_a_file();
+    let whole = client.context(world.home(), &world.file()).expect("context");
+    let broken = world.home().join("broken.jsonl");
+    let mut rows = session::rows();
+    let last = rows.len() - 2;
+    rows[last]["message"] = "[[extracted-x]]".into();
+    fs::write(&broken, session::lines(&rows)).expect("session");
+    let why = client.context(world.home(), &broken).expect_err("a message that is a string");
+    assert!(why.contains("TypeError"), "{why}");
+    let mut rows = session::rows();
+    rows.remove(last);
+    fs::write(&broken, session::lines(&rows)).expect("session");
+    let less = client.context(world.home(), &broken).expect("context");
+    assert!(placeholders(&whole, &less).is_err(), "a parent is missing: {less}");
+}
+
+fn an_extracted_file_gives_the_same_context(client: &Client) {
+    let world = World::of_a_file();
+    let original = fs::read(world.file()).expect("session");
+    let before = client.context(world.home(), &world.file()).expect("context");
+    let file = world.file();
+    let name = file.to_str().expect("name");
+    world.extracted(&["run", name]);
+    assert_ne!(fs::read(&file).expect("session"), original);
+    some(&before, &client.context(world.home(), &file).expect("context"));
+    idle(&file);
+    world.extracted(&["restore", name, "all", "--in-place", "--unmarked"]);
+    assert_eq!(fs::read(&file).expect("session"), original);
+}
+
+fn an_extracted_file_is_imported(client: &Client) {
+    let original = World::of_a_database(client);
+    let before = client.messages(original.home(), ID);
+    let world = World::of_a_file();
+    world.extracted(&["run", world.file().to_str().expect("name")]);
+    world.import(client);
+    some(&before, &client.messages(world.home(), ID));
+}
+
+fn a_database_is_extracted_and_restored(client: &Client) {
+    let world = World::of_a_database(client);
+    let before = client.messages(world.home(), ID);
+    let original = events(&world);
+    let file = World::of_a_file();
+    let mut plans = [world.planned(&world.place()), file.planned(file.file().to_str().expect("name"))];
+    for plan in &mut plans {
+        // Where it lies is another place, and the copy of what was said to the store.
+        let plan = plan.as_object_mut().expect("plan");
+        plan.retain(|name, _| !["session", "path", "place", "file", "kind"].contains(&name.as_str()));
+    }
+    assert_eq!(plans[0], plans[1], "the same session is planned otherwise");
+    let why = world.refused(&["run", &world.place()]);
+    assert!(why.contains("--offline"), "{why}");
+
+    world.extracted(&["run", &world.place(), "--offline"]);
+    assert_eq!(world.copies(), 1);
+    let after = client.messages(world.home(), ID);
+    some(&before, &after);
+    let said = client.doctor(world.home(), "inspect");
+    assert_eq!(said["targets"][0]["dbStats"]["integrityCheck"], "ok", "{said}");
+    assert_eq!(said["totals"]["issues"], 0, "{said}");
+    // Once more finds nothing.
+    world.extracted(&["run", &world.place(), "--offline"]);
+    assert_eq!(client.messages(world.home(), ID), after);
+
+    let back = ["restore", &world.place(), "all", "--in-place", "--unmarked", "--offline"];
+    world.extracted(&back);
+    assert_eq!(events(&world), original);
+    assert_eq!(client.messages(world.home(), ID), before);
+}
+
+fn a_gateway_that_runs_is_respected(client: &Client) {
+    let world = World::of_a_database(client);
+    let original = events(&world);
+    let planned = world.planned(&world.place());
+    let gateway = client.gateway(world.home());
+    let why = world.refused(&["run", &world.place(), "--offline"]);
+    assert!(why.contains("gateway stop"), "{why}");
+    assert_eq!(world.planned(&world.place()), planned);
+    assert_eq!((events(&world), world.copies()), (original, 0));
+    gateway.stop();
+    world.extracted(&["run", &world.place(), "--offline"]);
+    // And it starts with what was left.
+    client.gateway(world.home()).stop();
+}
+
+fn a_schema_nobody_knows_is_left_alone(client: &Client) {
+    let world = World::of_a_database(client);
+    let database = Connection::open(world.database()).expect("database");
+    database.pragma_update(None, "user_version", 24).expect("schema");
+    drop(database);
+    let original = events(&world);
+    world.planned(&world.place());
+    let why = world.refused(&["run", &world.place(), "--offline"]);
+    assert!(why.contains("schema 24"), "{why}");
+    assert_eq!((events(&world), world.copies()), (original, 0));
+}
+
+/// The session's events, whatever form they are kept in.
+fn events(world: &World) -> Vec<Vec<u8>> {
+    use brain_guard::index::openclaw::Database;
+    use brain_guard::store::sessions::SessionFile as _;
+    let found = Database::find(&world.database(), Some(ID), false).expect("session");
+    let mut all = Vec::new();
+    let read = found.rows(&mut |_, row| {
+        all.push(row.to_vec());
+        Ok(())
+    });
+    read.expect("events");
+    all
+}
+
+/// Lets a file look as if nobody had written it for an hour.
+fn idle(file: &Path) {
+    let hour = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    let file = fs::File::options().append(true).open(file).expect("session");
+    file.set_modified(hour).expect("time");
+}
