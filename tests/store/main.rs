@@ -8,6 +8,7 @@
     reason = "a program of its own: it starts processes, reads files, and prints"
 )]
 
+mod edits;
 mod kills;
 mod made;
 mod scene;
@@ -37,13 +38,16 @@ enum End {
 /// A case.
 type Case = (&'static str, fn() -> End);
 
-const CASES: [Case; 6] = [
+const CASES: [Case; 9] = [
     ("a hundred sessions, written and inscribed by processes that are killed", storm::run),
     ("control: a row that is gone is found", storm::control),
     ("kills: the first inscription", || kills::run(kills::first)),
     ("kills: what was appended", || kills::run(kills::appended)),
     ("kills: a file that was written anew", || kills::run(kills::anew)),
     ("kills: gc", || kills::run(kills::gc)),
+    ("kills: a session's file is written anew", edits::killed),
+    ("a session's file without room", edits::full),
+    ("a session's file in a folder that can't be written", edits::read_only),
 ];
 
 fn main() -> ExitCode {
@@ -53,6 +57,11 @@ fn main() -> ExitCode {
     {
         made::write(folder.as_ref(), seed.parse().unwrap_or_default());
         return ExitCode::SUCCESS;
+    }
+    if let [role, path] = words.as_slice()
+        && role == edits::EDITOR
+    {
+        return edits::edit(path.as_ref());
     }
     let filters: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
     let asked = |name: &str| {

@@ -1,0 +1,179 @@
+//! Session files that are written anew: killed as it enters each call that writes, without
+//! room, and where nothing may be written, the file is the one of before or the one of after,
+//! and the next edit ends where an undisturbed one does.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use brain_guard::store::sessions::{Jsonl, Refused, SessionFile as _};
+
+use crate::End;
+use crate::disk::Tree;
+use crate::harness::{Answer, finish};
+use crate::trace::{Run, ends, strace};
+
+/// The first argument of this program as an editor.
+pub const EDITOR: &str = "--edit-session";
+
+/// Puts `short` in the place of `long` in every row; ends as the program does.
+pub fn edit(path: &Path) -> std::process::ExitCode {
+    let session = Jsonl::new(path).with_times(Duration::ZERO, Duration::from_millis(200));
+    let edited = session.rows(&mut |_, _| Ok(())).map_err(Refused::Io).and_then(|stamp| {
+        session.edit(stamp, &mut || Ok(()), &mut |_, row| {
+            let text = String::from_utf8_lossy(row);
+            Ok(text.contains("long").then(|| text.replace("long", "short").into_bytes()))
+        })
+    });
+    match edited {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(why) => {
+            println!("{why}");
+            std::process::ExitCode::FAILURE
+        }
+    }
+}
+
+/// A folder with a session of some megabytes.
+struct Folder {
+    dir: tempfile::TempDir,
+    old: String,
+}
+
+impl Folder {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut old =
+            String::from("{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/w\"}\n");
+        for number in 0..40 {
+            let text = format!("long {}", "x".repeat(60_000));
+            old += &format!(
+                "{{\"type\":\"message\",\"id\":\"r{number}\",\"message\":{{\"role\":\"toolResult\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}}}\n"
+            );
+        }
+        old += "{\"type\":\"message\",\"id\":\"a\",\"message\":{\"role\":\"assistant\",\"content\":[],\"stopReason\":\"stop\"}}\nno json";
+        let folder = Self { dir, old };
+        fs::write(folder.session(), &folder.old).expect("written");
+        folder
+    }
+
+    fn session(&self) -> PathBuf {
+        self.dir.path().join("s.jsonl")
+    }
+
+    fn new_text(&self) -> String {
+        self.old.replace("long", "short")
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command.arg(EDITOR).arg(self.session()).env_clear().current_dir("/");
+        command
+    }
+
+    /// The same behind a shell's words.
+    fn within(&self, words: &str) -> Answer {
+        let mut command = Command::new("sh");
+        let program = std::env::current_exe().expect("this program");
+        command.args(["-c", words]).arg(program).arg(EDITOR).arg(self.session());
+        command.current_dir(self.dir.path()).stdin(Stdio::null());
+        finish(command, b"")
+    }
+
+    fn is(&self, text: &str) -> bool {
+        fs::read_to_string(self.session()).is_ok_and(|found| found == text)
+    }
+
+    /// That an edit does its work now, and leaves nothing else behind.
+    fn goes_through(&self) -> Result<(), String> {
+        let again = finish(self.command(), b"");
+        if again.code != Some(0) || !self.is(&self.new_text()) {
+            return Err(format!("the next edit: {again:?}"));
+        }
+        let names: Vec<_> = fs::read_dir(self.dir.path())
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.file_name())
+            .filter(|name| name != "s.jsonl")
+            .collect();
+        if names.is_empty() { Ok(()) } else { Err(format!("{names:?} stayed behind")) }
+    }
+}
+
+/// Killed as it enters each of them.
+pub fn killed() -> End {
+    let strace = match strace() {
+        Ok(strace) => strace,
+        Err(why) => return End::Left(why),
+    };
+    let folder = Folder::new();
+    let old = Tree::read(folder.dir.path());
+    let run = Run::of(&folder.command(), b"");
+    let log = tempfile::NamedTempFile::new().expect("a log");
+    let (answer, points, _) = run.watched(&strace, folder.dir.path(), log.path());
+    if answer.code != Some(0) || !folder.is(&folder.new_text()) {
+        return End::Failed(format!("undisturbed: {answer:?}"));
+    }
+    let points = ends(points);
+    let calls = ["write", "rename", "linkat", "fsync", "unlink"];
+    if let Some(call) = calls.iter().find(|call| !points.iter().any(|p| p.call.starts_with(**call)))
+    {
+        return End::Failed(format!("it does not {call}: {points:?}"));
+    }
+    let mut faults = Vec::new();
+    for point in &points {
+        old.put(folder.dir.path());
+        let at = format!("{} {}: {}", point.call, point.number, point.line);
+        if !run.killed(&strace, point) {
+            faults.push(format!("it never came to {at}"));
+        } else if !folder.is(&folder.old) && !folder.is(&folder.new_text()) {
+            faults.push(format!("half of it after {at}"));
+        } else if let Err(why) = folder.goes_through() {
+            faults.push(format!("after {at}: {why}"));
+        }
+    }
+    if faults.is_empty() { End::Passed } else { End::Failed(faults.join("\n  ")) }
+}
+
+/// There is no room for the new file.
+pub fn full() -> End {
+    let folder = Folder::new();
+    // Without the trap the program is killed by the signal.
+    for (words, ends) in [
+        ("trap '' XFSZ; ulimit -f 900; exec \"$0\" \"$@\"", true),
+        ("ulimit -f 900; exec \"$0\" \"$@\"", false),
+    ] {
+        let answer = folder.within(words);
+        if ends && (answer.code != Some(1) || !answer.stdout.contains("s.jsonl")) {
+            return End::Failed(format!("it did not say why: {answer:?}"));
+        }
+        if !folder.is(&folder.old) {
+            return End::Failed(format!("the session changed: {answer:?}"));
+        }
+        let left = fs::read_dir(folder.dir.path()).into_iter().flatten().count();
+        if ends && left != 1 {
+            return End::Failed(format!("{left} files stayed"));
+        }
+    }
+    folder.goes_through().map_or_else(End::Failed, |()| End::Passed)
+}
+
+/// Nothing may be written in the folder.
+pub fn read_only() -> End {
+    let folder = Folder::new();
+    let script = "mount --bind \"$PWD\" \"$PWD\" && mount -o remount,ro,bind,nosuid,nodev \"$PWD\" && exec \"$0\" \"$@\"";
+    let inside = format!("exec unshare -rm sh -c '{script}' \"$0\" \"$@\"");
+    let possible = folder.within("exec unshare -rm true");
+    if possible.code != Some(0) {
+        return End::Left(
+            "no user namespace to be had, in which a folder can be mounted".to_owned(),
+        );
+    }
+    let answer = folder.within(&inside);
+    if answer.code != Some(1) || !answer.stdout.contains("s.jsonl") || !folder.is(&folder.old) {
+        return End::Failed(format!("{answer:?}"));
+    }
+    folder.goes_through().map_or_else(End::Failed, |()| End::Passed)
+}
