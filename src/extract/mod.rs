@@ -5,6 +5,8 @@
 pub mod edit;
 pub mod entry;
 #[cfg(test)]
+pub(crate) mod generate;
+#[cfg(test)]
 mod laws;
 pub mod placeholder;
 pub mod plan;

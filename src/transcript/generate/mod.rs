@@ -3,7 +3,7 @@
 //! bookkeeping and rows nobody knows. The same seed makes the same bytes.
 
 mod agent;
-mod dice;
+pub(crate) mod dice;
 mod pen;
 
 use proptest::prelude::*;
