@@ -1,23 +1,23 @@
 //! What the rules look at: entries and the values in them, without their text. One reader for
 //! pi and `OpenClaw` rows, the seed's flat rows, and Claude Code's.
 
-use crate::clock::Time;
-use crate::transcript::span::Span;
+mod chars;
+mod context;
+mod read;
+mod strings;
+#[cfg(test)]
+pub(crate) mod tests;
+mod values;
 
-/// What a value is to the rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Trigger {
-    /// Reasoning.
-    Thinking,
-    /// What a tool gave.
-    ToolResult,
-    /// What a tool was given.
-    ToolCall,
-    /// The user's words.
-    User,
-    /// The agent's words.
-    Assistant,
-}
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use self::context::Links;
+use self::read::{Room, Shape};
+use crate::clock::Time;
+pub use crate::settings::Trigger;
+use crate::transcript::dialect::{Claude, Dialect, Kind, Scratch};
+use crate::transcript::span::{Span, plain, text};
 
 /// What an entry says of itself (seed 001, "Per-Message Override").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,17 +30,21 @@ pub enum Extractable {
     After(u32),
 }
 
-/// A value that may be extracted.
+/// A value that may be extracted: a string, or a block that goes whole. Arguments of a call are
+/// an object and have to stay one, so their strings are values each. What is too short to ever
+/// get shorter is no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
     /// Its path in the row: `message.content.0.text`.
     pub key: String,
     /// What it is.
     pub trigger: Trigger,
-    /// Its JSON in the row: a string with its quotes, a block, or a call's arguments.
+    /// Its JSON in the row: a string with its quotes, or a block.
     pub span: Span,
     /// Characters of its text.
     pub chars: u32,
+    /// The tool that was called, or gave it.
+    pub tool: Option<Arc<str>>,
     /// A second copy that is not sent to the model (`details`, `toolUseResult`).
     pub copy: bool,
     /// A block with a signature: it goes whole.
@@ -69,8 +73,10 @@ pub struct Entry {
     pub id: String,
     /// Whose it is.
     pub role: Role,
-    /// The tool that gave the result, where it is one; of calls, see [`Value::key`].
-    pub tool: Option<String>,
+    /// It goes on with the agent's message before: clients write one message as several rows.
+    pub continues: bool,
+    /// The tool that gave the result, where it is one; of calls, see [`Value::tool`].
+    pub tool: Option<Arc<str>>,
     /// The result is an error.
     pub error: bool,
     /// What it says of itself.
@@ -80,7 +86,7 @@ pub struct Entry {
     /// Whether it is in the model's context: on the branch of the last entry, behind the last
     /// compaction.
     pub in_context: bool,
-    /// What may be extracted.
+    /// What may be extracted, in the row's order.
     pub values: Vec<Value>,
 }
 
@@ -89,17 +95,104 @@ pub struct Entry {
 pub struct Entries {
     /// What was read so far; [`Entry::in_context`] is set by [`Entries::finish`].
     pub found: Vec<Entry>,
+    links: Links,
+    room: Room,
+    scratch: Scratch,
+    tools: Tools,
+    /// The message that the agent's last row was of.
+    message: u64,
+    /// Whether the file is a subagent's own, as its first row in the chain tells.
+    subagent: Option<bool>,
 }
 
 impl Entries {
     /// Takes the next row, with or without its line break. Rows that hold no entry are passed
     /// over.
-    pub fn row(&mut self, _row: u64, _line: &[u8]) {
-        todo!()
+    pub fn row(&mut self, row: u64, line: &[u8]) {
+        let mut room = std::mem::take(&mut self.room);
+        if let Some(head) = read::head(line, &mut room)
+            && let Some(id) = head.id()
+        {
+            let mut entry = values::of(line, &head, &room, &mut self.tools);
+            let mut beside = false;
+            if head.shape() == Shape::Claude {
+                beside = self.claude(line, &mut entry);
+            }
+            let mut message = 0;
+            if entry.role == Role::Assistant {
+                message = head.message_id.and_then(|at| plain(at.of(line))).map_or(0, hash);
+                entry.continues = message != 0 && message == self.message;
+                self.message = message;
+            }
+            self.links.add(line, &head, message, beside);
+            self.found.push(Entry { row, id: id.to_owned(), ..entry });
+        }
+        self.room = room;
     }
 
-    /// All entries, and which are in the context.
+    /// All entries, and which are in the context. An id that two rows have names neither: what
+    /// is in them stays.
     pub fn finish(self) -> Vec<Entry> {
-        todo!()
+        let Self { mut found, links, .. } = self;
+        links.settle(&mut found);
+        found
     }
+
+    /// What a row of Claude Code's is to the conversation, which its dialect knows. Says whether
+    /// it is a subagent's in a file of the main loop.
+    fn claude(&mut self, line: &[u8], entry: &mut Entry) -> bool {
+        let row = Claude.row(line, &mut self.scratch);
+        let own = *self.subagent.get_or_insert(row.sidechain);
+        let beside = row.sidechain && !own;
+        entry.role = match row.kind {
+            _ if beside => Role::None,
+            Kind::Prompt => Role::User,
+            Kind::Assistant => Role::Assistant,
+            Kind::ToolResult => Role::Tool,
+            _ => Role::None,
+        };
+        if row.kind == Kind::Summary {
+            entry.values.clear();
+        }
+        beside
+    }
+}
+
+/// The tools of a session by name, each kept once, and which calls were theirs.
+#[derive(Debug, Default)]
+struct Tools {
+    names: HashSet<Arc<str>>,
+    calls: HashMap<u64, Arc<str>>,
+}
+
+impl Tools {
+    fn name(&mut self, json: Option<&[u8]>) -> Option<Arc<str>> {
+        let name = text(json?)?;
+        if let Some(known) = self.names.get(name.as_ref()) {
+            return Some(Arc::clone(known));
+        }
+        let kept: Arc<str> = name.into();
+        self.names.insert(Arc::clone(&kept));
+        Some(kept)
+    }
+
+    /// A call with that id was this tool's.
+    fn called(&mut self, id: Option<&[u8]>, tool: Option<&Arc<str>>) {
+        if let (Some(id), Some(tool)) = (id.and_then(plain), tool) {
+            self.calls.insert(hash(id), Arc::clone(tool));
+        }
+    }
+
+    /// The tool of the call with that id.
+    fn of_call(&self, id: Option<&[u8]>) -> Option<Arc<str>> {
+        self.calls.get(&hash(plain(id?)?)).map(Arc::clone)
+    }
+}
+
+/// An id in few bytes; never 0.
+fn hash(id: &str) -> u64 {
+    use std::hash::Hasher;
+    let mut hasher = std::hash::DefaultHasher::new();
+    hasher.write(id.as_bytes());
+    hasher.finish().max(1)
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::entry::{Entry, Trigger};
-use super::rules::Stays;
+use super::entry::{Entry, Role, Trigger, Value};
+use super::rules::{Rules, Stays, positions};
 use crate::clock::Time;
 use crate::settings::ExtractSettings;
 use crate::transcript::span::Span;
@@ -58,10 +58,43 @@ impl Plan {
 /// Plans an extraction. `placeholder` says whether the value at (entry, key) is one, by the
 /// ledger.
 pub fn plan(
-    _entries: &[Entry],
-    _settings: &ExtractSettings,
-    _now: Time,
-    _placeholder: &dyn Fn(&Entry, &str) -> bool,
+    entries: &[Entry],
+    settings: &ExtractSettings,
+    now: Time,
+    placeholder: &dyn Fn(&Entry, &str) -> bool,
 ) -> Plan {
-    todo!()
+    let rules = Rules::new(settings, now);
+    let mut plan = Plan { entries: entries.len() as u64, ..Plan::default() };
+    for (entry, at) in entries.iter().zip(positions(entries)) {
+        plan.messages += u64::from(entry.role != Role::None && !entry.continues);
+        for value in &entry.values {
+            // In the place of a block that went whole stands a block of text.
+            let block = value.key.strip_suffix(".text");
+            let live = placeholder(entry, &value.key)
+                || block.is_some_and(|block| placeholder(entry, block));
+            let verdict =
+                if live { Err(Stays::Placeholder) } else { rules.extracted(entry, value, at) };
+            match verdict {
+                Ok(()) => plan.items.push(Item::of(entry, value)),
+                Err(why) => *plan.stay.entry(why).or_default() += 1,
+            }
+        }
+    }
+    plan.first_row = plan.items.first().map(|item| item.row);
+    plan
+}
+
+impl Item {
+    fn of(entry: &Entry, value: &Value) -> Self {
+        Self {
+            row: entry.row,
+            entry: entry.id.clone(),
+            key: value.key.clone(),
+            span: value.span,
+            trigger: value.trigger,
+            tool: value.tool.as_ref().or(entry.tool.as_ref()).map(ToString::to_string),
+            whole: value.whole,
+            sent: entry.in_context && !value.copy,
+        }
+    }
 }

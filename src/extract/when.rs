@@ -1,8 +1,9 @@
-//! Whether an extraction pays (`SESSION_FORMATS`: an edit throws away the prompt cache behind
-//! it): when the cache has expired anyway, or within a number of turns.
+//! Whether an extraction pays: an edit throws away the prompt cache behind it. It does when the cache has expired anyway, or within a number of turns.
+
+use chrono::Duration;
 
 use crate::clock::Time;
-use crate::settings::ExtractSettings;
+use crate::settings::{Acts, ExtractSettings};
 
 /// What is known of a session when it is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,12 +32,90 @@ pub enum Verdict {
     Interval,
 }
 
+/// How many times more it costs to write a token into the cache that would have been read from
+/// it, than a turn saves with every token less (1.25 and 0.1 of a token's price with Anthropic).
+const PRICE: f64 = 11.5;
+
 /// Turns after which an edit with `saved` of `behind` tokens has paid: `11.5 · (T − S) / S`.
-pub fn break_even(_behind: u64, _saved: u64) -> Option<u32> {
-    todo!()
+/// `None` where it never does.
+pub fn break_even(behind: u64, saved: u64) -> Option<u32> {
+    if saved == 0 {
+        return None;
+    }
+    let turns = PRICE * behind.saturating_sub(saved) as f64 / saved as f64;
+    Some(turns.ceil() as u32)
 }
 
 /// Whether to act.
-pub fn verdict(_look: &Look, _settings: &ExtractSettings, _now: Time) -> Verdict {
-    todo!()
+pub fn verdict(look: &Look, settings: &ExtractSettings, now: Time) -> Verdict {
+    if look.saved == 0 && look.behind == 0 {
+        return Verdict::Nothing;
+    }
+    if settings.when == Acts::Interval {
+        return Verdict::Interval;
+    }
+    let lives = i64::try_from(settings.cache_seconds).ok().and_then(Duration::try_seconds);
+    if look.last.is_none_or(|last| lives.is_some_and(|lives| now - last >= lives)) {
+        return Verdict::Cold;
+    }
+    match break_even(look.behind, look.saved) {
+        Some(turns) if turns <= settings.break_even_turns => Verdict::Pays(turns),
+        waits => Verdict::Waits(waits),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+
+    fn at(seconds: i64) -> Time {
+        DateTime::from_timestamp(1_771_581_600 + seconds, 0).unwrap()
+    }
+
+    #[test]
+    fn an_edit_pays_after_a_number_of_turns() {
+        assert_eq!(break_even(80_000, 40_000), Some(12));
+        assert_eq!(break_even(100_000, 10_000), Some(104));
+        assert_eq!(break_even(100, 100), Some(0));
+        assert_eq!(break_even(0, 100), Some(0), "counted a little differently");
+        assert_eq!(break_even(100, 0), None);
+        assert_eq!(break_even(u64::MAX, 1), Some(u32::MAX));
+    }
+
+    #[test]
+    fn it_acts_when_the_cache_is_cold_or_when_it_pays() {
+        let settings = ExtractSettings::default();
+        let look = |ago: i64, behind, saved| Look { last: Some(at(-ago)), behind, saved };
+        let verdict = |look: Look| verdict(&look, &settings, at(0));
+        assert_eq!(verdict(look(300, 1_000, 1)), Verdict::Cold, "at that second");
+        assert_eq!(verdict(look(299, 80_000, 40_000)), Verdict::Waits(Some(12)));
+        assert_eq!(verdict(look(299, 80_000, 50_000)), Verdict::Pays(7));
+        assert_eq!(verdict(look(-60, 80_000, 40_000)), Verdict::Waits(Some(12)), "a clock is wrong");
+        assert_eq!(verdict(look(10, 80_000, 0)), Verdict::Waits(None));
+        assert_eq!(verdict(look(900, 0, 0)), Verdict::Nothing);
+        assert_eq!(verdict(Look { last: None, behind: 9, saved: 1 }), Verdict::Cold);
+    }
+
+    #[test]
+    fn at_every_look_where_the_settings_say_so() {
+        let settings = ExtractSettings { when: Acts::Interval, ..ExtractSettings::default() };
+        let look = Look { last: Some(at(0)), behind: 80_000, saved: 1 };
+        assert_eq!(verdict(&look, &settings, at(1)), Verdict::Interval);
+        let nothing = Look { behind: 0, saved: 0, ..look };
+        assert_eq!(verdict(&nothing, &settings, at(1)), Verdict::Nothing);
+    }
+
+    /// An extraction that may cost 10 turns doesn't wait for a saving that costs 11.
+    #[test]
+    fn the_number_of_turns_is_the_settings() {
+        let look = Look { last: Some(at(0)), behind: 80_000, saved: 40_000 };
+        for (turns, pays) in [(11, false), (12, true), (u32::MAX, true)] {
+            let settings =
+                ExtractSettings { break_even_turns: turns, ..ExtractSettings::default() };
+            let verdict = verdict(&look, &settings, at(1));
+            assert_eq!(verdict == Verdict::Pays(12), pays, "{turns}");
+        }
+    }
 }

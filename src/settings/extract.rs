@@ -1,7 +1,12 @@
 //! What is extracted from session files, and when: the settings under `extract` (seed 001,
 //! "Configuration Schema"; where that contradicts itself, docs/extraction.md says what was chosen).
 
+mod check;
+
+use chrono::Duration;
 use serde::{Deserialize, Serialize};
+
+pub use self::check::{Trigger, triggers};
 
 /// When watching acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -103,5 +108,23 @@ impl Default for ExtractSettings {
             cache_seconds: 300,
             mcp: false,
         }
+    }
+}
+
+impl ExtractSettings {
+    /// What is extracted, in the order of [`Trigger::ALL`]; words that mean nothing are passed
+    /// over, as the settings were looked at when they were read.
+    pub fn triggers(&self) -> Vec<Trigger> {
+        let all: Vec<_> = self.trigger_types.iter().filter_map(|word| triggers(word).ok()).collect();
+        let asked = |trigger: &Trigger| all.iter().any(|some| some.contains(trigger));
+        Trigger::ALL.into_iter().filter(asked).collect()
+    }
+
+    /// How long content is kept that no placeholder needs.
+    ///
+    /// # Errors
+    /// What can be written.
+    pub fn kept_for(&self) -> Result<Duration, String> {
+        check::duration(&self.retention)
     }
 }

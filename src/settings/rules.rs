@@ -17,6 +17,7 @@ impl Settings {
             .problem()
             .or_else(|| self.boundary.problem())
             .or_else(|| self.phases.problem())
+            .or_else(|| self.extract.problem())
         {
             return Some(problem);
         }

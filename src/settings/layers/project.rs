@@ -7,7 +7,7 @@ use crate::policy::ramp::Tier;
 use crate::settings::Settings;
 
 /// Keys that are the user's alone.
-const USER_ONLY: [&[&str]; 7] = [
+const USER_ONLY: [&[&str]; 8] = [
     &["mode"],
     &["shadow"],
     &["headless"],
@@ -15,6 +15,7 @@ const USER_ONLY: [&[&str]; 7] = [
     &["boundary"],
     &["when"],
     &["surgery"],
+    &["extract"],
 ];
 
 /// Why a project's file may not set this.

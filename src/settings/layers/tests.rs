@@ -52,6 +52,7 @@ fn a_project_cannot_write_its_way_around_that() {
     for text in [
         r#"{"boundary":["command","hook",["/p/run.sh"]]}"#,
         r#"{"boundary":{"carrier":{"command":null}}}"#,
+        r#"{"extract":{"enabled":false}}"#,
         r#"{"mode":{"off":null}}"#,
         r#"{"headless":{"off":null}}"#,
         r#"{"context":[20000]}"#,

@@ -1,0 +1,135 @@
+//! Which entries are in the model's context: on the branch of the last one, behind the last
+//! compaction.
+
+use std::collections::{HashMap, HashSet};
+
+use super::read::{Head, Parent, Shape};
+use super::{Entry, Role, hash};
+use crate::transcript::span::{find, items, plain};
+
+/// How an entry hangs in the file. Ids are hashes, and 0 is none.
+#[derive(Debug, Clone, Copy)]
+pub struct Link {
+    id: u64,
+    /// What it hangs on; `None`: on the row before.
+    parent: Option<u64>,
+    /// The message of the API that an agent's row is part of.
+    message: u64,
+    /// A compaction, and the first entry before it that it kept.
+    cut: Option<u64>,
+    /// A subagent's in a file of the main loop: it hangs in no chain.
+    beside: bool,
+}
+
+/// How the entries of a file hang together, in their order.
+#[derive(Debug, Default)]
+pub struct Links {
+    all: Vec<Link>,
+    /// What Claude Code's compactions kept besides, by the number of their link.
+    kept: HashMap<usize, Vec<u64>>,
+}
+
+impl Links {
+    /// Takes the next entry's row.
+    pub fn add(&mut self, line: &[u8], head: &Head, message: u64, beside: bool) {
+        let claude = head.shape() == Shape::Claude;
+        let cut = match head.kind {
+            b"\"compaction\"" | b"\"reset\"" if !claude => Some(head.first_kept.map_or(0, hash)),
+            b"\"system\"" if claude && head.subtype == b"\"compact_boundary\"" => {
+                self.kept.insert(self.all.len(), preserved(line).unwrap_or_default());
+                Some(0)
+            }
+            _ => None,
+        };
+        let parent = match head.parent {
+            Parent::Before => None,
+            Parent::None => Some(0),
+            Parent::Row(id) => Some(hash(id)),
+        };
+        let id = head.id().map_or(0, hash);
+        self.all.push(Link { id, parent, message, cut, beside });
+    }
+
+    /// Marks the entries that are in the context, and takes the values of those whose id is
+    /// another's, too. One link for each entry.
+    pub fn settle(&self, entries: &mut [Entry]) {
+        let mut rows = HashMap::with_capacity(self.all.len());
+        for (n, link) in self.all.iter().enumerate() {
+            if let Some(other) = rows.insert(link.id, n) {
+                entries[n].values.clear();
+                entries[other].values.clear();
+            }
+        }
+        let mut on = vec![false; self.all.len()];
+        let cut = self.branch(&rows, &mut on);
+        self.siblings(cut, &rows, entries, &mut on);
+        for kept in cut.and_then(|n| self.kept.get(&n)).into_iter().flatten() {
+            if let Some(n) = rows.get(kept) {
+                on[*n] = true;
+            }
+        }
+        for (entry, on) in entries.iter_mut().zip(on) {
+            entry.in_context = on;
+        }
+    }
+
+    /// Follows the parents from the last entry; gives the last compaction on the way.
+    fn branch(&self, rows: &HashMap<u64, usize>, on: &mut [bool]) -> Option<usize> {
+        let mut at = self.all.iter().rposition(|link| !link.beside);
+        let (mut cut, mut before) = (None, Vec::new());
+        while let Some(n) = at {
+            let link = &self.all[n];
+            if std::mem::replace(&mut on[n], true) {
+                break;
+            }
+            if let Some(first) = cut {
+                before.push(n);
+                if link.id == first {
+                    before.clear();
+                    break;
+                }
+            } else if link.cut.is_some() {
+                cut = link.cut;
+                if cut == Some(0) {
+                    return Some(n);
+                }
+            }
+            at = match link.parent {
+                None => self.all[..n].iter().rposition(|link| !link.beside),
+                Some(parent) => rows.get(&parent).copied(),
+            };
+        }
+        // What it says that it kept is not there: then it kept nothing.
+        before.into_iter().for_each(|n| on[n] = false);
+        None
+    }
+
+    /// Claude Code writes a message with several calls as several rows, and a result hangs on
+    /// its call's: those that nothing else hangs on are in the context all the same.
+    fn siblings(
+        &self,
+        cut: Option<usize>,
+        rows: &HashMap<u64, usize>,
+        entries: &[Entry],
+        on: &mut [bool],
+    ) {
+        let messages: HashSet<u64> =
+            self.all.iter().zip(&*on).filter(|(_, on)| **on).map(|(link, _)| link.message).collect();
+        for n in cut.map_or(0, |n| n + 1)..self.all.len() {
+            let link = &self.all[n];
+            let message = link.message != 0 && messages.contains(&link.message);
+            let parent = link.parent.and_then(|parent| rows.get(&parent)).copied();
+            let result = entries[n].role == Role::Tool
+                && parent.is_some_and(|p| on[p] && self.all[p].message != 0);
+            on[n] |= !link.beside && (message || result);
+        }
+    }
+}
+
+/// What a compaction of Claude Code's kept of the rows before it.
+fn preserved(line: &[u8]) -> Option<Vec<u64>> {
+    let kept = find(find(line, "compactMetadata")?, "preservedMessages")?;
+    let (uuids, mut spans) = (find(kept, "uuids")?, Vec::new());
+    items(uuids, &mut spans)?;
+    Some(spans.iter().filter_map(|at| plain(at.of(uuids))).map(hash).collect())
+}

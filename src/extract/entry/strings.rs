@@ -1,0 +1,138 @@
+//! Long strings anywhere below a value, each by its path.
+
+use crate::extract::placeholder::GAIN;
+use crate::transcript::span::{Cursor, Span};
+
+/// Names whose values are the entry's structure wherever they stand: the clients' own, and the
+/// fields that extraction sets.
+const STRUCTURE: [&[u8]; 27] = [
+    b"__id",
+    b"id",
+    b"__ts",
+    b"__meta",
+    b"__hash",
+    b"type",
+    b"customType",
+    b"timestamp",
+    b"parentId",
+    b"toolCallId",
+    b"toolUseId",
+    b"tool_call_id",
+    b"tool_use_id",
+    b"version",
+    b"cwd",
+    b"_extractable",
+    b"_restored",
+    b"_pruned",
+    b"_redacted",
+    b"modelId",
+    b"provider",
+    b"thinkingLevel",
+    b"firstKeptEntryId",
+    b"fromHook",
+    b"tokensBefore",
+    b"role",
+    b"signature",
+];
+
+/// How deep objects and arrays are looked into.
+const DEEP: usize = 64;
+
+/// How a placeholder begins. Only the ledger says whether a value is one; a string that begins
+/// like this is a value however short it is, so that it can be asked.
+const LOOKS: &[u8] = b"\"[[extracted-";
+
+/// Whether a value, as JSON, is worth to be known of: what is shorter can't get shorter.
+pub fn counts(json: &[u8]) -> bool {
+    json.len() >= GAIN || json.starts_with(LOOKS)
+}
+
+/// A string that was found.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Its path.
+    pub key: String,
+    /// Its JSON.
+    pub span: Span,
+}
+
+/// Walks over the value at the cursor, and puts the strings in it that count into `found`.
+/// Pictures, names of the structure, and names that a path can't hold are left out.
+/// `None` where the JSON is broken; `path` is as before then, too.
+pub fn below(
+    cursor: &mut Cursor,
+    line: &[u8],
+    path: &mut String,
+    found: &mut Vec<Found>,
+) -> Option<Span> {
+    let length = path.len();
+    let span = walk(cursor, line, path, found, DEEP);
+    path.truncate(length);
+    span
+}
+
+fn walk(
+    cursor: &mut Cursor,
+    line: &[u8],
+    path: &mut String,
+    found: &mut Vec<Found>,
+    deep: usize,
+) -> Option<Span> {
+    let start = cursor.at();
+    let (length, first) = (path.len(), found.len());
+    match cursor.peek()? {
+        b'{' if deep > 0 => {
+            let (mut more, mut picture) = (cursor.enter(b'{')?, false);
+            while more {
+                let name = cursor.name()?.of(line);
+                let named = std::str::from_utf8(name).ok().filter(|name| fits(name));
+                match named {
+                    Some(named) if !STRUCTURE.contains(&name) => {
+                        path.push('.');
+                        path.push_str(named);
+                        walk(cursor, line, path, found, deep - 1)?;
+                        path.truncate(length);
+                    }
+                    _ => {
+                        let value = cursor.value()?.of(line);
+                        picture |= name == b"type" && matches!(value, b"\"image\"" | b"\"base64\"");
+                    }
+                }
+                more = cursor.more(b'}')?;
+            }
+            if picture {
+                found.truncate(first);
+            }
+        }
+        b'[' if deep > 0 => {
+            let mut more = cursor.enter(b'[')?;
+            let mut index = 0usize;
+            while more {
+                numbered(path, index);
+                walk(cursor, line, path, found, deep - 1)?;
+                path.truncate(length);
+                index += 1;
+                more = cursor.more(b']')?;
+            }
+        }
+        quote => {
+            let span = cursor.value()?;
+            if quote == b'"' && counts(span.of(line)) {
+                found.push(Found { key: path.clone(), span });
+            }
+        }
+    }
+    Some(Span { start, end: cursor.at() })
+}
+
+/// Whether a path can hold a name.
+fn fits(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['.', '\\'])
+}
+
+/// Adds an item's number to a path.
+pub fn numbered(path: &mut String, index: usize) {
+    use std::fmt::Write;
+    // Writing into a `String` can't fail.
+    let _ = write!(path, ".{index}");
+}

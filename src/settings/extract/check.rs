@@ -1,0 +1,228 @@
+//! What the settings of extraction must be: types by their names, durations, schedules, globs.
+
+use std::str::FromStr;
+
+use chrono::Duration;
+use croner::Cron;
+use globset::Glob;
+use serde::{Deserialize, Serialize};
+
+use super::ExtractSettings;
+
+/// What a value is to the rules.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// Reasoning.
+    Thinking,
+    /// What a tool gave.
+    ToolResult,
+    /// What a tool was given.
+    ToolCall,
+    /// The user's words.
+    User,
+    /// The agent's words.
+    Assistant,
+}
+
+impl Trigger {
+    /// All there are.
+    pub const ALL: [Self; 5] =
+        [Self::Thinking, Self::ToolResult, Self::ToolCall, Self::User, Self::Assistant];
+
+    /// As the settings write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Thinking => "thinking",
+            Self::ToolResult => "tool_result",
+            Self::ToolCall => "tool_call",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
+}
+
+/// The types that an entry of `trigger_types` means: a name, one of the names that clients and
+/// older settings have for it, `*`, or several with `|`.
+///
+/// # Errors
+/// What can be written.
+pub fn triggers(text: &str) -> Result<Vec<Trigger>, String> {
+    let mut all = Vec::new();
+    for word in text.split('|').map(str::trim) {
+        match word {
+            "*" => all.extend(Trigger::ALL),
+            "thinking" => all.push(Trigger::Thinking),
+            "tool_result" | "toolResult" | "tool" => all.push(Trigger::ToolResult),
+            "tool_call" | "toolCall" | "tool_use" => all.push(Trigger::ToolCall),
+            "user" => all.push(Trigger::User),
+            "assistant" => all.push(Trigger::Assistant),
+            other => {
+                let known = Trigger::ALL.map(Trigger::name).join(", ");
+                return Err(format!(
+                    "{other:?} is no type; write {known}, * for all, or several with |"
+                ));
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// A duration: numbers with s, m, h, d or w (`24h`, `1d 12h`).
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || {
+        format!("{text:?} is no duration above 0; write numbers with s, m, h, d or w: 30m, 24h, 7d")
+    };
+    let mut seconds = 0i64;
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
+        let number: i64 = rest[..digits].parse().map_err(|_| wrong())?;
+        let unit = match rest.as_bytes()[digits] {
+            b's' => 1,
+            b'm' => 60,
+            b'h' => 3_600,
+            b'd' => 86_400,
+            b'w' => 604_800,
+            _ => return Err(wrong()),
+        };
+        let part = number.checked_mul(unit).ok_or_else(wrong)?;
+        seconds = seconds.checked_add(part).ok_or_else(wrong)?;
+        rest = rest[digits + 1..].trim_start();
+    }
+    Duration::try_seconds(seconds).filter(|all| *all > Duration::zero()).ok_or_else(wrong)
+}
+
+fn cron(text: &str) -> Option<String> {
+    let why = Cron::from_str(text).err()?;
+    Some(format!("{text:?} is no schedule ({why}); write minute, hour, day, month, weekday: 0 */6 * * *"))
+}
+
+impl ExtractSettings {
+    /// The key that is wrong, and what it must be. What is as it comes needs no look.
+    pub(in crate::settings) fn problem(&self) -> Option<(Vec<&'static str>, String)> {
+        let usual = Self::default();
+        let said = |key: &'static str, why: String| Some((vec!["extract", key], why));
+        for (key, value, least, most) in [
+            ("scan_interval_seconds", self.scan_interval_seconds, 10, 3_600),
+            ("cache_seconds", self.cache_seconds, 1, 86_400),
+        ] {
+            if !(least..=most).contains(&value) {
+                return said(key, format!("must be between {least} and {most}"));
+            }
+        }
+        if self.trigger_types != usual.trigger_types
+            && let Some(why) = self.trigger_types.iter().find_map(|word| triggers(word).err())
+        {
+            return said("trigger_types", why);
+        }
+        if self.retention != usual.retention
+            && let Err(why) = self.kept_for()
+        {
+            return said("retention", why);
+        }
+        if let Some(why) = self.auto_cron.as_deref().and_then(cron) {
+            return said("auto_cron", why);
+        }
+        if self.retention_cron != usual.retention_cron
+            && let Some(why) = cron(&self.retention_cron)
+        {
+            return said("retention_cron", why);
+        }
+        let bad = self.protect.iter().find_map(|glob| Glob::new(glob).err());
+        bad.and_then(|why| said("protect", format!("must be globs of tools' names: {why}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::settings::Settings;
+
+    #[test]
+    fn types_have_their_other_names() {
+        assert_eq!(triggers("toolResult"), Ok(vec![Trigger::ToolResult]));
+        assert_eq!(triggers("tool_use"), triggers("toolCall"));
+        let several = triggers("user | thinking");
+        assert_eq!(several, Ok(vec![Trigger::User, Trigger::Thinking]));
+        assert_eq!(triggers("*").unwrap().len(), 5);
+        for wrong in ["", "tools", "user|", "Thinking"] {
+            let why = triggers(wrong).unwrap_err();
+            assert!(why.contains("thinking, tool_result, tool_call, user, assistant"), "{why}");
+        }
+        let settings = ExtractSettings {
+            trigger_types: vec!["user".into(), "thinking|user".into()],
+            ..ExtractSettings::default()
+        };
+        assert_eq!(settings.triggers(), [Trigger::Thinking, Trigger::User]);
+        for trigger in Trigger::ALL {
+            assert_eq!(triggers(trigger.name()), Ok(vec![trigger]));
+            assert_eq!(json!(trigger), json!(trigger.name()));
+        }
+    }
+
+    #[test]
+    fn durations() {
+        for (text, seconds) in
+            [("24h", 86_400), ("30m", 1_800), ("7d", 604_800), ("1d 12h", 129_600), ("2w5s", 1_209_605)]
+        {
+            assert_eq!(duration(text), Ok(Duration::seconds(seconds)), "{text}");
+        }
+        for text in ["", "0h", "24", "h", "1y", "-1h", "1.5h", "99999999999999999w", "1h x", "1é"] {
+            assert!(duration(text).unwrap_err().contains("24h"), "{text}");
+        }
+    }
+
+    #[test]
+    fn problems_name_the_key_and_what_can_be_written() {
+        for (key, value, says) in [
+            ("scan_interval_seconds", json!(9), "between 10 and 3600"),
+            ("scan_interval_seconds", json!(3601), "between 10 and 3600"),
+            ("cache_seconds", json!(0), "between 1 and"),
+            ("trigger_types", json!(["thinking", "tools"]), "\"tools\" is no type; write thinking"),
+            ("retention", json!("a day"), "24h"),
+            ("auto_cron", json!("every two minutes"), "minute, hour"),
+            ("auto_cron", json!(""), "minute, hour"),
+            ("retention_cron", json!("0 25 * * *"), "minute, hour"),
+            ("protect", json!(["read", "[a"]), "globs"),
+        ] {
+            let settings: Settings =
+                serde_json::from_value(json!({"extract": {key: value}})).unwrap();
+            let (at, why) = settings.problem().unwrap();
+            assert_eq!(at, ["extract", key], "{why}");
+            assert!(why.contains(says), "{why}");
+        }
+    }
+
+    /// Every key of the seed's schema, as its tool wrote it, and the other names that it had.
+    #[test]
+    fn the_seeds_config_is_taken() {
+        let config = json!({"extract": {
+            "enabled": true, "keep_recent": 3, "min_value_length": 500,
+            "trigger_types": ["thinking", "tool_result"], "scan_interval_seconds": 30,
+            "retention": "24h", "keep_purge_control_calls": false,
+            "keep_after_restore_seconds": 600, "auto_cron": "*/2 * * * *",
+            "retention_cron": "0 */6 * * *", "last_run_at": "2026-02-20T10:00:00Z",
+            "last_retention_run_at": null,
+        }});
+        let settings: Settings = serde_json::from_value(config).unwrap();
+        assert_eq!(settings.problem(), None);
+        let expected = ExtractSettings {
+            auto_cron: Some("*/2 * * * *".into()),
+            last_run_at: Some("2026-02-20T10:00:00Z".into()),
+            ..ExtractSettings::default()
+        };
+        assert_eq!(settings.extract, expected);
+        for other in ["keep_restore_calls", "keep_restore_remote_calls"] {
+            let settings: Settings =
+                serde_json::from_value(json!({"extract": {other: true}})).unwrap();
+            assert!(settings.extract.keep_purge_control_calls, "{other}");
+        }
+        let negative = json!({"extract": {"keep_recent": -1}});
+        assert!(serde_json::from_value::<Settings>(negative).is_err());
+    }
+}
