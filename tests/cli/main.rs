@@ -12,6 +12,7 @@ mod handmade;
 #[allow(dead_code, reason = "the hook's tests use the rest")]
 mod harness;
 mod jobs;
+mod mcp;
 mod notes;
 mod phases;
 mod seal;

@@ -10,7 +10,8 @@ use crate::store::state;
 
 /// The environment, with the session that the client is in now as the one this runs in. The
 /// client, and so this server, stays the same process across `/clear`: the session of its
-/// start may be over (h5). The hooks know the client's present one.
+/// start may be over (h5). The hooks know the client's present one. The server is the client's
+/// child and is not told its number (seen with client 2.1.329).
 pub fn now(env: &Env) -> Env {
     match seated(env) {
         Some(session) => env.clone().with(env::SESSION_ID, &session),

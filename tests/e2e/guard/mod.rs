@@ -19,6 +19,7 @@ mod installed;
 mod jobs;
 mod live_run;
 mod main_job;
+mod mcp;
 mod model_switch;
 mod notifications;
 mod operator;
@@ -115,10 +116,12 @@ pub fn told(request: &Request, text: &str) -> usize {
 }
 
 /// How many lines of what the model is told by the client and the hooks speak of the
-/// guard, its line in the client's list of skills left out.
+/// guard, its lines in the client's list of skills left out.
 pub fn heard(request: &Request) -> usize {
     let lines = request.system_texts().into_iter().flat_map(str::lines);
-    lines.filter(|l| l.contains("brain-guard") && !l.contains("brain-guard:brain-guard")).count()
+    let skills = ["brain-guard:brain-guard", "brain-guard:extraction"];
+    let listed = |line: &str| skills.iter().any(|skill| line.contains(skill));
+    lines.filter(|l| l.contains("brain-guard") && !listed(l)).count()
 }
 
 /// How many of the user's texts bring a compaction file to the conversation.
