@@ -114,7 +114,9 @@ impl Pen {
         let thinking = match (self.dice.below(4), self.text()) {
             (0, text) => format!(r#"{{"type":"thinking","thinking":{text}}},"#),
             (1, text) => {
-                format!(r#"{{"type":"thinking","thinking":{text},"thinkingSignature":"c2ln+/=="}},"#)
+                format!(
+                    r#"{{"type":"thinking","thinking":{text},"thinkingSignature":"c2ln+/=="}},"#
+                )
             }
             _ => String::new(),
         };

@@ -92,7 +92,11 @@ mod tests {
         assert_eq!(verdict(look(300, 1_000, 1)), Verdict::Cold, "at that second");
         assert_eq!(verdict(look(299, 80_000, 40_000)), Verdict::Waits(Some(12)));
         assert_eq!(verdict(look(299, 80_000, 50_000)), Verdict::Pays(7));
-        assert_eq!(verdict(look(-60, 80_000, 40_000)), Verdict::Waits(Some(12)), "a clock is wrong");
+        assert_eq!(
+            verdict(look(-60, 80_000, 40_000)),
+            Verdict::Waits(Some(12)),
+            "a clock is wrong"
+        );
         assert_eq!(verdict(look(10, 80_000, 0)), Verdict::Waits(None));
         assert_eq!(verdict(look(900, 0, 0)), Verdict::Nothing);
         assert_eq!(verdict(Look { last: None, behind: 9, saved: 1 }), Verdict::Cold);

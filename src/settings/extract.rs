@@ -115,7 +115,8 @@ impl ExtractSettings {
     /// What is extracted, in the order of [`Trigger::ALL`]; words that mean nothing are passed
     /// over, as the settings were looked at when they were read.
     pub fn triggers(&self) -> Vec<Trigger> {
-        let all: Vec<_> = self.trigger_types.iter().filter_map(|word| triggers(word).ok()).collect();
+        let all: Vec<_> =
+            self.trigger_types.iter().filter_map(|word| triggers(word).ok()).collect();
         let asked = |trigger: &Trigger| all.iter().any(|some| some.contains(trigger));
         Trigger::ALL.into_iter().filter(asked).collect()
     }

@@ -2,11 +2,17 @@
 
 use std::path::PathBuf;
 
+use indicatif::HumanBytes;
 use serde::Serialize;
 
+use super::read::{self, Read};
+use super::source::{self, Kind, Source};
+use super::view;
 use crate::clock::Time;
-use crate::cmd::Exit;
+use crate::cmd::{Exit, inscribe, out, out_json};
 use crate::env::Env;
+use crate::extract::entry::Role;
+use crate::surgery::table::minute;
 
 /// A value of an entry that is extracted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -15,6 +21,8 @@ pub struct Part {
     pub key: String,
     /// Bytes of its JSON.
     pub bytes: u64,
+    /// `thinking`, `tool_result`, …
+    pub trigger: String,
 }
 
 /// An entry of which something is extracted: its placeholders live.
@@ -32,6 +40,8 @@ pub struct Lean {
     /// When it was restored last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restored_at: Option<Time>,
+    /// Whether the model is sent its placeholders.
+    pub in_context: bool,
 }
 
 /// What is extracted of a session (seed 001, `get_context`).
@@ -41,7 +51,9 @@ pub struct Context {
     pub session: String,
     /// Its agent.
     pub agent: String,
-    /// Its file.
+    /// Whose it is.
+    pub kind: Kind,
+    /// Its file; of a database, `FILE:ID`.
     pub file: PathBuf,
     /// Entries there are.
     pub entries: u64,
@@ -49,20 +61,104 @@ pub struct Context {
     pub messages: u64,
     /// What of them is extracted, in the order of the rows.
     pub extracted: Vec<Lean>,
+    /// Bytes of that.
+    pub extracted_bytes: u64,
 }
 
 /// What is extracted of a session.
 ///
 /// # Errors
 /// A session that can't be found or read.
-pub fn of(_env: &Env, _session: &str) -> anyhow::Result<Context> {
-    todo!()
+pub fn of(env: &Env, session: &str) -> anyhow::Result<Context> {
+    in_source(&source::find(env, &inscribe::root(env)?, session, false)?)
+}
+
+/// The same of a session that was found.
+///
+/// # Errors
+/// One that can't be read.
+pub fn in_source(source: &Source) -> anyhow::Result<Context> {
+    let read = read::session(source)?;
+    let messages = read.entries.iter().filter(|e| e.role != Role::None && !e.continues).count();
+    let extracted = lean(&read);
+    let parts = extracted.iter().flat_map(|lean| &lean.values);
+    Ok(Context {
+        session: source.session.clone(),
+        agent: source.agent.clone(),
+        kind: source.kind,
+        file: source.place(),
+        entries: read.entries.len() as u64,
+        messages: messages as u64,
+        extracted_bytes: parts.map(|part| part.bytes).sum(),
+        extracted,
+    })
+}
+
+fn lean(read: &Read) -> Vec<Lean> {
+    let of_row = |live: &[read::Live]| {
+        let first = live.first()?;
+        let entry = read.entry(first.row);
+        let marked = entry.and_then(|entry| entry.restored);
+        let part = |live: &read::Live| Part {
+            key: live.key.clone(),
+            bytes: live.bytes,
+            trigger: live.trigger.clone(),
+        };
+        Some(Lean {
+            entry_id: first.entry.clone(),
+            tool: live.iter().find_map(|live| live.tool.clone()),
+            values: live.iter().map(part).collect(),
+            extracted_at: live.iter().map(|live| live.at).max()?,
+            restored_at: marked.max(read.ledger.restored(&first.entry)),
+            in_context: entry.is_some_and(|entry| entry.in_context),
+        })
+    };
+    read.live.chunk_by(|a, b| (a.row, &a.entry) == (b.row, &b.entry)).filter_map(of_row).collect()
 }
 
 /// Runs the verb.
 ///
 /// # Errors
 /// What keeps it from being done.
-pub fn run(_env: &Env, _session: &str, _json: bool) -> anyhow::Result<Exit> {
-    todo!()
+pub fn run(env: &Env, session: &str, json: bool) -> anyhow::Result<Exit> {
+    let source = source::find(env, &inscribe::root(env)?, session, false)?;
+    let context = in_source(&source)?;
+    if json {
+        out_json(&context)?;
+    } else {
+        out(text(&source, &context));
+    }
+    Ok(Exit::Done)
+}
+
+fn text(source: &Source, context: &Context) -> String {
+    let mut lines = vec![view::headline(source, context.entries, context.messages)];
+    if context.extracted.is_empty() {
+        lines.push("nothing of it is extracted".to_owned());
+        return lines.join("\n");
+    }
+    lines.push(format!(
+        "extracted: {} of {}",
+        HumanBytes(context.extracted_bytes),
+        view::of_entries(context.extracted.len())
+    ));
+    for lean in &context.extracted {
+        let parts: Vec<String> = lean
+            .values
+            .iter()
+            .map(|part| format!("{} ({})", part.key, HumanBytes(part.bytes)))
+            .collect();
+        let tool = lean.tool.as_ref().map_or_else(String::new, |tool| format!(" of {tool}"));
+        let restored = lean
+            .restored_at
+            .map_or_else(String::new, |at| format!(", restored {}", minute(Some(at))));
+        let away = if lean.in_context { "" } else { ", not in the context" };
+        lines.push(format!(
+            "  {}{tool}: {}; {}{restored}{away}",
+            lean.entry_id,
+            parts.join(", "),
+            minute(Some(lean.extracted_at)),
+        ));
+    }
+    lines.join("\n")
 }

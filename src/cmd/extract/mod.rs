@@ -3,6 +3,9 @@
 mod claude;
 pub mod context;
 mod gc;
+mod numbers;
+mod preview;
+mod progress;
 pub mod read;
 mod record;
 pub mod restore;
@@ -10,6 +13,8 @@ pub mod run;
 pub mod set;
 pub mod source;
 mod status;
+mod tail;
+mod view;
 mod watch;
 
 use crate::cli::ExtractVerb;

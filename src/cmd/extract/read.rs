@@ -1,12 +1,24 @@
 //! A session read for the rules: its entries, and the placeholders in it.
 
-use crate::clock::Time;
-use crate::extract::entry::Entry;
-use crate::store::extracted::Ledger;
-use crate::store::sessions::Stamp;
-use crate::transcript::span::Span;
+use std::collections::{HashMap, HashSet};
+use std::io;
 
-use super::source::Source;
+use anyhow::Context as _;
+
+use super::progress;
+use super::source::{Kind, Source};
+use super::tail::Tail;
+use crate::clock::Time;
+use crate::extract::edit;
+use crate::extract::entry::{Entries, Entry};
+use crate::extract::placeholder::{self, About};
+use crate::settings::{ExtractSettings, Placeholder};
+use crate::store::extracted::{Ledger, Record};
+use crate::store::sessions::Stamp;
+use crate::transcript::span::{self, Span};
+
+/// Bytes of a value's JSON from which on every placeholder is shorter by enough.
+const LONG: usize = 8 * 1024;
 
 /// A placeholder in a session, by its ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +27,7 @@ pub struct Live {
     pub row: u64,
     /// Where it lies in the row.
     pub span: Span,
-    /// Its entry.
+    /// Its entry, as the ledger calls it.
     pub entry: String,
     /// Its key.
     pub key: String,
@@ -43,12 +55,179 @@ pub struct Read {
     pub stamp: Stamp,
     /// When its last row was written, by what that says.
     pub last: Option<Time>,
+    /// Values, by row and key, whose placeholders would not be shorter by enough.
+    pub no_gain: HashSet<(u64, String)>,
+    /// Its last rows.
+    pub tail: Tail,
+}
+
+impl Read {
+    /// The entry of a row.
+    pub fn entry(&self, row: u64) -> Option<&Entry> {
+        let at = self.entries.binary_search_by_key(&row, |entry| entry.row).ok()?;
+        self.entries.get(at)
+    }
+
+    /// Whether the value at (row, key) is a placeholder, or lies in one.
+    pub fn is_placeholder(&self, row: u64, key: &str) -> bool {
+        let from = self.live.partition_point(|live| live.row < row);
+        self.live[from..].iter().take_while(|live| live.row == row).any(|live| {
+            key.strip_prefix(live.key.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    }
 }
 
 /// Reads a session.
 ///
 /// # Errors
 /// What the system says; a ledger that can't be read.
-pub fn session(_source: &Source) -> anyhow::Result<Read> {
-    todo!()
+pub fn session(source: &Source) -> anyhow::Result<Read> {
+    planning(source, None)
+}
+
+/// The same for a plan by these settings.
+///
+/// # Errors
+/// As [`session`].
+pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::Result<Read> {
+    let ledger = source.extracted.ledger()?;
+    let finder = Finder::new(&ledger, source.kind);
+    let mut entries = Entries::default();
+    let (mut live, mut no_gain, mut tail) = (Vec::new(), HashSet::new(), Tail::default());
+    let bar = progress::bar(&source.path);
+    let stamp = source.file.rows(&mut |row, line| {
+        bar.inc(line.len() as u64);
+        let before = entries.found.len();
+        entries.row(row, line);
+        for entry in &entries.found[before..] {
+            finder.row(entry, line, &mut live);
+            if let Some(settings) = settings {
+                gainless(source, entry, line, settings, &mut no_gain);
+            }
+        }
+        tail.push(row, line);
+        Ok(())
+    });
+    bar.finish_and_clear();
+    let stamp = stamp.with_context(|| format!("{} can't be read", source.path.display()))?;
+    let entries = entries.finish();
+    let last = tail.last();
+    Ok(Read { entries, live, stamp, last, no_gain, tail, ledger })
+}
+
+/// The placeholders in a session, by a ledger.
+///
+/// # Errors
+/// What the system says.
+pub fn live(source: &Source, ledger: &Ledger) -> io::Result<Vec<Live>> {
+    let finder = Finder::new(ledger, source.kind);
+    let mut entries = Entries::default();
+    let mut found = Vec::new();
+    source.file.rows(&mut |row, line| {
+        entries.row(row, line);
+        for entry in &entries.found {
+            finder.row(entry, line, &mut found);
+        }
+        // Which are in the context is not asked.
+        entries.found.clear();
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Finds placeholders in rows.
+struct Finder<'a> {
+    ledger: &'a Ledger,
+    kind: Kind,
+    /// Keys that were ever extracted, by entry.
+    keys: HashMap<&'a str, Vec<&'a str>>,
+}
+
+impl<'a> Finder<'a> {
+    fn new(ledger: &'a Ledger, kind: Kind) -> Self {
+        let mut keys: HashMap<&str, Vec<&str>> = HashMap::new();
+        for record in &ledger.records {
+            if let Record::Extract { entry, key, .. } = record {
+                let of_entry = keys.entry(entry).or_default();
+                if !of_entry.contains(&key.as_str()) {
+                    of_entry.push(key);
+                }
+            }
+        }
+        Self { ledger, kind, keys }
+    }
+
+    fn row(&self, entry: &Entry, line: &[u8], found: &mut Vec<Live>) {
+        if self.keys.is_empty() {
+            return;
+        }
+        let own = self.keys.get_key_value(entry.id.as_str());
+        let Some((id, keys)) = own.or_else(|| self.keys.get_key_value(self.origin(line)?)) else {
+            return;
+        };
+        let from = found.len();
+        for key in keys {
+            let Some(span) = edit::locate(line, key) else { continue };
+            let there = self.ledger.placeholder(id, key, span.of(line));
+            if let Some(Record::Extract { object, bytes, tool, trigger, at, .. }) = there {
+                found.push(Live {
+                    row: entry.row,
+                    span,
+                    entry: (*id).to_owned(),
+                    key: (*key).to_owned(),
+                    object: object.clone(),
+                    bytes: *bytes,
+                    tool: tool.clone(),
+                    trigger: trigger.clone(),
+                    at: *at,
+                });
+            }
+        }
+        found[from..].sort_by_key(|live| live.span.start);
+    }
+
+    /// The row that this one was copied from: a new session of Claude Code's has ids of its own,
+    /// and the placeholders in it name the old ones.
+    fn origin<'l>(&self, line: &'l [u8]) -> Option<&'l str> {
+        if self.kind != Kind::Claude {
+            return None;
+        }
+        span::plain(span::find(span::find(line, "forkedFrom")?, "messageUuid")?)
+    }
+}
+
+/// Puts the values of an entry aside that no placeholder is shorter than.
+fn gainless(
+    source: &Source,
+    entry: &Entry,
+    line: &[u8],
+    settings: &ExtractSettings,
+    found: &mut HashSet<(u64, String)>,
+) {
+    for value in &entry.values {
+        let json = value.span.of(line);
+        // What the length alone keeps needs no other reason.
+        let short = value.chars < settings.min_value_length && entry.extractable.is_none();
+        if short || json.len() >= LONG {
+            continue;
+        }
+        let tool = value.tool.as_deref().or(entry.tool.as_deref());
+        if put(source, &entry.id, tool, json, settings.placeholder, value.whole).is_none() {
+            found.insert((entry.row, value.key.clone()));
+        }
+    }
+}
+
+/// The JSON that goes into a value's place.
+pub fn put(
+    source: &Source,
+    entry: &str,
+    tool: Option<&str>,
+    json: &[u8],
+    form: Placeholder,
+    whole: bool,
+) -> Option<Vec<u8>> {
+    let about = About { entry, session: &source.session, tool, json };
+    placeholder::json(&about, form, whole)
 }

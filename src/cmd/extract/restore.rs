@@ -1,9 +1,24 @@
 //! `extract restore`.
 
+mod choose;
+mod place;
+
+use std::io;
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+
+use super::preview;
+use super::read::{self, Live, Read};
+use super::record;
+use super::source::{self, Source};
 use crate::clock::Time;
-use crate::cmd::Exit;
+use crate::cmd::{Exit, err, inscribe, out, out_json};
 use crate::env::Env;
 use crate::extract::restore::Answer;
+use crate::store::extracted::Record;
+
+pub use place::{Placed, in_place};
 
 /// What came back of an entry, to be told at the tail of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,15 +33,17 @@ pub struct Restored {
 /// for.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run`]; `all` in an entry's place.
 pub fn as_output(
-    _env: &Env,
-    _now: Time,
-    _session: &str,
-    _entry: &str,
-    _keys: &[String],
+    env: &Env,
+    now: Time,
+    session: &str,
+    entry: &str,
+    keys: &[String],
 ) -> anyhow::Result<Restored> {
-    todo!()
+    anyhow::ensure!(entry != choose::ALL, "name one entry: each is restored by its own call");
+    let source = source::find(env, &inscribe::root(env)?, session, false)?;
+    outputs(&source, now, entry, keys)?.pop().context("an entry that was chosen is there")
 }
 
 /// How it is restored.
@@ -48,12 +65,168 @@ pub struct How {
 /// An entry or key that is not there, content that is damaged, a file that can't be written:
 /// nothing is changed then.
 pub fn run(
-    _env: &Env,
-    _now: Time,
-    _session: &str,
-    _entry: &str,
-    _keys: &[String],
-    _how: How,
+    env: &Env,
+    now: Time,
+    session: &str,
+    entry: &str,
+    keys: &[String],
+    how: How,
 ) -> anyhow::Result<Exit> {
-    todo!()
+    let source = source::find(env, &inscribe::root(env)?, session, how.offline)?;
+    if how.in_place {
+        let settings = source::settings(env);
+        let placed = in_place(&source, &settings, now, entry, keys, how.unmarked)?;
+        return tell_placed(&source, &placed, entry == choose::ALL, how.json);
+    }
+    let restored = outputs(&source, now, entry, keys)?;
+    tell(&restored, entry == choose::ALL, how.json)
+}
+
+/// Reads what was extracted of an entry, or of every one; the ledger notes it.
+fn outputs(
+    source: &Source,
+    now: Time,
+    entry: &str,
+    keys: &[String],
+) -> anyhow::Result<Vec<Restored>> {
+    // None of it may be removed meanwhile.
+    let _held = possible(source.extracted.hold())?;
+    let read = read::session(source)?;
+    let chosen = choose::choose(source, &read, entry, keys)?;
+    let (mut all, mut records) = (Vec::new(), Vec::new());
+    for of_entry in chosen.chunk_by(|a, b| a.entry == b.entry) {
+        let mut texts = Vec::new();
+        for live in of_entry {
+            texts.push((live.key.clone(), preview::text(&content(source, live)?)));
+        }
+        records.push(noted(of_entry, now, false));
+        all.push(Restored { answer: answer(&read, of_entry), texts });
+    }
+    possible(source.extracted.add(&records))?;
+    for of_entry in chosen.chunk_by(|a, b| a.entry == b.entry) {
+        log(source, of_entry, false);
+    }
+    Ok(all)
+}
+
+/// What the store can't take in a place that may not be written, a sandbox, is done without:
+/// what was asked for can be read all the same.
+fn possible<T>(done: io::Result<T>) -> io::Result<Option<T>> {
+    match done {
+        Err(e)
+            if matches!(
+                e.kind(),
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+            ) =>
+        {
+            err(format_args!("not noted in the store: {e}"));
+            Ok(None)
+        }
+        other => other.map(Some),
+    }
+}
+
+/// What was extracted, verified.
+fn content(source: &Source, live: &Live) -> anyhow::Result<Vec<u8>> {
+    let what = || format!("{} of {} can't be restored", live.key, live.entry);
+    source.extracted.get(&live.object).with_context(what)
+}
+
+fn noted(of_entry: &[Live], at: Time, redacted: bool) -> Record {
+    let entry = of_entry.first().map(|live| live.entry.clone()).unwrap_or_default();
+    let keys = of_entry.iter().map(|live| live.key.clone()).collect();
+    Record::Restore { entry, keys, at, redacted }
+}
+
+fn log(source: &Source, of_entry: &[Live], redacted: bool) {
+    let values: Vec<(&str, u64)> =
+        of_entry.iter().map(|live| (live.key.as_str(), live.bytes)).collect();
+    if let Some(first) = of_entry.first() {
+        record::restored(&source.name(), &first.entry, &values, redacted);
+    }
+}
+
+/// What a restore of these values answers.
+fn answer(read: &Read, of_entry: &[Live]) -> Answer {
+    let entry = of_entry.first().map(|live| live.entry.as_str()).unwrap_or_default();
+    let marked = of_entry.iter().filter_map(|live| read.entry(live.row)?.restored).max();
+    let keys = of_entry.iter().map(|live| live.key.clone()).collect();
+    Answer::new(entry, keys, marked.max(read.ledger.restored(entry)))
+}
+
+/// Prints texts: one alone as it is, several under their names.
+fn tell(all: &[Restored], many: bool, json: bool) -> anyhow::Result<Exit> {
+    if json {
+        let told: Vec<Value> = all
+            .iter()
+            .map(|restored| {
+                let texts: serde_json::Map<String, Value> =
+                    restored.texts.iter().map(|(k, t)| (k.clone(), json!(t))).collect();
+                with(&restored.answer, "texts", texts.into())
+            })
+            .collect::<anyhow::Result<_>>()?;
+        tell_json(told, many)?;
+        return Ok(Exit::Done);
+    }
+    let alone = all.len() == 1 && all[0].texts.len() == 1;
+    for restored in all {
+        for (key, text) in &restored.texts {
+            if !alone {
+                out(format_args!("## {} {key}\n", restored.answer.entry_id));
+            }
+            out(text);
+            if !alone {
+                out("");
+            }
+        }
+        suggest(&restored.answer);
+    }
+    Ok(Exit::Done)
+}
+
+/// Says what to do instead, beside what was asked for.
+fn suggest(answer: &Answer) {
+    if let Some(suggestion) = &answer.suggestion {
+        err(format_args!("{}: {suggestion}", answer.entry_id));
+    }
+}
+
+fn tell_placed(source: &Source, all: &[Placed], many: bool, json: bool) -> anyhow::Result<Exit> {
+    if json {
+        let told: Vec<Value> = all
+            .iter()
+            .map(|placed| with(&placed.answer, "redacted", placed.redacted.into()))
+            .collect::<anyhow::Result<_>>()?;
+        tell_json(told, many)?;
+        return Ok(Exit::Done);
+    }
+    for Placed { answer, redacted } in all {
+        let redacted = if *redacted { "; the call that asked is redacted" } else { "" };
+        out(format_args!(
+            "restored {} of {} in {}{redacted}",
+            answer.keys_restored.join(", "),
+            answer.entry_id,
+            source.place().display()
+        ));
+        suggest(answer);
+    }
+    Ok(Exit::Done)
+}
+
+/// The answer with a field more.
+fn with(answer: &Answer, name: &str, value: Value) -> anyhow::Result<Value> {
+    let mut told = serde_json::to_value(answer)?;
+    told[name] = value;
+    Ok(told)
+}
+
+/// One entry is an object, `all` a list.
+fn tell_json(mut told: Vec<Value>, many: bool) -> anyhow::Result<()> {
+    match told.pop() {
+        Some(only) if !many && told.is_empty() => out_json(&only),
+        last => {
+            told.extend(last);
+            out_json(&told)
+        }
+    }
 }

@@ -1,18 +1,26 @@
 //! `extract plan` and `extract run`.
 
+mod execute;
+
 use std::path::PathBuf;
 
+use anyhow::ensure;
 use serde::Serialize;
 
-use super::read::Read;
-use super::source::Source;
+use super::preview::Preview;
+use super::read::{self, Read};
+use super::source::{self, Kind, Source};
+use super::{claude, numbers, view};
 use crate::cli::ExtractArgs;
 use crate::clock::Time;
-use crate::cmd::Exit;
+use crate::cmd::{Exit, inscribe, out, out_json};
 use crate::env::Env;
-use crate::extract::plan::Plan;
-use crate::extract::when::{Look, Verdict};
-use crate::settings::ExtractSettings;
+use crate::extract::plan::{self, Plan};
+use crate::extract::rules::Stays;
+use crate::extract::when::{self, Look, Verdict};
+use crate::settings::{ExtractSettings, triggers};
+
+pub use execute::execute;
 
 /// How it is run.
 #[derive(Debug, Clone, Default)]
@@ -54,39 +62,91 @@ pub struct Done {
 ///
 /// # Errors
 /// A session that can't be read.
-pub fn plan(_env: &Env, _now: Time, _args: &ExtractArgs) -> anyhow::Result<Exit> {
-    todo!()
+pub fn plan(env: &Env, now: Time, args: &ExtractArgs) -> anyhow::Result<Exit> {
+    let settings = asked(env, args)?;
+    let source = source::find(env, &inscribe::root(env)?, &args.session, false)?;
+    show(&source, &settings, now, args.json)
+}
+
+fn show(
+    source: &Source,
+    settings: &ExtractSettings,
+    now: Time,
+    json: bool,
+) -> anyhow::Result<Exit> {
+    let mut planned = planned(source, settings, now)?;
+    let preview = Preview::of(source, &planned.plan)?;
+    planned.look = numbers::counted(source, &planned.read, &planned.plan, &preview);
+    planned.verdict = when::verdict(&planned.look, settings, now);
+    if json {
+        out_json(&view::json(source, &planned, &preview))?;
+    } else {
+        out(view::text(source, &planned, &preview, now));
+    }
+    Ok(Exit::Done)
 }
 
 /// Does it.
 ///
 /// # Errors
 /// What keeps it from being done; the session is as it was then.
-pub fn run(_env: &Env, _now: Time, _args: &ExtractArgs, _how: &How) -> anyhow::Result<Exit> {
-    todo!()
+pub fn run(env: &Env, now: Time, args: &ExtractArgs, how: &How) -> anyhow::Result<Exit> {
+    let settings = asked(env, args)?;
+    let source = source::find(env, &inscribe::root(env)?, &args.session, how.offline)?;
+    if source.kind == Kind::Claude {
+        return claude::run(env, now, args, &settings, how);
+    }
+    ensure!(
+        how.out.is_none(),
+        "--out is for Claude Code's sessions; {} is edited in place",
+        source.path.display()
+    );
+    if how.dry_run {
+        return show(&source, &settings, now, args.json);
+    }
+    let planned = planned(&source, &settings, now)?;
+    let done = execute(&source, &settings, now, &planned)?;
+    if args.json {
+        out_json(&view::done_json(&source, &done))?;
+    } else {
+        out(view::done(&source, &done));
+    }
+    Ok(Exit::Done)
+}
+
+/// The settings, and what the command line says otherwise.
+///
+/// # Errors
+/// A type that is none.
+pub fn asked(env: &Env, args: &ExtractArgs) -> anyhow::Result<ExtractSettings> {
+    let mut settings = source::settings(env);
+    settings.keep_recent = args.keep_recent.unwrap_or(settings.keep_recent);
+    settings.min_value_length = args.min_length.unwrap_or(settings.min_value_length);
+    if !args.types.is_empty() {
+        settings.trigger_types.clone_from(&args.types);
+    }
+    for word in &settings.trigger_types {
+        triggers(word).map_err(anyhow::Error::msg)?;
+    }
+    Ok(settings)
 }
 
 /// Reads a session and plans.
 ///
 /// # Errors
 /// A session that can't be read.
-pub fn planned(
-    _source: &Source,
-    _settings: &ExtractSettings,
-    _now: Time,
-) -> anyhow::Result<Planned> {
-    todo!()
-}
-
-/// Extracts what was planned: into the store, then out of the session.
-///
-/// # Errors
-/// A [`Refused`](crate::store::sessions::Refused), to be downcast to: nothing was changed.
-pub fn execute(
-    _source: &Source,
-    _settings: &ExtractSettings,
-    _now: Time,
-    _planned: &Planned,
-) -> anyhow::Result<Done> {
-    todo!()
+pub fn planned(source: &Source, settings: &ExtractSettings, now: Time) -> anyhow::Result<Planned> {
+    let read = read::planning(source, Some(settings))?;
+    let mut plan =
+        plan::plan(&read.entries, settings, now, &|entry, key| read.is_placeholder(entry.row, key));
+    let before = plan.items.len();
+    plan.items.retain(|item| !read.no_gain.contains(&(item.row, item.key.clone())));
+    let gainless = (before - plan.items.len()) as u64;
+    if gainless > 0 {
+        *plan.stay.entry(Stays::NoGain).or_default() += gainless;
+        plan.first_row = plan.items.first().map(|item| item.row);
+    }
+    let look = numbers::look(&read, &plan);
+    let verdict = when::verdict(&look, settings, now);
+    Ok(Planned { read, plan, look, verdict })
 }

@@ -1,25 +1,28 @@
 //! What a session's name means: a file of pi, `OpenClaw` or Claude Code, or a session in an
 //! `OpenClaw` database.
 
+mod kind;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context as _, bail};
+
+use super::read;
+use crate::cmd::inscribe;
+use crate::cmd::surgery::source::named;
 use crate::env::Env;
+use crate::hook::facts::read_settings;
+use crate::index::openclaw::Database;
 use crate::settings::ExtractSettings;
 use crate::store::blocks::Root;
-use crate::store::extracted::{Extracted, Ledger};
-use crate::store::sessions::SessionFile;
+use crate::store::extracted::{self, Extracted, Ledger, Record};
+use crate::store::paths::{Places, project_root};
+use crate::store::sessions::{Jsonl, SessionFile};
 
-/// Whose session it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// JSONL of pi, or of `OpenClaw` up to 2026.7.1.
-    Jsonl,
-    /// A database of `OpenClaw` from 2026.7.2 on.
-    Database,
-    /// Claude Code's: never written.
-    Claude,
-}
+pub use kind::Kind;
 
 /// A session that was found.
 pub struct Source {
@@ -40,36 +43,233 @@ pub struct Source {
 impl Source {
     /// As [`open`] takes it again: the file; of a database, `FILE:ID`.
     pub fn place(&self) -> PathBuf {
-        todo!()
+        match self.kind {
+            Kind::Database => {
+                let mut place = self.path.clone().into_os_string();
+                place.push(":");
+                place.push(&self.session);
+                place.into()
+            }
+            Kind::Jsonl | Kind::Claude => self.path.clone(),
+        }
+    }
+
+    /// `agent/session`, as the log names it.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.agent, self.session)
     }
 }
 
 /// The user's settings of extraction.
-pub fn settings(_env: &Env) -> ExtractSettings {
-    todo!()
+pub fn settings(env: &Env) -> ExtractSettings {
+    let project = project_root(env, &env.cwd().unwrap_or_default());
+    let places = Places::of(env, &project);
+    places.map(|places| read_settings(&places, env).0.extract).unwrap_or_default()
 }
 
-/// The session of that name: a file, an id or how one begins, `FILE:ID` of a database. With
-/// `offline`, a database may be written.
+/// The session of that name: a file, an id or how one begins, `FILE:ID` of a database, or
+/// `this`. With `offline`, a database may be written.
 ///
 /// # Errors
 /// None, or several; a file that is no session.
-pub fn find(_env: &Env, _root: &Root, _name: &str, _offline: bool) -> anyhow::Result<Source> {
-    todo!()
+pub fn find(env: &Env, root: &Root, name: &str, offline: bool) -> anyhow::Result<Source> {
+    let name = named(env, Some(name))?;
+    let path = Path::new(&name);
+    if name.contains('/') || path.extension().is_some() || path.symlink_metadata().is_ok() {
+        return open(root, path, offline);
+    }
+    let mut found = known(env, &name);
+    if found.is_empty() {
+        found = kept(root, &name)?;
+    }
+    if found.iter().any(|(id, _)| *id == name) {
+        found.retain(|(id, _)| *id == name);
+    }
+    let places: BTreeSet<PathBuf> = found.into_iter().map(|(_, place)| place).collect();
+    match places.len() {
+        1 => open(root, places.first().context("one place")?, offline),
+        0 => {
+            let homes = inscribe::homes(env);
+            let looked: Vec<String> = homes.iter().map(|home| home.display().to_string()).collect();
+            bail!("no session {name}; looked in\n  {}\nName its file", looked.join("\n  "))
+        }
+        _ => {
+            let list: Vec<String> = places.iter().map(|p| p.display().to_string()).collect();
+            bail!("several sessions begin with {name}; name one of\n  {}", list.join("\n  "))
+        }
+    }
+}
+
+/// Sessions that clients keep whose id begins so: id and place.
+fn known(env: &Env, name: &str) -> Vec<(String, PathBuf)> {
+    let mut found = Vec::new();
+    for home in inscribe::homes(env) {
+        for path in inscribe::below(&home, &mut |_, _| {}) {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            // pi puts the time ahead of the id.
+            let ids = [Some(&*stem), stem.rsplit_once('_').map(|(_, id)| id)];
+            if let Some(id) = ids.into_iter().flatten().find(|id| id.starts_with(name)) {
+                found.push((id.to_owned(), path.clone()));
+            }
+        }
+        for agent in fs::read_dir(&home).into_iter().flatten().flatten() {
+            let path = agent.path().join("agent/openclaw-agent.sqlite");
+            if !path.is_file() {
+                continue;
+            }
+            // One that can't be read is told when it is named.
+            for listed in Database::sessions(&path).unwrap_or_default() {
+                if listed.session.starts_with(name) {
+                    let place = PathBuf::from(format!("{}:{}", path.display(), listed.session));
+                    found.push((listed.session, place));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Sessions of which something was extracted, by where they were last.
+fn kept(root: &Root, name: &str) -> io::Result<Vec<(String, PathBuf)>> {
+    let mut found = Vec::new();
+    for extracted in extracted::all(root)? {
+        let id = extracted.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if id.starts_with(name) {
+            let ledger = extracted.ledger()?;
+            let last = ledger.records.iter().rev().find_map(|record| match record {
+                Record::Extract { file, .. } => Some(file.clone()),
+                Record::Restore { .. } => None,
+            });
+            found.extend(last.map(|file| (id, file)));
+        }
+    }
+    Ok(found)
 }
 
 /// The session in a file, or at `FILE:ID`.
 ///
 /// # Errors
 /// A file that can't be read, or is no session.
-pub fn open(_root: &Root, _place: &Path, _offline: bool) -> anyhow::Result<Source> {
-    todo!()
+pub fn open(root: &Root, place: &Path, offline: bool) -> anyhow::Result<Source> {
+    if let Err(e) = fs::symlink_metadata(place) {
+        if let Some((file, id)) = inside(place) {
+            return database(root, &file, Some(&id), offline);
+        }
+        if e.kind() == io::ErrorKind::NotFound {
+            bail!("there is no file {}", place.display());
+        }
+    }
+    let (kind, header) = kind::of(place)?;
+    if kind == Kind::Database {
+        return database(root, place, None, offline);
+    }
+    let mut known = inscribe::Source::of(place, None)?;
+    known.begun(kind == Kind::Jsonl, header.as_deref());
+    let jsonl = Jsonl::new(&known.path);
+    let file: Box<dyn SessionFile> = match kind {
+        Kind::Claude => Box::new(kind::Untouched(jsonl)),
+        Kind::Jsonl | Kind::Database => Box::new(jsonl),
+    };
+    let extracted = Extracted::of(root, &known.agent, &known.session);
+    let inscribe::Source { agent, session, path, .. } = known;
+    Ok(Source { kind, agent, session, path, file, extracted })
+}
+
+/// `FILE:ID` taken apart, where there is that file.
+fn inside(place: &Path) -> Option<(PathBuf, String)> {
+    let (file, id) = place.to_str()?.rsplit_once(':')?;
+    Path::new(file).is_file().then(|| (PathBuf::from(file), id.to_owned()))
+}
+
+/// A session in a database; one whose id begins so.
+fn database(root: &Root, file: &Path, id: Option<&str>, offline: bool) -> anyhow::Result<Source> {
+    let path = fs::canonicalize(file).with_context(|| file.display().to_string())?;
+    let file = Database::find(&path, id, offline)?;
+    // `agents/<agent>/` holds sessions of both kinds: a session's ledger is the same before and
+    // after OpenClaw took it over from its file.
+    let above = |n: usize| path.ancestors().nth(n).and_then(Path::file_name);
+    let agent = match (above(2), above(3)) {
+        (Some(agent), Some(agents)) if agents == "agents" => agent.to_string_lossy().into_owned(),
+        _ => file.agent().to_owned(),
+    };
+    let session = file.session().to_owned();
+    let extracted = Extracted::of(root, &agent, &session);
+    Ok(Source { kind: Kind::Database, agent, session, path, file: Box::new(file), extracted })
 }
 
 /// The objects that the placeholders of the session at `place` need, as [`sweep`] asks: none
-/// where it can't be read, an empty list where it is gone.
+/// where it can't be read, an empty list where it is gone. A file that was put aside under a
+/// longer name, or taken over into its database, is looked at there.
 ///
 /// [`sweep`]: crate::store::extracted::sweep
-pub fn needs(_root: &Root, _place: &Path, _ledger: &Ledger) -> Option<Vec<String>> {
-    todo!()
+pub fn needs(root: &Root, place: &Path, ledger: &Ledger) -> Option<Vec<String>> {
+    let mut all = Vec::new();
+    for place in heirs(place)? {
+        let source = open(root, &place, false).ok()?;
+        let live = read::live(&source, ledger).ok()?;
+        all.extend(live.into_iter().map(|live| live.object));
+    }
+    Some(all)
+}
+
+/// Where the session that was at `place` is now; `None` where that can't be told.
+fn heirs(place: &Path) -> Option<Vec<PathBuf>> {
+    let there = |path: &Path| match fs::symlink_metadata(path) {
+        Ok(_) => Some(true),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Some(false),
+        Err(e) if e.kind() == io::ErrorKind::NotADirectory => Some(false),
+        Err(_) => None,
+    };
+    if there(place)? {
+        let mut all = vec![place.to_path_buf()];
+        all.extend(aside(place)?);
+        return Some(all);
+    }
+    let in_database = |file: PathBuf, id: &str| -> Option<Vec<PathBuf>> {
+        if !there(&file)? {
+            return Some(Vec::new());
+        }
+        let place = PathBuf::from(format!("{}:{id}", file.display()));
+        match Database::find(&file, Some(id), false) {
+            Ok(found) if found.session() == id => Some(vec![place]),
+            Ok(_) => Some(Vec::new()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Some(Vec::new()),
+            Err(_) => None,
+        }
+    };
+    if let Some((file, id)) = place.to_str().and_then(|text| text.rsplit_once(':')) {
+        return in_database(file.into(), id);
+    }
+    let mut all = aside(place)?;
+    let id = place.file_stem().unwrap_or_default().to_string_lossy();
+    if let Some(agent) = place.ancestors().nth(2) {
+        all.extend(in_database(agent.join("agent/openclaw-agent.sqlite"), &id)?);
+    }
+    Some(all)
+}
+
+/// Files that hold the same session under a name that goes on: `<file>.reset.<time>`,
+/// `<file>.deleted.<time>`, `<file>.imported-<time>`; `None` where that can't be told.
+fn aside(place: &Path) -> Option<Vec<PathBuf>> {
+    let name = place.file_name()?.to_str()?;
+    let Some(folder) = place.parent().filter(|folder| folder.is_dir()) else {
+        return Some(Vec::new());
+    };
+    let mut found = Vec::new();
+    for folder in [folder.to_path_buf(), folder.join("session-sqlite-import-archive")] {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
+            Err(_) => return None,
+        };
+        for entry in entries {
+            let path = entry.ok()?.path();
+            let goes_on = path.file_name().and_then(|n| n.to_str()?.strip_prefix(name));
+            let kinds = [".reset.", ".deleted.", ".imported-"];
+            if goes_on.is_some_and(|rest| kinds.iter().any(|kind| rest.starts_with(kind))) {
+                found.push(path);
+            }
+        }
+    }
+    Some(found)
 }

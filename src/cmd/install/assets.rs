@@ -43,6 +43,7 @@ pub const ASSETS: &[Asset] = assets![
     "docs/carriers.md",
     "docs/customising.md",
     "docs/decisions.md",
+    "docs/extraction.md",
     "docs/live.md",
     "docs/ramps.svg",
     "docs/security.md",

@@ -11,7 +11,15 @@ pub fn count(json: &[u8]) -> u32 {
         chars += plain(&rest[..at]) + 1;
         let escape = &rest[at..];
         let length = match unit(escape) {
-            Some(high) if (0xd800..0xdc00).contains(&high) && escape.get(6..).and_then(unit).is_some_and(|low| (0xdc00..0xe000).contains(&low)) => 12,
+            Some(high)
+                if (0xd800..0xdc00).contains(&high)
+                    && escape
+                        .get(6..)
+                        .and_then(unit)
+                        .is_some_and(|low| (0xdc00..0xe000).contains(&low)) =>
+            {
+                12
+            }
             Some(_) => 6,
             None => 2,
         };

@@ -113,8 +113,13 @@ impl Links {
         entries: &[Entry],
         on: &mut [bool],
     ) {
-        let messages: HashSet<u64> =
-            self.all.iter().zip(&*on).filter(|(_, on)| **on).map(|(link, _)| link.message).collect();
+        let messages: HashSet<u64> = self
+            .all
+            .iter()
+            .zip(&*on)
+            .filter(|(_, on)| **on)
+            .map(|(link, _)| link.message)
+            .collect();
         for n in cut.map_or(0, |n| n + 1)..self.all.len() {
             let link = &self.all[n];
             let message = link.message != 0 && messages.contains(&link.message);

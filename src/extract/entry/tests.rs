@@ -88,23 +88,67 @@ fn a_message_of_pis_agent() {
 fn other_rows_of_pi() {
     let text = long(200);
     for (row, role, values) in [
-        (r#""type":"message","message":{"role":"user","content":"T"}"#, Role::User, &["message.content user 200"][..]),
-        (r#""type":"message","message":{"role":"user","content":[{"type":"text","text":"T"}]}"#, Role::User, &["message.content.0.text user 200"]),
-        (r#""type":"message","message":{"role":"toolResult","content":"T"}"#, Role::Tool, &["message.content tool_result 200"]),
-        (r#""type":"message","message":{"role":"bashExecution","command":"T","output":"T"}"#, Role::None, &["message.output tool_result 200"]),
-        (r#""type":"message","message":{"role":"bashExecution","output":"T","excludeFromContext":true}"#, Role::None, &["message.output tool_result 200 copy"]),
-        (r#""type":"message","message":{"role":"custom","content":"T"}"#, Role::None, &["message.content user 200"]),
-        (r#""type":"message","message":{"role":"compactionSummary","summary":"T"}"#, Role::None, &[]),
-        (r#""type":"custom_message","content":"T","details":{"a":"T"}"#, Role::None, &["content user 200", "details.a tool_result 200 copy"]),
+        (
+            r#""type":"message","message":{"role":"user","content":"T"}"#,
+            Role::User,
+            &["message.content user 200"][..],
+        ),
+        (
+            r#""type":"message","message":{"role":"user","content":[{"type":"text","text":"T"}]}"#,
+            Role::User,
+            &["message.content.0.text user 200"],
+        ),
+        (
+            r#""type":"message","message":{"role":"toolResult","content":"T"}"#,
+            Role::Tool,
+            &["message.content tool_result 200"],
+        ),
+        (
+            r#""type":"message","message":{"role":"bashExecution","command":"T","output":"T"}"#,
+            Role::None,
+            &["message.output tool_result 200"],
+        ),
+        (
+            r#""type":"message","message":{"role":"bashExecution","output":"T","excludeFromContext":true}"#,
+            Role::None,
+            &["message.output tool_result 200 copy"],
+        ),
+        (
+            r#""type":"message","message":{"role":"custom","content":"T"}"#,
+            Role::None,
+            &["message.content user 200"],
+        ),
+        (
+            r#""type":"message","message":{"role":"compactionSummary","summary":"T"}"#,
+            Role::None,
+            &[],
+        ),
+        (
+            r#""type":"custom_message","content":"T","details":{"a":"T"}"#,
+            Role::None,
+            &["content user 200", "details.a tool_result 200 copy"],
+        ),
         (r#""type":"custom","data":{"a":"T"}"#, Role::None, &[]),
-        (r#""type":"compaction","summary":"T","firstKeptEntryId":"T","details":{"a":"T"}"#, Role::None, &[]),
+        (
+            r#""type":"compaction","summary":"T","firstKeptEntryId":"T","details":{"a":"T"}"#,
+            Role::None,
+            &[],
+        ),
         (r#""type":"branch_summary","summary":"T""#, Role::None, &[]),
         (r#""type":"session_info","name":"T""#, Role::None, &[]),
         (r#""type":"message","message":"T""#, Role::None, &[]),
-        (r#""type":"message","message":{"role":"user","content":[{"type":"text","text":"T"}],"content":[{"type":"text","text":"T"}]}"#, Role::User, &[]),
+        (
+            r#""type":"message","message":{"role":"user","content":[{"type":"text","text":"T"}],"content":[{"type":"text","text":"T"}]}"#,
+            Role::User,
+            &[],
+        ),
     ] {
         let entry = one(&format!(r#"{{"id":"a1",{}}}"#, row.replace('T', &text)));
-        assert_eq!((entry.role, told(&entry)), (role, values.iter().map(ToString::to_string).collect()), "{row}");
+        assert_eq!(
+            (entry.role, told(&entry)),
+            (role, values.iter().map(ToString::to_string).collect()),
+            "{row}"
+        );
     }
 }
 
@@ -131,27 +175,46 @@ fn rows_that_hold_no_entry() {
 fn rows_of_the_seed() {
     let text = long(500);
     let flat = |row: &str| one(&row.replace('T', &text));
-    let skill = flat(r#"{"type":"tool_result","__id":"msg-123","message":{"role":"tool","content":"T"},"_extractable":false}"#);
+    let skill = flat(
+        r#"{"type":"tool_result","__id":"msg-123","message":{"role":"tool","content":"T"},"_extractable":false}"#,
+    );
     assert_eq!((skill.id.as_str(), skill.role), ("msg-123", Role::Tool));
     assert_eq!(skill.extractable, Some(Extractable::Never));
     assert_eq!(told(&skill), ["message.content tool_result 500"]);
-    let both = flat(r#"{"id":"b","__id":"a","type":"toolResult","name":"read","output":"T","content":"T","result":{"x":["T"]},"text":"T","data":"T","error":false}"#);
+    let both = flat(
+        r#"{"id":"b","__id":"a","type":"toolResult","name":"read","output":"T","content":"T","result":{"x":["T"]},"text":"T","data":"T","error":false}"#,
+    );
     assert_eq!((both.id.as_str(), both.tool.as_deref(), both.error), ("a", Some("read"), false));
     assert_eq!(
         told(&both),
-        ["output", "content", "result.x.0", "text", "data"].map(|key| format!("{key} tool_result 500"))
+        ["output", "content", "result.x.0", "text", "data"]
+            .map(|key| format!("{key} tool_result 500"))
     );
-    let thinking = flat(r#"{"type":"thinking","id":"t","thinking":"T","parentId":"T","toolCallId":"T","timestamp":"T"}"#);
-    assert_eq!((thinking.role, told(&thinking)), (Role::Assistant, vec!["thinking thinking 500".into()]));
-    let call = flat(r#"{"type":"tool_call","id":"c","name":"write","arguments":{"path":"p","content":"T","type":"T"}}"#);
+    let thinking = flat(
+        r#"{"type":"thinking","id":"t","thinking":"T","parentId":"T","toolCallId":"T","timestamp":"T"}"#,
+    );
+    assert_eq!(
+        (thinking.role, told(&thinking)),
+        (Role::Assistant, vec!["thinking thinking 500".into()])
+    );
+    let call = flat(
+        r#"{"type":"tool_call","id":"c","name":"write","arguments":{"path":"p","content":"T","type":"T"}}"#,
+    );
     assert_eq!(told(&call), ["arguments.content tool_call 500"]);
     assert_eq!(call.values[0].tool.as_deref(), Some("write"));
     let user = flat(r#"{"type":"user","id":"u","message":"T","unknown":"T"}"#);
     assert_eq!(told(&user), ["message user 500"]);
-    for row in [r#"{"type":"tool_result","id":"n","output":null,"content":""}"#, r#"{"type":"tool_result","id":"n"}"#] {
+    for row in [
+        r#"{"type":"tool_result","id":"n","output":null,"content":""}"#,
+        r#"{"type":"tool_result","id":"n"}"#,
+    ] {
         assert_eq!(told(&one(row)), Vec::<String>::new());
     }
-    let deep = format!(r#"{{"type":"tool_result","id":"d","data":{}"{text}"{}}}"#, r#"{"a":["#.repeat(100), "]}".repeat(100));
+    let deep = format!(
+        r#"{{"type":"tool_result","id":"d","data":{}"{text}"{}}}"#,
+        r#"{"a":["#.repeat(100),
+        "]}".repeat(100)
+    );
     assert_eq!(told(&one(&deep)), Vec::<String>::new(), "too deep to look");
 }
 
@@ -237,7 +300,8 @@ fn chain(rows: &[(&str, &str, &str)]) -> Vec<Entry> {
 
 #[test]
 fn a_branch_that_was_left_is_not_in_the_context() {
-    let entries = chain(&[("a", "-", ""), ("b", "a", ""), ("c", "b", ""), ("d", "a", ""), ("e", "d", "")]);
+    let entries =
+        chain(&[("a", "-", ""), ("b", "a", ""), ("c", "b", ""), ("d", "a", ""), ("e", "d", "")]);
     assert_eq!(in_context(&entries), ["a", "d", "e"]);
     let lost = chain(&[("a", "-", ""), ("b", "gone", ""), ("c", "b", "")]);
     assert_eq!(in_context(&lost), ["b", "c"], "a parent that isn't there ends the context");
@@ -264,7 +328,8 @@ fn a_compaction_says_what_is_in_the_context() {
 #[test]
 fn an_id_that_two_rows_have_names_neither() {
     let text = long(200);
-    let row = |id: &str| format!(r#"{{"type":"tool_result","id":"{id}","output":"{text}"}}"#) + "\n";
+    let row =
+        |id: &str| format!(r#"{{"type":"tool_result","id":"{id}","output":"{text}"}}"#) + "\n";
     let entries = read([row("a"), row("b"), row("a")].concat().as_bytes());
     assert_eq!(entries.iter().map(|e| e.values.len()).collect::<Vec<_>>(), [0, 1, 0]);
 }
@@ -272,9 +337,7 @@ fn an_id_that_two_rows_have_names_neither() {
 /// The entries of the recordings that are in the context.
 #[test]
 fn recorded_sessions() {
-    let of = |name: &str| {
-        read(RECORDED.iter().find(|(known, _)| *known == name).unwrap().1)
-    };
+    let of = |name: &str| read(RECORDED.iter().find(|(known, _)| *known == name).unwrap().1);
     let pi = of("pi");
     let kept = in_context(&pi);
     assert!(!kept.contains(&"aa000006") && !kept.contains(&"aa000010"), "{kept:?}");
@@ -337,7 +400,8 @@ proptest! {
 /// Over some seeds everything comes about that a property is to meet.
 #[test]
 fn made_up_sessions_hold_everything_there_is() {
-    let all: Vec<Entry> = (0..60).flat_map(|seed| read(&generate::session(seed, 8).bytes)).collect();
+    let all: Vec<Entry> =
+        (0..60).flat_map(|seed| read(&generate::session(seed, 8).bytes)).collect();
     for trigger in Trigger::ALL {
         let long = |value: &Value| value.trigger == trigger && value.chars >= 500;
         assert!(all.iter().flat_map(|entry| &entry.values).any(long), "{trigger:?}");

@@ -10,9 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::ExtractSettings;
 
 /// What a value is to the rules.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
     /// Reasoning.
@@ -97,7 +95,9 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 
 fn cron(text: &str) -> Option<String> {
     let why = Cron::from_str(text).err()?;
-    Some(format!("{text:?} is no schedule ({why}); write minute, hour, day, month, weekday: 0 */6 * * *"))
+    Some(format!(
+        "{text:?} is no schedule ({why}); write minute, hour, day, month, weekday: 0 */6 * * *"
+    ))
 }
 
 impl ExtractSettings {
@@ -167,12 +167,17 @@ mod tests {
 
     #[test]
     fn durations() {
-        for (text, seconds) in
-            [("24h", 86_400), ("30m", 1_800), ("7d", 604_800), ("1d 12h", 129_600), ("2w5s", 1_209_605)]
-        {
+        for (text, seconds) in [
+            ("24h", 86_400),
+            ("30m", 1_800),
+            ("7d", 604_800),
+            ("1d 12h", 129_600),
+            ("2w5s", 1_209_605),
+        ] {
             assert_eq!(duration(text), Ok(Duration::seconds(seconds)), "{text}");
         }
-        for text in ["", "0h", "24", "h", "1y", "-1h", "1.5h", "99999999999999999w", "1h x", "1é"] {
+        for text in ["", "0h", "24", "h", "1y", "-1h", "1.5h", "99999999999999999w", "1h x", "1é"]
+        {
             assert!(duration(text).unwrap_err().contains("24h"), "{text}");
         }
     }

@@ -1,0 +1,95 @@
+//! What goes, in short: how each value begins, and enough text to count tokens by.
+
+use std::io;
+
+use super::source::Source;
+use crate::extract::plan::Plan;
+use crate::transcript::span;
+
+/// Characters that are shown of a value.
+const SHOWN: usize = 48;
+
+/// Text that is counted at most, in bytes: some sixty thousand tokens.
+const SAMPLE: usize = 256 * 1024;
+
+/// Bytes of a value that are counted at most: the sample is to be of many.
+const OF_ONE: usize = 8 * 1024;
+
+/// How values begin.
+#[derive(Debug, Default)]
+pub struct Preview {
+    /// In the order of the plan's items.
+    pub begins: Vec<String>,
+    /// Text of them.
+    pub sample: String,
+}
+
+impl Preview {
+    /// Reads what a plan takes out.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn of(source: &Source, plan: &Plan) -> io::Result<Self> {
+        let mut preview = Self::default();
+        let mut items = plan.items.iter().peekable();
+        if plan.items.is_empty() {
+            return Ok(preview);
+        }
+        source.file.rows(&mut |row, line| {
+            while let Some(item) = items.next_if(|item| item.row == row) {
+                preview.add(&text(item.span.of(line)));
+            }
+            Ok(())
+        })?;
+        Ok(preview)
+    }
+
+    fn add(&mut self, text: &str) {
+        let plain = |c: char| if c.is_whitespace() || c.is_control() { ' ' } else { c };
+        let begin: String = text.trim_start().chars().take(SHOWN).map(plain).collect();
+        let more = text.trim_start().chars().nth(SHOWN).is_some();
+        self.begins.push(if more { format!("{}…", begin.trim_end()) } else { begin });
+        let room = SAMPLE.saturating_sub(self.sample.len()).min(OF_ONE);
+        let mut end = room.min(text.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.sample.push_str(&text[..end]);
+    }
+}
+
+/// A value's text: a string's, that of a block, else the JSON as it is.
+pub fn text(json: &[u8]) -> String {
+    let of_block = || {
+        let field = ["thinking", "text"].into_iter().find_map(|name| span::find(json, name))?;
+        span::text(field)
+    };
+    match span::text(json).or_else(of_block) {
+        Some(text) => text.into_owned(),
+        // JSON that is no text, or holds half a surrogate pair.
+        None => String::from_utf8_lossy(json).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_told_by_its_text() {
+        assert_eq!(text(br#""a\nb \u00e9""#), "a\nb é");
+        assert_eq!(text(br#"{"type":"thinking","thinking":"so","thinkingSignature":"x"}"#), "so");
+        assert_eq!(text(br#"{"command":"ls"}"#), r#"{"command":"ls"}"#);
+        assert_eq!(text(br#""half \ud83d""#), r#""half \ud83d""#);
+    }
+
+    #[test]
+    fn what_is_shown_is_one_line_and_cut_at_characters() {
+        let mut preview = Preview::default();
+        preview.add(" \n one\ttwo");
+        preview.add(&"日本語".repeat(40_000));
+        assert_eq!(preview.begins[0], "one two");
+        assert_eq!(preview.begins[1].chars().count(), SHOWN + 1);
+        assert!(preview.sample.len() <= OF_ONE + 10);
+    }
+}

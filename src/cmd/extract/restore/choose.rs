@@ -1,0 +1,130 @@
+//! Which values a restore means: an entry by its id or how that begins, keys by a part of them.
+
+use std::collections::{BTreeSet, HashMap};
+
+use anyhow::bail;
+
+use crate::cmd::extract::read::{Live, Read};
+use crate::cmd::extract::source::Source;
+use crate::store::extracted::Record;
+
+/// In an entry's place: every one.
+pub const ALL: &str = "all";
+
+/// Entries that an error lists.
+const LISTED: usize = 20;
+
+/// The values, those of an entry together.
+///
+/// # Errors
+/// An entry that is not there, or of which nothing is extracted; a key that none of its values
+/// has.
+pub fn choose(
+    source: &Source,
+    read: &Read,
+    entry: &str,
+    keys: &[String],
+) -> anyhow::Result<Vec<Live>> {
+    let of_entries: Vec<&Live> = match entry {
+        ALL if read.live.is_empty() => {
+            bail!("nothing of {} is extracted", source.place().display())
+        }
+        ALL => read.live.iter().collect(),
+        entry => {
+            let id = unique(source, read, entry)?;
+            read.live.iter().filter(|live| live.entry == id).collect()
+        }
+    };
+    let mut chosen: Vec<Live> = Vec::new();
+    for live in &of_entries {
+        if keys.is_empty() || keys.iter().any(|asked| is(asked, &live.key)) {
+            chosen.push((*live).clone());
+        }
+    }
+    for asked in keys {
+        if !of_entries.iter().any(|live| is(asked, &live.key)) {
+            let there: BTreeSet<&str> = of_entries.iter().map(|live| live.key.as_str()).collect();
+            let there: Vec<&str> = there.into_iter().collect();
+            bail!("no extracted key of {entry} is `{asked}`; there are {}", there.join(", "));
+        }
+    }
+    // An id may stand in several rows.
+    let mut first = HashMap::new();
+    for live in &of_entries {
+        first.entry(live.entry.as_str()).or_insert(live.row);
+    }
+    chosen.sort_by_key(|live| (first.get(live.entry.as_str()).copied(), live.row));
+    Ok(chosen)
+}
+
+/// Whether a key is meant: the whole of it, its beginning, or parts of it that follow each
+/// other (`content`, `details`).
+fn is(asked: &str, key: &str) -> bool {
+    key.starts_with(asked) || format!(".{key}.").contains(&format!(".{asked}."))
+}
+
+/// The id of the entry that is meant.
+fn unique<'a>(source: &Source, read: &'a Read, entry: &str) -> anyhow::Result<&'a str> {
+    let ids: BTreeSet<&str> = read.live.iter().map(|live| live.entry.as_str()).collect();
+    if let Some(id) = ids.get(entry) {
+        return Ok(id);
+    }
+    let begin: Vec<&str> =
+        ids.iter().copied().filter(|id| !entry.is_empty() && id.starts_with(entry)).collect();
+    match begin.as_slice() {
+        [id] => return Ok(id),
+        [] => {}
+        several => bail!("several entries begin with `{entry}`: {}", listed(several)),
+    }
+    let ids: Vec<&str> = ids.into_iter().collect();
+    let there = match ids.as_slice() {
+        [] => "nothing of this session is extracted".to_owned(),
+        ids => format!("extracted are {}", listed(ids)),
+    };
+    let ever: Vec<&str> = read
+        .ledger
+        .of_entry(entry)
+        .into_iter()
+        .filter_map(|record| match record {
+            Record::Extract { key, .. } => Some(key.as_str()),
+            Record::Restore { .. } => None,
+        })
+        .collect();
+    let known = read.entries.iter().any(|known| known.id == entry);
+    match (ever.as_slice(), known) {
+        ([_, ..], true) => bail!(
+            "the placeholders of {entry} ({}) are no longer in {}: they were restored, or something else was written there; {there}",
+            ever.join(", "),
+            source.place().display()
+        ),
+        ([_, ..], false) => bail!("{entry} is no longer in {}; {there}", source.place().display()),
+        ([], true) => bail!("nothing of {entry} is extracted; {there}"),
+        ([], false) => {
+            bail!("there is no entry {entry} in {}; {there}", source.place().display())
+        }
+    }
+}
+
+fn listed(ids: &[&str]) -> String {
+    let shown = ids.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");
+    match ids.len().saturating_sub(LISTED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_meant_by_a_part_of_it() {
+        let key = "message.content.0.text";
+        for asked in ["message.content.0.text", "message.con", "content", "text", "content.0"] {
+            assert!(is(asked, key), "{asked}");
+        }
+        for asked in ["ontent", "output", "content.1", "content.0.te"] {
+            assert!(!is(asked, key), "{asked}");
+        }
+    }
+}

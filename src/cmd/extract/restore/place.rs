@@ -1,0 +1,130 @@
+//! Back into the session's file.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use memchr::memmem;
+
+use super::{answer, choose, content, log, noted};
+use crate::clock::Time;
+use crate::cmd::extract::read::{self, Live, Read};
+use crate::cmd::extract::source::Source;
+use crate::extract::edit;
+use crate::extract::restore::{self, Answer};
+use crate::settings::ExtractSettings;
+use crate::store::sessions::Refused;
+
+/// An entry that is as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed {
+    /// What the seed answers.
+    pub answer: Answer,
+    /// The call that asked for it was redacted.
+    pub redacted: bool,
+}
+
+/// Puts what was extracted of an entry, or of every one, back into the session's file. Without
+/// `unmarked`, the entry says when, and calls that asked for it are redacted as the settings say.
+///
+/// # Errors
+/// An entry or key that is not there, content that is damaged; a [`Refused`], to be downcast
+/// to. Nothing was changed then.
+pub fn in_place(
+    source: &Source,
+    settings: &ExtractSettings,
+    now: Time,
+    entry: &str,
+    keys: &[String],
+    unmarked: bool,
+) -> anyhow::Result<Vec<Placed>> {
+    let _held = source.extracted.hold()?;
+    let read = read::session(source)?;
+    let chosen = choose::choose(source, &read, entry, keys)?;
+    // What is damaged is told before anything is touched; it is not kept in memory.
+    for live in &chosen {
+        content(source, live)?;
+    }
+    let redact = !unmarked && !settings.keep_purge_control_calls;
+    let asked = if redact { calls(source, &chosen)? } else { BTreeMap::new() };
+    let redacted: BTreeSet<&str> = asked.values().flatten().map(String::as_str).collect();
+    let of_entries = || chosen.chunk_by(|a, b| a.entry == b.entry);
+    let is_redacted = |live: &[Live]| live.first().is_some_and(|l| redacted.contains(&*l.entry));
+    let records: Vec<_> = of_entries().map(|live| noted(live, now, is_redacted(live))).collect();
+    let mut by_row: BTreeMap<u64, Vec<&Live>> = BTreeMap::new();
+    for live in &chosen {
+        by_row.entry(live.row).or_default().push(live);
+    }
+    let work = Work { source, read: &read, by_row, asked: &asked, moved: Cell::new(false) };
+    let at = (!unmarked).then_some(now);
+    let edited =
+        source.file.edit(read.stamp, &mut || source.extracted.add(&records), &mut |row, line| {
+            work.row(row, line, at)
+        });
+    match edited {
+        Err(Refused::Io(_)) if work.moved.get() => {
+            return Err(Refused::Changed(source.path.display().to_string()).into());
+        }
+        other => other?,
+    }
+    let mut placed = Vec::new();
+    for live in of_entries() {
+        let redacted = is_redacted(live);
+        log(source, live, redacted);
+        placed.push(Placed { answer: answer(&read, live), redacted });
+    }
+    Ok(placed)
+}
+
+/// The rows that hold calls which asked for these entries, and which entries.
+fn calls(source: &Source, chosen: &[Live]) -> io::Result<BTreeMap<u64, Vec<String>>> {
+    let entries: BTreeSet<&str> = chosen.iter().map(|live| live.entry.as_str()).collect();
+    let mut found: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    source.file.rows(&mut |row, line| {
+        if memmem::find(line, b"restore").is_some() {
+            for entry in entries.iter().filter(|e| memmem::find(line, e.as_bytes()).is_some()) {
+                if restore::redacted(line, entry).is_some_and(|new| new != line) {
+                    found.entry(row).or_default().push((*entry).to_owned());
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+struct Work<'a> {
+    source: &'a Source,
+    read: &'a Read,
+    by_row: BTreeMap<u64, Vec<&'a Live>>,
+    asked: &'a BTreeMap<u64, Vec<String>>,
+    moved: Cell<bool>,
+}
+
+impl Work<'_> {
+    fn row(&self, row: u64, line: &[u8], at: Option<Time>) -> io::Result<Option<Vec<u8>>> {
+        let mut new = None;
+        let mut values = Vec::new();
+        for live in self.by_row.get(&row).into_iter().flatten() {
+            let there = edit::locate(line, &live.key).map(|span| span.of(line));
+            let ours = |json| self.read.ledger.placeholder(&live.entry, &live.key, json);
+            if there.and_then(ours).is_none() {
+                return Err(self.is_moved());
+            }
+            values.push((live.key.clone(), self.source.extracted.get(&live.object)?));
+        }
+        if !values.is_empty() {
+            new = Some(restore::row(line, &values, at).map_err(|_| self.is_moved())?);
+        }
+        for entry in self.asked.get(&row).into_iter().flatten() {
+            let current = new.as_deref().unwrap_or(line);
+            new = restore::redacted(current, entry).or(new);
+        }
+        Ok(new)
+    }
+
+    fn is_moved(&self) -> io::Error {
+        self.moved.set(true);
+        io::Error::other("it is not what was read")
+    }
+}

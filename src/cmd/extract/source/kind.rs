@@ -1,0 +1,136 @@
+//! Whose session a file holds, by what is in it: names tell nothing.
+
+use std::fs::OpenOptions;
+use std::io::{self, BufRead as _, BufReader};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use anyhow::{Context as _, bail, ensure};
+
+use crate::store::atomic;
+use crate::store::sessions::{Jsonl, Refused, SessionFile, Stamp};
+use crate::transcript::dialect;
+use crate::transcript::line::Lines;
+use crate::transcript::span::{self, Field};
+
+/// How every SQLite database begins.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+
+/// Rows that are looked at: a session says whose it is in its first ones.
+const ROWS: u64 = 1_000;
+
+/// Whose session it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// JSONL of pi, or of `OpenClaw` up to 2026.7.1.
+    Jsonl,
+    /// A database of `OpenClaw` from 2026.7.2 on.
+    Database,
+    /// Claude Code's: never written.
+    Claude,
+}
+
+/// Whose session a file holds, and the id in pi's header.
+///
+/// # Errors
+/// A file that can't be read, or holds no session.
+pub fn of(path: &Path) -> anyhow::Result<(Kind, Option<String>)> {
+    let shown = || format!("{} can't be read", path.display());
+    let mut options = OpenOptions::new();
+    let file = options.read(true).custom_flags(atomic::NO_WAIT).open(path).with_context(shown)?;
+    let meta = file.metadata().with_context(shown)?;
+    ensure!(!meta.is_dir(), "{} is a folder; name a session's file in it", path.display());
+    ensure!(meta.is_file(), "{} is no file; name a session's", path.display());
+    ensure!(meta.len() > 0, "{} is empty: it holds no session", path.display());
+    let mut reader = BufReader::with_capacity(64 * 1024, file);
+    if reader.fill_buf().with_context(shown)?.starts_with(SQLITE) {
+        return Ok((Kind::Database, None));
+    }
+    let mut lines = Lines::new(reader);
+    let mut fields = Vec::new();
+    while let Some(line) = lines.next().with_context(shown)? {
+        if line.number == 1 && dialect::of_first_line(line.bytes).name() == "pi" {
+            let id = span::find(line.bytes, "id").and_then(span::plain).map(str::to_owned);
+            return Ok((Kind::Jsonl, id));
+        }
+        if let Some(kind) = of_row(line.bytes, &mut fields) {
+            return Ok((kind, None));
+        }
+        if line.number >= ROWS {
+            break;
+        }
+    }
+    bail!(
+        "{} is no session: none of its rows is one of pi, OpenClaw or Claude Code",
+        path.display()
+    )
+}
+
+/// Whose a row is, where it tells.
+fn of_row(line: &[u8], fields: &mut Vec<Field>) -> Option<Kind> {
+    span::fields(line, fields)?;
+    let has = |name: &str| span::get(line, fields, name).is_some();
+    if ["uuid", "sessionId", "leafUuid", "messageId"].into_iter().any(has) {
+        return Some(Kind::Claude);
+    }
+    (has("__id") || has("id") && has("type")).then_some(Kind::Jsonl)
+}
+
+/// A session of Claude Code: read, and never written.
+#[derive(Debug)]
+pub struct Untouched(pub Jsonl);
+
+impl SessionFile for Untouched {
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn rows(&self, each: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<Stamp> {
+        self.0.rows(each)
+    }
+
+    fn edit(
+        &self,
+        _: Stamp,
+        _: &mut dyn FnMut() -> io::Result<()>,
+        _: &mut dyn FnMut(u64, &[u8]) -> io::Result<Option<Vec<u8>>>,
+    ) -> Result<(), Refused> {
+        Err(Refused::Unsupported(format!(
+            "{}: a session of Claude Code is never changed; `extract run` makes a new one of it, `surgery undo` takes that back, and `extract restore` without --in-place prints what was extracted",
+            self.path().display()
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_known_by_what_is_in_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.jsonl");
+        let kind = |text: &str| {
+            fs::write(&path, text).unwrap();
+            of(&path).map_err(|e| e.to_string())
+        };
+        let header = "{\"type\":\"session\",\"version\":3,\"id\":\"u1\",\"cwd\":\"/w\"}\n";
+        assert_eq!(kind(header), Ok((Kind::Jsonl, Some("u1".to_owned()))));
+        assert_eq!(kind("{\"type\":\"tool_result\",\"__id\":\"a\"}\n"), Ok((Kind::Jsonl, None)));
+        assert_eq!(kind("\nno JSON\n{\"type\":\"user\",\"id\":\"a\"}"), Ok((Kind::Jsonl, None)));
+        for row in [
+            "{\"type\":\"mode\",\"mode\":\"normal\",\"sessionId\":\"s\"}\n",
+            "{\"parentUuid\":null,\"type\":\"user\",\"uuid\":\"u\"}\n",
+        ] {
+            assert_eq!(kind(row), Ok((Kind::Claude, None)), "{row}");
+        }
+        assert_eq!(kind("SQLite format 3\0rest"), Ok((Kind::Database, None)));
+        assert!(kind("").unwrap_err().contains("is empty"));
+        assert!(kind("words\n{\"a\":1}\n").unwrap_err().contains("is no session"));
+        assert!(of(dir.path()).unwrap_err().to_string().contains("is a folder"));
+        assert!(of(&dir.path().join("gone")).unwrap_err().to_string().contains("gone"));
+    }
+}

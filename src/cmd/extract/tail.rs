@@ -1,0 +1,152 @@
+//! The last rows of a session: when it was written, and what its texts weigh in tokens.
+
+use std::collections::VecDeque;
+
+use crate::clock::Time;
+use crate::tokens::{Calibration, Counter};
+use crate::transcript::dialect::{Dialect, Kind, Scratch};
+use crate::transcript::rows::Rows;
+use crate::transcript::span;
+
+/// Bytes of rows that are kept.
+const KEPT: usize = 512 * 1024;
+
+/// The last rows.
+#[derive(Debug, Default)]
+pub struct Tail {
+    rows: Rows,
+    numbers: VecDeque<u64>,
+}
+
+impl Tail {
+    /// Takes the next row.
+    pub fn push(&mut self, row: u64, line: &[u8]) {
+        if line.len() > KEPT {
+            // What came before says nothing of what comes behind so long a row.
+            self.rows.clear();
+            self.numbers.clear();
+            return;
+        }
+        if self.rows.bytes.len() + line.len() > 2 * KEPT {
+            self.cut();
+        }
+        self.rows.push(line);
+        self.numbers.push_back(row);
+    }
+
+    /// Leaves [`KEPT`] bytes at most.
+    fn cut(&mut self) {
+        let from = self.rows.bytes.len().saturating_sub(KEPT);
+        let gone = self.rows.ends.partition_point(|end| *end <= from);
+        let begin = gone.checked_sub(1).map_or(0, |last| self.rows.ends[last]);
+        self.rows.bytes.drain(..begin);
+        self.rows.ends.drain(..gone);
+        self.numbers.drain(..gone);
+        for end in &mut self.rows.ends {
+            *end -= begin;
+        }
+    }
+
+    /// When the last row that says so was written.
+    pub fn last(&self) -> Option<Time> {
+        let lines: Vec<&[u8]> = self.rows.iter().collect();
+        lines.iter().rev().find_map(|line| {
+            let at = span::plain(span::find(line, "timestamp")?)?;
+            Some(chrono::DateTime::parse_from_rfc3339(at).ok()?.to_utc())
+        })
+    }
+
+    /// What a counted token is worth in the session's own, by what its responses used: rows in
+    /// the context between the first response and the last.
+    pub fn calibration(
+        &self,
+        dialect: &dyn Dialect,
+        counter: &Counter,
+        in_context: &dyn Fn(u64) -> bool,
+    ) -> Calibration {
+        let mut scratch = Scratch::default();
+        let (mut first, mut last) = (None, None);
+        let mut counted = 0;
+        for (number, line) in self.numbers.iter().zip(self.rows.iter()) {
+            if !in_context(*number) {
+                continue;
+            }
+            let row = dialect.row(line, &mut scratch);
+            if row.kind == Kind::Boundary {
+                (first, last, counted) = (None, None, 0);
+                continue;
+            }
+            if first.is_some() {
+                let blocks = scratch.blocks().iter();
+                counted += blocks
+                    .map(|block| counter.of_block(block.kind, block.span.of(line)))
+                    .sum::<u64>();
+            }
+            if let Some(used) = row.used.filter(|used| *used > 0) {
+                match first {
+                    None => first = Some(used),
+                    Some(_) => last = Some((used, counted)),
+                }
+            }
+        }
+        match (first, last) {
+            (Some(first), Some((last, counted))) => {
+                Calibration::of(last.saturating_sub(first), counted)
+            }
+            _ => Calibration::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::dialect;
+
+    #[test]
+    fn the_last_rows_stay_whatever_their_lengths() {
+        let mut tail = Tail::default();
+        for n in 0..5_000_u64 {
+            tail.push(n, format!("{n} {}\n", "x".repeat((n % 700) as usize)).as_bytes());
+            assert!(tail.rows.bytes.len() <= 2 * KEPT);
+        }
+        let kept: Vec<(u64, &[u8])> = tail.numbers.iter().copied().zip(tail.rows.iter()).collect();
+        assert!(kept.len() > 1_000);
+        for (n, (number, line)) in (0..).zip(kept.iter().rev()) {
+            assert_eq!(*number, 4_999 - n);
+            assert!(line.starts_with(format!("{number} ").as_bytes()));
+        }
+        tail.push(5_000, &vec![b'x'; KEPT + 1]);
+        assert_eq!(tail.rows.iter().count(), 0);
+    }
+
+    #[test]
+    fn the_last_time_is_that_of_the_last_row_that_has_one() {
+        let mut tail = Tail::default();
+        assert_eq!(tail.last(), None);
+        tail.push(0, b"{\"timestamp\":\"2026-02-20T10:00:00.000Z\"}\n");
+        tail.push(1, b"{\"timestamp\":\"2026-02-20T12:00:00+01:00\"}\n");
+        tail.push(2, b"{\"timestamp\":17}\n");
+        tail.push(3, b"no JSON");
+        assert_eq!(tail.last().unwrap().to_rfc3339(), "2026-02-20T11:00:00+00:00");
+    }
+
+    #[test]
+    fn responses_say_what_a_token_is_worth() {
+        let words = "the quick brown fox ".repeat(400);
+        let answer = |text: &str, used: u64| {
+            format!(
+                r#"{{"type":"message","id":"a","message":{{"role":"assistant","content":[{{"type":"text","text":"{text}"}}],"usage":{{"input":{used},"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":{used}}}}}}}"#
+            )
+        };
+        let (pi, counter) = (dialect::named("pi").unwrap(), Counter::default());
+        let counted = counter.count(&words);
+        let mut tail = Tail::default();
+        tail.push(0, answer("x", 1_000).as_bytes());
+        tail.push(1, answer(&words, 1_000 + 2 * counted).as_bytes());
+        let factor = tail.calibration(pi, &counter, &|_| true).factor();
+        assert!((1.9..2.1).contains(&factor), "{factor}");
+        let none = tail.calibration(pi, &counter, &|row| row == 0);
+        assert_eq!(none, Calibration::default());
+    }
+}

@@ -1,0 +1,230 @@
+//! What the verbs of extraction print.
+
+use indicatif::HumanBytes;
+use serde_json::{Value, json};
+
+use super::preview::Preview;
+use super::run::{Done, Planned};
+use super::source::{self, Source};
+use crate::clock::Time;
+use crate::cmd::inscribe::count;
+use crate::extract::entry::Role;
+use crate::extract::rules::Stays;
+use crate::extract::when::{self, Verdict};
+use crate::policy::coach::grouped;
+
+/// Entries that a table shows; the rest is counted.
+const SHOWN: usize = 200;
+
+/// A session on a line.
+pub fn headline(source: &Source, entries: u64, messages: u64) -> String {
+    let kind = match source.kind {
+        source::Kind::Jsonl => "a file of pi or OpenClaw",
+        source::Kind::Database => "in a database of OpenClaw",
+        source::Kind::Claude => "Claude Code's",
+    };
+    format!(
+        "{} ({}), {kind}: {}\n{} entries, {} of them messages",
+        source.session,
+        source.agent,
+        source.place().display(),
+        grouped(entries),
+        grouped(messages)
+    )
+}
+
+/// A plan, for people.
+pub fn text(source: &Source, planned: &Planned, preview: &Preview, now: Time) -> String {
+    let plan = &planned.plan;
+    let mut lines = vec![headline(source, plan.entries, plan.messages), String::new()];
+    if !plan.items.is_empty() {
+        lines.extend(table(planned, preview));
+        if plan.items.len() > SHOWN {
+            lines.push(format!("and {} more; --json has all", plan.items.len() - SHOWN));
+        }
+        lines.push(String::new());
+    }
+    let stay: Vec<String> = plan
+        .stay
+        .iter()
+        .map(|(why, number)| format!("{} {}", grouped(*number), stays(*why)))
+        .collect();
+    if !stay.is_empty() {
+        lines.push(format!("stays: {}", stay.join(", ")));
+    }
+    if plan.items.is_empty() {
+        lines.push("nothing to extract".to_owned());
+        return lines.join("\n");
+    }
+    let (bytes, sent) = plan.bytes();
+    lines.push(format!(
+        "goes: {} of {}, {}; {} of it is in the context, about {} tokens of {} behind the first change",
+        count(plan.items.len(), "value"),
+        of_entries(entries(planned)),
+        HumanBytes(bytes),
+        HumanBytes(sent),
+        grouped(planned.look.saved),
+        grouped(planned.look.behind),
+    ));
+    lines.push(pays(planned, now));
+    lines.join("\n")
+}
+
+/// `1 entry`, `2 entries`.
+pub fn of_entries(number: usize) -> String {
+    if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
+}
+
+fn entries(planned: &Planned) -> usize {
+    planned.plan.items.chunk_by(|a, b| a.row == b.row).count()
+}
+
+/// The values that go, as a table.
+fn table(planned: &Planned, preview: &Preview) -> Vec<String> {
+    let head = ["line", "entry", "whose", "key", "size", "context", "begins"].map(str::to_owned);
+    let mut rows = vec![head];
+    for (item, begin) in planned.plan.items.iter().zip(&preview.begins).take(SHOWN) {
+        let entry = planned.read.entry(item.row);
+        rows.push([
+            (item.row + 1).to_string(),
+            item.entry.clone(),
+            item.tool.clone().unwrap_or_else(|| role(entry.map(|entry| entry.role)).to_owned()),
+            item.key.clone(),
+            HumanBytes((item.span.end - item.span.start) as u64).to_string(),
+            if item.sent { "yes" } else { "no" }.to_owned(),
+            begin.clone(),
+        ]);
+    }
+    let width = |n: usize| rows.iter().map(|row| row[n].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..6).map(width).collect();
+    let line = |row: &[String; 7]| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        format!("{}  {}", cells.collect::<Vec<_>>().join("  "), row[6]).trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+fn role(role: Option<Role>) -> &'static str {
+    match role {
+        Some(Role::User) => "user",
+        Some(Role::Assistant) => "assistant",
+        Some(Role::Tool) => "tool",
+        Some(Role::None) | None => "-",
+    }
+}
+
+/// Why values stay, behind their number.
+fn stays(why: Stays) -> &'static str {
+    match why {
+        Stays::Recent => "among the recent messages",
+        Stays::Short => "too short",
+        Stays::Type => "of a type that stays",
+        Stays::Said => "whose entry says so (_extractable)",
+        Stays::Restored => "restored not long ago",
+        Stays::Tool => "of protected tools",
+        Stays::First => "in the user's first message",
+        Stays::Turn => "in the agent's last turns",
+        Stays::Error => "errors",
+        Stays::Placeholder => "extracted already",
+        Stays::NoGain => "no longer than their placeholder",
+    }
+}
+
+/// When it pays.
+fn pays(planned: &Planned, now: Time) -> String {
+    let turns = when::break_even(planned.look.behind, planned.look.saved);
+    let turns = |ahead: &str| match turns {
+        Some(0) => format!("{ahead}pays at once"),
+        Some(1) => format!("{ahead}pays after 1 turn"),
+        Some(turns) => format!("{ahead}pays after {turns} turns"),
+        None => format!("{ahead}never pays: nothing leaves the context"),
+    };
+    let ago = planned.look.last.map(|last| now - last);
+    let age = ago.map_or_else(String::new, |age| {
+        let seconds = age.num_seconds().max(0);
+        match seconds {
+            0..120 => format!(" (the last row is {seconds} s old)"),
+            120..7_200 => format!(" (the last row is {} min old)", seconds / 60),
+            _ => format!(" (the last row is {} h old)", seconds / 3_600),
+        }
+    });
+    match planned.verdict {
+        Verdict::Nothing => {
+            "nothing of it leaves the context: only the file gets smaller".to_owned()
+        }
+        Verdict::Cold => format!("the prompt cache has expired{age}: pays at once"),
+        Verdict::Pays(_) | Verdict::Waits(_) | Verdict::Interval => {
+            turns(&format!("the prompt cache may be warm{age}: "))
+        }
+    }
+}
+
+/// A plan, for programs.
+pub fn json(source: &Source, planned: &Planned, preview: &Preview) -> Value {
+    let plan = &planned.plan;
+    let items: Vec<Value> = plan
+        .items
+        .iter()
+        .zip(&preview.begins)
+        .map(|(item, begins)| {
+            json!({
+                "line": item.row + 1,
+                "entry_id": item.entry,
+                "role": role(planned.read.entry(item.row).map(|entry| entry.role)),
+                "tool": item.tool,
+                "key": item.key,
+                "trigger": item.trigger.name(),
+                "bytes": item.span.end - item.span.start,
+                "in_context": item.sent,
+                "begins": begins,
+            })
+        })
+        .collect();
+    let (bytes, sent) = plan.bytes();
+    json!({
+        "session": source.session,
+        "agent": source.agent,
+        "kind": source.kind,
+        "file": source.place(),
+        "entries": plan.entries,
+        "messages": plan.messages,
+        "items": items,
+        "stay": plan.stay,
+        "bytes": bytes,
+        "bytes_in_context": sent,
+        "tokens": planned.look.saved,
+        "tokens_behind": planned.look.behind,
+        "pays_after": when::break_even(planned.look.behind, planned.look.saved),
+        "verdict": planned.verdict,
+    })
+}
+
+/// What was done, for people.
+pub fn done(source: &Source, done: &Done) -> String {
+    if done.values == 0 {
+        return format!("nothing to extract in {}; it is as it was", source.session);
+    }
+    format!(
+        "extracted {} of {} ({}) from {}, which got {} shorter\nback with: brain-guard extract restore {} ENTRY (extract context lists them)",
+        count(done.values as usize, "value"),
+        of_entries(done.entries as usize),
+        HumanBytes(done.bytes),
+        source.place().display(),
+        HumanBytes(done.freed),
+        source.session,
+    )
+}
+
+/// What was done, for programs.
+pub fn done_json(source: &Source, done: &Done) -> Value {
+    json!({
+        "session": source.session,
+        "agent": source.agent,
+        "file": source.place(),
+        "extracted": done.values > 0,
+        "values": done.values,
+        "entries": done.entries,
+        "bytes": done.bytes,
+        "freed": done.freed,
+    })
+}
