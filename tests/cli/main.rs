@@ -7,6 +7,7 @@
 
 mod account;
 mod doctor;
+mod extract;
 mod handmade;
 #[path = "../hook/harness.rs"]
 #[allow(dead_code, reason = "the hook's tests use the rest")]

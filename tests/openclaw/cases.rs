@@ -75,11 +75,14 @@ fn a_database_is_extracted_and_restored(client: &Client) {
     let before = client.messages(world.home(), ID);
     let original = events(&world);
     let file = World::of_a_file();
-    let mut plans = [world.planned(&world.place()), file.planned(file.file().to_str().expect("name"))];
+    let mut plans =
+        [world.planned(&world.place()), file.planned(file.file().to_str().expect("name"))];
     for plan in &mut plans {
         // Where it lies is another place, and the copy of what was said to the store.
         let plan = plan.as_object_mut().expect("plan");
-        plan.retain(|name, _| !["session", "path", "place", "file", "kind"].contains(&name.as_str()));
+        plan.retain(|name, _| {
+            !["session", "path", "place", "file", "kind"].contains(&name.as_str())
+        });
     }
     assert_eq!(plans[0], plans[1], "the same session is planned otherwise");
     let why = world.refused(&["run", &world.place()]);

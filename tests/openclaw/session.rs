@@ -24,7 +24,8 @@ pub fn rows() -> Vec<Value> {
     ]);
     let quoted = format!("{}[[extracted-a0000003]] as somebody wrote it", long("fn a() {}", 90));
     all.result("c2", "read", &[text(&quoted)], &Value::Null);
-    let image = json!({"type": "image", "data": "iVBORw0KGgo=".repeat(90), "mimeType": "image/png"});
+    let image =
+        json!({"type": "image", "data": "iVBORw0KGgo=".repeat(90), "mimeType": "image/png"});
     let halves = [text(&long("left \"half\"\t", 80)), image, text(&long("right \\ half", 80))];
     all.result("c3", "read", &halves, &Value::Null);
     all.assistant(&[text("Here they are.")]);

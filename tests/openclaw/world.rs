@@ -45,7 +45,11 @@ impl World {
         let said = client.doctor(self.home(), "import");
         let totals = &said["totals"];
         let events = session::rows().len();
-        assert_eq!((&totals["issues"], &totals["importedTranscriptEvents"]), (&json!(0), &json!(events)), "{said}");
+        assert_eq!(
+            (&totals["issues"], &totals["importedTranscriptEvents"]),
+            (&json!(0), &json!(events)),
+            "{said}"
+        );
     }
 
     /// The home of the user.

@@ -1,0 +1,109 @@
+//! Bad input: a clear word, exit code 1, nothing changed.
+
+use std::fs::{self, File};
+use std::time::SystemTime;
+
+use serde_json::json;
+
+use super::world::{ID, World, plain};
+
+#[test]
+fn what_is_no_session() {
+    let world = World::new();
+    let path = world.file();
+    let file = path.to_str().expect("utf-8");
+    assert!(world.refused(&["plan", file]).contains("there is no file"));
+    assert!(world.refused(&["plan", "3f0a9d1e"]).contains("no session 3f0a9d1e; looked in"));
+    assert!(world.refused(&["plan", "this"]).contains("CLAUDE_CODE_SESSION_ID"));
+    for (text, words) in [
+        ("", "is empty"),
+        ("\n\n", "is no session"),
+        ("words\n{\"a\":1}\n", "is no session"),
+        ("SQLite format 3\0 and no more", file),
+    ] {
+        world.write(text);
+        for verb in ["plan", "run"] {
+            let why = world.refused(&[verb, file]);
+            assert!(why.contains(words), "{text:?}: {why}");
+        }
+    }
+    let folder = path.parent().expect("folder").to_str().expect("utf-8");
+    assert!(world.refused(&["run", folder]).contains("is a folder; name a session's file"));
+    world.write(&plain().text());
+    assert!(world.refused(&["run", file, "--type", "toolresult"]).contains("toolresult"));
+    assert!(world.refused(&["run", file, "--out", "/x"]).contains("edited in place"));
+    assert!(world.refused(&["run", &format!("{file}:x")]).contains(file));
+    let usage = world.run(&["restore", file, "aa000003", "--unmarked"]);
+    assert_eq!(usage.code, Some(2), "{usage:?}");
+}
+
+#[test]
+fn several_sessions_that_begin_so() {
+    let world = World::of(&plain().text());
+    let twin = world.file().with_file_name("3f0a9d1e-0000-4000-8000-000000000002.jsonl");
+    world.put(&twin, &plain().text());
+    let why = world.refused(&["plan", "3f0a9d1e"]);
+    assert!(why.contains(ID) && why.contains("000000000002"), "{why}");
+    assert_eq!(world.json(&["plan", ID])["session"], ID);
+    // pi's files have their time ahead of the id.
+    let pi =
+        world.hook.home.join(".pi/agent/sessions/--w--/2026-02-20T10-00-00-000Z_77777777-x.jsonl");
+    world.put(&pi, &plain().text().replace(ID, "77777777-x"));
+    let plan = world.json(&["plan", "7777"]);
+    assert_eq!((&plan["session"], &plan["agent"]), (&"77777777-x".into(), &"pi".into()));
+}
+
+#[test]
+fn a_session_before_version_3() {
+    let world = World::new();
+    let old = json!({ "type": "session", "id": ID, "timestamp": "2026-02-20T10:00:00.000Z", "cwd": "/w" });
+    let rows: String = plain().text().lines().skip(1).map(|line| format!("{line}\n")).collect();
+    world.write(&format!("{old}\n{rows}"));
+    let why = world.refused(&["run", ID]);
+    assert!(why.contains("version 1, not 3") && why.contains("open it once"), "{why}");
+}
+
+#[test]
+fn a_session_that_is_in_use() {
+    let world = World::of(&plain().text());
+    let file = File::options().append(true).open(world.file()).expect("session");
+    file.set_modified(SystemTime::now()).expect("time");
+    drop(file);
+    let why = world.refused(&["run", ID]);
+    assert!(why.contains("was written") && why.contains("try again"), "{why}");
+    world.write(&plain().text());
+    // Held open by a process that may write it.
+    let held = File::options().append(true).open(world.file()).expect("session");
+    let why = world.refused(&["run", ID]);
+    assert!(why.contains(&format!("process {}", std::process::id())), "{why}");
+    drop(held);
+    let lock = world.file().with_extension("jsonl.lock");
+    let stat = fs::read_to_string("/proc/self/stat").expect("stat");
+    let start = stat.rsplit_once(')').expect("name").1.split_whitespace().nth(19).expect("start");
+    let started: u64 = start.parse().expect("number");
+    let held = json!({
+        "pid": std::process::id(), "createdAt": chrono::Utc::now().to_rfc3339(), "starttime": started,
+    });
+    fs::write(&lock, serde_json::to_string_pretty(&held).expect("JSON")).expect("lock");
+    let why = world.refused(&["run", ID]);
+    assert!(why.contains(&std::process::id().to_string()), "{why}");
+    fs::remove_file(&lock).expect("lock");
+    assert_eq!(world.extracts(&[]), 2);
+    assert!(!lock.exists());
+}
+
+#[test]
+fn a_session_of_claude_code_stays_as_it_is() {
+    let world = World::new();
+    let id = "7c41b2aa-0000-4000-8000-000000000002";
+    let row = json!({
+        "parentUuid": null, "isSidechain": false, "type": "user", "uuid": "u1", "sessionId": id,
+        "message": { "role": "user", "content": "go" }, "timestamp": "2026-03-19T10:00:00.000Z",
+    });
+    let path = world.hook.home.join(".claude/projects/-p").join(format!("{id}.jsonl"));
+    world.put(&path, &format!("{row}\n"));
+    assert_eq!(world.json(&["plan", id])["kind"], "claude");
+    let why = world.refused(&["set-extractable", id, "u1", "false"]);
+    assert!(why.contains("never changed"), "{why}");
+    assert_eq!(fs::read_to_string(&path).expect("session"), format!("{row}\n"));
+}

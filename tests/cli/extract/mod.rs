@@ -1,0 +1,8 @@
+//! `extract` on session files, as pi and `OpenClaw` write them and as the seed draws them.
+
+mod input;
+mod lifecycle;
+mod plan;
+mod restore;
+mod rules;
+mod world;

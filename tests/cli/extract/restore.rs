@@ -1,0 +1,133 @@
+//! `extract restore` where it can't do what is asked, and what counts as a placeholder.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::world::{ID, Talk, World, long, plain};
+
+#[test]
+fn output_alters_nothing_but_the_ledger() {
+    let world = World::of(&plain().text());
+    world.done(&["run", ID]);
+    let before = world.text();
+    let text = long("found", 4_000);
+    assert_eq!(world.done(&["restore", ID, "aa000003", "--key", "text"]), text.clone() + "\n");
+    let both = world.done(&["restore", ID, "aa0000"]);
+    for part in ["## aa000003 message.content.0.text\n", "## aa000003 message.details.aggregated\n"]
+    {
+        assert!(both.contains(part), "{both}");
+    }
+    let told = world.json(&["restore", ID, "aa000003", "--key", "details"]);
+    assert_eq!(told["texts"]["message.details.aggregated"], text.as_str());
+    assert_eq!(told["keys_restored"], json!(["message.details.aggregated"]));
+    assert!(told["previous_restored_at"].is_string());
+    assert_eq!(world.text(), before);
+    // It is still extracted.
+    assert_eq!(world.extracts(&[]), 0);
+}
+
+#[test]
+fn what_is_not_extracted_is_named() {
+    let world = World::of(&plain().text());
+    let nothing = world.refused(&["restore", ID, "all"]);
+    assert!(nothing.contains("nothing of") && nothing.contains("is extracted"), "{nothing}");
+    world.done(&["run", ID]);
+    for (entry, words) in [
+        ("zz", vec!["there is no entry zz", "extracted are aa000003"]),
+        ("aa000005", vec!["nothing of aa000005 is extracted", "extracted are aa000003"]),
+        ("", vec!["there is no entry"]),
+    ] {
+        let why = world.refused(&["restore", ID, entry]);
+        assert!(words.iter().all(|word| why.contains(word)), "{entry}: {why}");
+    }
+    let why = world.refused(&["restore", ID, "aa000003", "--key", "output"]);
+    assert!(why.contains("`output`") && why.contains("message.content.0.text"), "{why}");
+    let why = world.refused(&["restore", "7777", "aa000003"]);
+    assert!(why.contains("no session 7777") && why.contains(".openclaw/agents"), "{why}");
+}
+
+#[test]
+fn a_placeholder_that_was_written_over_is_no_placeholder() {
+    let world = World::of(&plain().text());
+    world.done(&["run", ID]);
+    let mut row = world.row("aa000003");
+    row["message"]["content"][0]["text"] = "[[extracted-aa000003]] mine".into();
+    row["message"]["details"] = Value::Null;
+    world.set("aa000003", "message", row["message"].clone());
+    let why = world.refused(&["restore", ID, "aa000003", "--in-place"]);
+    assert!(why.contains("no longer in") && why.contains("message.content.0.text"), "{why}");
+}
+
+#[test]
+fn damaged_and_lost_content_is_told_before_anything_changes() {
+    for damage in [true, false] {
+        let world = World::of(&plain().text());
+        world.done(&["run", ID]);
+        let objects: Vec<_> = world
+            .kept()
+            .into_keys()
+            .filter(|path| path.components().any(|part| part.as_os_str() == "objects"))
+            .filter(|path| !path.ends_with(".lock"))
+            .collect();
+        // Both values are the same text: one object.
+        assert_eq!(objects.len(), 1, "{objects:?}");
+        if damage {
+            fs::write(&objects[0], "\"another\"").expect("damage");
+        } else {
+            fs::remove_file(&objects[0]).expect("loss");
+        }
+        for args in [vec!["restore", ID, "aa000003"], vec!["restore", ID, "all", "--in-place"]] {
+            let why = world.refused(&args);
+            assert!(why.contains("message.content.0.text of aa000003 can't be restored"), "{why}");
+            let word = if damage { "damaged" } else { "gone" };
+            assert!(
+                why.contains(word) && why.contains(objects[0].to_str().expect("utf-8")),
+                "{why}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_looks_like_a_placeholder_is_text() {
+    let quoted = format!("[[extracted-aa000003]] {}", long("quoted", 2_000));
+    let talk = Talk::new().user("look").exec(&quoted).user(&quoted).answer("seen");
+    let before = talk.user("a").answer("b").user("c").answer("d").text();
+    let world = World::of(&before);
+    // Texts of that kind are extracted as any other.
+    assert_eq!(world.extracts(&["--type", "tool_result,user"]), 3);
+    world.done(&["restore", ID, "aa000003", "--in-place", "--unmarked"]);
+    assert_eq!(world.row("aa000003")["message"]["content"][0]["text"], quoted.as_str());
+    // A user who quotes a live placeholder to the letter keeps his words.
+    let world = World::of(&plain().text());
+    world.done(&["run", ID]);
+    let live = world.row("aa000003")["message"]["content"][0]["text"].clone();
+    let mut text = world.text();
+    for row in
+        [json!({ "role": "user", "content": live }), json!({ "role": "user", "content": "b" })]
+    {
+        let id = format!("bb{:06}", text.len());
+        let row = json!({ "type": "message", "id": id, "parentId": "aa000008", "message": row });
+        text += &format!("{row}\n");
+    }
+    world.write(&text);
+    world.done(&["restore", ID, "all", "--in-place"]);
+    let rows = world.rows();
+    assert_eq!(rows[rows.len() - 2]["message"]["content"], live);
+    assert_eq!(
+        world.row("aa000003")["message"]["content"][0]["text"],
+        long("found", 4_000).as_str()
+    );
+}
+
+#[test]
+fn a_session_that_was_put_aside_is_still_known() {
+    let world = World::of(&plain().text());
+    world.done(&["run", ID]);
+    let moved = world.hook.project.join("moved.jsonl");
+    fs::rename(world.file(), &moved).expect("move");
+    let why = world.run(&["restore", ID, "aa000003"]);
+    assert_eq!(why.code, Some(1));
+    assert!(why.stderr.contains("there is no file") && why.stderr.contains(ID), "{why:?}");
+}

@@ -1,0 +1,227 @@
+//! A user with sessions where `OpenClaw` keeps them.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::harness::{Answer, Hook};
+
+/// The session that most tests are about.
+pub const ID: &str = "3f0a9d1e-0000-4000-8000-000000000001";
+
+/// A user.
+pub struct World {
+    pub hook: Hook,
+}
+
+impl World {
+    /// Outside of every session.
+    pub fn new() -> Self {
+        let mut hook = Hook::of(ID);
+        for name in ["CLAUDECODE", "CLAUDE_PID", "CLAUDE_CODE_SESSION_ID", "BRAIN_GUARD_MOD"] {
+            hook.set(name, "");
+        }
+        Self { hook }
+    }
+
+    /// With a session of these rows.
+    pub fn of(text: &str) -> Self {
+        let world = Self::new();
+        world.write(text);
+        world
+    }
+
+    /// The session's file.
+    pub fn file(&self) -> PathBuf {
+        self.hook.home.join(".openclaw/agents/main/sessions").join(format!("{ID}.jsonl"))
+    }
+
+    /// Writes it, as if nobody had been at it for two hours.
+    pub fn write(&self, text: &str) {
+        self.put(&self.file(), text);
+    }
+
+    pub fn put(&self, path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().expect("folder")).expect("folder");
+        fs::write(path, text).expect("session");
+        let file = File::options().append(true).open(path).expect("session");
+        file.set_modified(SystemTime::now() - Duration::from_secs(7_200)).expect("time");
+    }
+
+    /// Its bytes.
+    pub fn text(&self) -> String {
+        fs::read_to_string(self.file()).expect("session")
+    }
+
+    /// Its rows.
+    pub fn rows(&self) -> Vec<Value> {
+        self.text().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+
+    /// The row of an entry.
+    pub fn row(&self, id: &str) -> Value {
+        let is = |row: &Value| row["id"] == id || row["__id"] == id;
+        self.rows().into_iter().find(is).unwrap_or_else(|| panic!("no entry {id}"))
+    }
+
+    /// What the store has of extraction: path and digest.
+    pub fn kept(&self) -> BTreeMap<PathBuf, String> {
+        files(&self.hook.home.join(".local/share/brain-guard/extracted"))
+    }
+
+    /// Runs a verb.
+    pub fn run(&self, args: &[&str]) -> Answer {
+        self.hook.raw(&[&["extract"], args].concat(), b"")
+    }
+
+    /// Runs a verb that must do.
+    pub fn done(&self, args: &[&str]) -> String {
+        let answer = self.run(args);
+        assert_eq!(answer.code, Some(0), "{args:?}: {answer:?}");
+        answer.stdout
+    }
+
+    /// The same with `--json`.
+    pub fn json(&self, args: &[&str]) -> Value {
+        let text = self.done(&[args, &["--json"]].concat());
+        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
+    }
+
+    /// Runs a verb that must be refused; returns why. Nothing is changed by it.
+    pub fn refused(&self, args: &[&str]) -> String {
+        let before = files(&self.hook.home.join(".openclaw"));
+        let kept = self.kept();
+        let answer = self.run(args);
+        assert_eq!((answer.code, answer.stdout.as_str()), (Some(1), ""), "{args:?}: {answer:?}");
+        assert!(answer.stderr.starts_with("brain-guard: "), "{args:?}: {answer:?}");
+        assert_eq!(files(&self.hook.home.join(".openclaw")), before, "{args:?}");
+        let ours = |kept: BTreeMap<PathBuf, String>| -> Vec<_> {
+            kept.into_iter().filter(|(path, _)| !path.ends_with(".lock")).collect()
+        };
+        assert_eq!(ours(self.kept()), ours(kept), "{args:?}");
+        answer.stderr
+    }
+
+    /// How many values a run takes out.
+    pub fn extracts(&self, args: &[&str]) -> u64 {
+        let told = self.json(&[&["run", ID], args].concat());
+        told["values"].as_u64().expect("values")
+    }
+
+    /// Sets a field of an entry.
+    pub fn set(&self, id: &str, name: &str, value: Value) {
+        let rows = self.rows().into_iter().map(|mut row| {
+            if row["id"] == id || row["__id"] == id {
+                row[name] = value.clone();
+            }
+            format!("{row}\n")
+        });
+        let text: String = rows.collect();
+        self.write(&text);
+    }
+}
+
+/// Everything below a folder: path and digest.
+pub fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            all.extend(files(&path));
+        } else {
+            let digest = Sha256::digest(fs::read(&path).expect("file"));
+            all.insert(path, format!("{digest:x}"));
+        }
+    }
+    all
+}
+
+/// A text of so many characters that says what it is.
+pub fn long(what: &str, characters: usize) -> String {
+    let text = format!("{what} the quick brown fox jumps over it ");
+    text.chars().cycle().take(characters).collect()
+}
+
+/// A session of pi, row by row.
+pub struct Talk {
+    rows: Vec<Value>,
+}
+
+impl Talk {
+    pub fn new() -> Self {
+        let header = json!({
+            "type": "session", "version": 3, "id": ID, "timestamp": "2026-02-20T10:00:00.000Z",
+            "cwd": "/w",
+        });
+        Self { rows: vec![header] }
+    }
+
+    /// Adds a row behind the last one; its id is `aa` and its number.
+    pub fn row(mut self, mut row: Value) -> Self {
+        let number = self.rows.len();
+        let parent = self.rows.last().and_then(|row| row.get("id").cloned());
+        row["id"] = format!("aa{number:06}").into();
+        if row.get("parentId").is_none() {
+            row["parentId"] = if number == 1 { Value::Null } else { parent.into() };
+        }
+        row["timestamp"] = format!("2026-02-20T10:{number:02}:00.000Z").into();
+        self.rows.push(row);
+        self
+    }
+
+    pub fn message(self, message: Value) -> Self {
+        self.row(json!({ "type": "message", "message": message }))
+    }
+
+    pub fn user(self, text: &str) -> Self {
+        self.message(json!({ "role": "user", "content": text }))
+    }
+
+    pub fn assistant(self, content: Value) -> Self {
+        self.message(json!({
+            "role": "assistant", "content": content, "provider": "anthropic",
+            "usage": { "input": 1, "output": 2, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 3 },
+            "stopReason": "stop",
+        }))
+    }
+
+    pub fn answer(self, text: &str) -> Self {
+        self.assistant(json!([{ "type": "text", "text": text }]))
+    }
+
+    /// A call and what it gave: two rows.
+    pub fn tool(self, name: &str, result: Value, details: Value) -> Self {
+        let id = format!("call_{}", self.rows.len());
+        let call = json!([{ "type": "toolCall", "id": id, "name": name, "arguments": { "n": 1 } }]);
+        self.assistant(call).message(json!({
+            "role": "toolResult", "toolCallId": id, "toolName": name, "content": result,
+            "details": details, "isError": false,
+        }))
+    }
+
+    /// The same with one text, kept twice.
+    pub fn exec(self, text: &str) -> Self {
+        let result = json!([{ "type": "text", "text": text }]);
+        self.tool("exec", result, json!({ "aggregated": text }))
+    }
+
+    pub fn text(&self) -> String {
+        self.rows.iter().map(|row| format!("{row}\n")).collect()
+    }
+}
+
+/// A talk with one long result, `aa000003`, and enough behind it.
+pub fn plain() -> Talk {
+    Talk::new()
+        .user("look")
+        .exec(&long("found", 4_000))
+        .answer("seen")
+        .user("and now?")
+        .answer("this")
+        .user("so?")
+        .answer("that")
+}
