@@ -98,3 +98,6 @@ impl Item {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -122,21 +122,25 @@ pub fn positions(entries: &[Entry]) -> Vec<Position> {
     let begins = entries.iter().position(|entry| entry.in_context).unwrap_or(0);
     let first = entries.iter().position(|entry| entry.role == Role::User);
     let (mut from_end, mut turns, mut begun) = (0, 0, false);
+    // A prompt was met that nobody has answered.
+    let mut waits = false;
     let mut all = Vec::with_capacity(entries.len());
     for (n, entry) in entries.iter().enumerate().rev() {
-        all.push(Position { from_end, first: first == Some(n), turns });
         let counts = entry.in_context || n < begins;
-        if !counts || entry.continues {
-            continue;
+        if counts && matches!(entry.role, Role::Assistant | Role::Tool) {
+            turns += u32::from(waits);
+            (begun, waits) = (true, false);
         }
-        from_end += u32::from(entry.role != Role::None);
-        match entry.role {
-            // Nobody has begun yet: what comes is the last turn.
-            Role::User if !begun => (turns, begun) = (1, true),
-            Role::Assistant => (turns, begun) = (turns + 1, true),
-            _ => {}
+        all.push(Position { from_end, first: first == Some(n), turns });
+        if counts && !entry.continues {
+            from_end += u32::from(entry.role != Role::None);
+            turns += u32::from(entry.role == Role::Assistant);
+            waits |= entry.role == Role::User && !begun;
         }
     }
     all.reverse();
     all
 }
+
+#[cfg(test)]
+mod tests;

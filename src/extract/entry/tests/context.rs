@@ -1,0 +1,72 @@
+//! Which entries are in the model's context.
+
+use super::*;
+use crate::transcript::fixtures::RECORDED;
+
+fn in_context(entries: &[Entry]) -> Vec<&str> {
+    entries.iter().filter(|entry| entry.in_context).map(|entry| entry.id.as_str()).collect()
+}
+
+/// Rows of pi: id, parent, and what else is in them.
+fn chain(rows: &[(&str, &str, &str)]) -> Vec<Entry> {
+    let lines = rows.iter().map(|(id, parent, more)| {
+        let parent = if *parent == "-" { "null".into() } else { format!("{parent:?}") };
+        let kind = if more.contains("\"type\"") { "" } else { r#""type":"message","# };
+        format!(r#"{{{kind}"id":"{id}","parentId":{parent}{more}}}"#) + "\n"
+    });
+    read(lines.collect::<String>().as_bytes())
+}
+
+#[test]
+fn a_branch_that_was_left_is_not_in_the_context() {
+    let entries =
+        chain(&[("a", "-", ""), ("b", "a", ""), ("c", "b", ""), ("d", "a", ""), ("e", "d", "")]);
+    assert_eq!(in_context(&entries), ["a", "d", "e"]);
+    let lost = chain(&[("a", "-", ""), ("b", "gone", ""), ("c", "b", "")]);
+    assert_eq!(in_context(&lost), ["b", "c"], "a parent that isn't there ends the context");
+    let round = chain(&[("a", "c", ""), ("b", "a", ""), ("c", "b", "")]);
+    assert_eq!(in_context(&round), ["a", "b", "c"]);
+}
+
+#[test]
+fn a_compaction_says_what_is_in_the_context() {
+    let rows = |kept: &'static str| {
+        [("a", "-", ""), ("b", "a", ""), ("c", "b", ""), ("k", "c", kept), ("d", "k", "")]
+    };
+    let kept = chain(&rows(r#","type":"compaction","firstKeptEntryId":"b""#));
+    assert_eq!(in_context(&kept), ["b", "c", "k", "d"]);
+    for none in [
+        r#","type":"compaction","firstKeptEntryId":"gone""#,
+        r#","type":"compaction""#,
+        r#","type":"reset""#,
+    ] {
+        assert_eq!(in_context(&chain(&rows(none))), ["k", "d"], "{none}");
+    }
+}
+
+#[test]
+fn an_id_that_two_rows_have_names_neither() {
+    let text = long(200);
+    let row =
+        |id: &str| format!(r#"{{"type":"tool_result","id":"{id}","output":"{text}"}}"#) + "\n";
+    let entries = read([row("a"), row("b"), row("a")].concat().as_bytes());
+    assert_eq!(entries.iter().map(|e| e.values.len()).collect::<Vec<_>>(), [0, 1, 0]);
+}
+
+/// The entries of the recordings that are in the context.
+#[test]
+fn recorded_sessions() {
+    let of = |name: &str| read(RECORDED.iter().find(|(known, _)| *known == name).unwrap().1);
+    let pi = of("pi");
+    let kept: Vec<_> = in_context(&pi).iter().map(|id| &id[6..]).collect();
+    assert_eq!(kept, ["07", "11", "12", "13", "14", "15", "16", "17", "18", "19"]);
+    assert_eq!(pi.iter().filter(|entry| entry.role != Role::None).count(), 11);
+    // Of calls in parallel one result has nothing that hangs on it.
+    let parallel = of("parallel");
+    assert!(parallel.iter().filter(|e| e.role == Role::Tool).all(|e| e.in_context));
+    let rewound = of("rewound");
+    assert!(rewound.iter().any(|e| e.role == Role::User && !e.in_context));
+    let compacted = of("compaction");
+    let first = compacted.iter().position(|e| e.in_context).unwrap();
+    assert!(first > 0 && compacted[first..].iter().filter(|e| e.in_context).count() > 10);
+}
