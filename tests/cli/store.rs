@@ -187,7 +187,7 @@ fn what_nothing_refers_to_goes_and_only_that() {
     // What was extracted is `extract gc`'s, whatever it looks like from here.
     let extracted = store(&hook).with_file_name("extracted");
     let theirs = [
-        extracted.join("objects/ab").join("ab".repeat(32)),
+        extracted.join("objects/1.pack"),
         extracted.join("sessions/claude/half/.lock"),
         extracted.join("state.json"),
     ];

@@ -25,7 +25,7 @@ pub enum Record {
         entry: String,
         /// Its key.
         key: String,
-        /// SHA-256 of its raw JSON, in hex: the object.
+        /// The id of the object: the SHA-256 of its raw JSON, and where that is kept.
         object: String,
         /// Bytes of it.
         bytes: u64,
@@ -136,6 +136,14 @@ impl Ledger {
         let places = self.by_entry.get(entry).map(Vec::as_slice).unwrap_or_default();
         places.iter().rev().filter_map(|n| self.records.get(*n))
     }
+}
+
+/// The objects that records name.
+pub fn objects(records: &[Record]) -> impl Iterator<Item = &str> {
+    records.iter().filter_map(|record| match record {
+        Record::Extract { object, .. } => Some(object.as_str()),
+        Record::Restore { .. } => None,
+    })
 }
 
 /// [`super::Extracted::ledger`].

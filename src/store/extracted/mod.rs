@@ -1,14 +1,14 @@
-//! What was extracted: objects by the SHA-256 of their content, and a ledger a session that
-//! says which value each came from and what was put there. Both are on the disk before a
+//! What was extracted: objects, verified by the SHA-256 of their content, and a ledger a session
+//! that says which value each came from and what was put there. Both are on the disk before a
 //! session is touched.
 //!
-//! `<root>/extracted/objects/<aa>/<sha256>` and
+//! `<root>/extracted/objects/<n>.pack` and
 //! `<root>/extracted/sessions/<agent>/<session>/ledger.jsonl`. Whoever extracts or restores
 //! keeps [`Extracted::hold`] from the first [`Extracted::put`] until the session's file is
 //! written, so that no [`sweep`] comes between.
 
 mod ledger;
-mod objects;
+mod packs;
 mod state;
 mod sweep;
 #[cfg(test)]
@@ -18,9 +18,11 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 pub use ledger::{Ledger, Record};
+use packs::Pack;
 pub use state::State;
 pub use sweep::{Swept, sweep};
 
@@ -32,12 +34,14 @@ use crate::store::paths::safe_name;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The extracted content of a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Extracted {
     /// `<root>/extracted`.
     pub root: PathBuf,
     /// `<root>/extracted/sessions/<agent>/<session>`.
     pub folder: PathBuf,
+    /// The pack that is written, once there is something to keep.
+    pack: Arc<Mutex<Option<Pack>>>,
 }
 
 impl Extracted {
@@ -45,7 +49,11 @@ impl Extracted {
     pub fn of(root: &Root, agent: &str, session: &str) -> Self {
         let root = place(root);
         let folder = root.join("sessions").join(folder_name(agent)).join(folder_name(session));
-        Self { root, folder }
+        Self::at(root, folder)
+    }
+
+    fn at(root: PathBuf, folder: PathBuf) -> Self {
+        Self { root, folder, pack: Arc::default() }
     }
 
     /// `agent/session`, as the folders are called.
@@ -64,22 +72,31 @@ impl Extracted {
             .map_err(|e| busy(e, &self.root, "extracted content is being removed"))
     }
 
-    /// Keeps content, and reads back what was written; what is there already is verified, and
-    /// written anew where it is damaged. Gives its id. It is on the disk once [`Extracted::add`]
-    /// has added a record that names it: a sync for each of thousands would take minutes.
+    /// Keeps content, some JSON; what this value put before is kept once. Gives its id. It is on the disk
+    /// once [`Extracted::add`] has added a record that names it: a sync for each of thousands
+    /// would take minutes.
     ///
     /// # Errors
     /// What the system says.
     pub fn put(&self, content: &[u8]) -> io::Result<String> {
-        objects::put(&self.root, content)
+        let mut pack = self.pack();
+        let put = match pack.as_mut() {
+            Some(pack) => pack.put(content),
+            None => pack.insert(Pack::begin(&self.root)?).put(content),
+        };
+        if put.is_err() {
+            // Nobody knows how far it was written.
+            *pack = None;
+        }
+        put.map(|id| id.to_string())
     }
 
     /// Content by its id, verified.
     ///
     /// # Errors
-    /// `NotFound`; `InvalidData` where it is not what its id says.
+    /// `NotFound` for what a sweep removed; `InvalidData` where it is not what its id says.
     pub fn get(&self, id: &str) -> io::Result<Vec<u8>> {
-        objects::get(&self.root, id)
+        packs::get(&self.root, &id.parse()?)
     }
 
     /// Adds to the ledger. The objects that the records name are synced first, then the ledger.
@@ -92,7 +109,9 @@ impl Extracted {
             return Ok(());
         }
         let _held = self.hold()?;
-        objects::sync(&self.root, records)?;
+        let ids =
+            ledger::objects(records).map(str::parse).collect::<io::Result<Vec<packs::Id>>>()?;
+        packs::sync(&self.root, &ids)?;
         make(&self.folder)?;
         let _own = lock::acquire(&self.folder.join(".lock"), PATIENCE)
             .map_err(|e| busy(e, &self.folder, "the ledger is being written"))?;
@@ -106,6 +125,10 @@ impl Extracted {
     pub fn ledger(&self) -> io::Result<Ledger> {
         ledger::read(&self.folder)
     }
+
+    fn pack(&self) -> MutexGuard<'_, Option<Pack>> {
+        self.pack.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// All sessions that have a ledger, sorted by agent and id.
@@ -118,7 +141,7 @@ pub fn all(root: &Root) -> io::Result<Vec<Extracted>> {
     for agent in folders(&root.join("sessions"))? {
         let sessions = folders(&agent)?.into_iter();
         let extracted = sessions.filter(|folder| folder.join(ledger::NAME).exists());
-        all.extend(extracted.map(|folder| Extracted { root: root.clone(), folder }));
+        all.extend(extracted.map(|folder| Extracted::at(root.clone(), folder)));
     }
     Ok(all)
 }

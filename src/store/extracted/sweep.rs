@@ -1,14 +1,17 @@
 //! Taking out content that nothing needs any more: by what sessions hold and by its age, never
 //! by its age alone.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::{Extracted, Ledger, PATIENCE, Record, all, busy, entries, named, objects, place};
+use super::packs::{self, Id};
+use super::{Extracted, Ledger, PATIENCE, Record, all, busy, named, place};
 use crate::clock::Time;
 use crate::store::atomic;
 use crate::store::blocks::Root;
@@ -31,8 +34,8 @@ pub fn lock(root: &Path) -> PathBuf {
     root.join(".lock")
 }
 
-/// Removes objects that no live placeholder needs and that were not used since `older`: put,
-/// extracted again or restored. `live` says which objects a session file that a ledger names
+/// Removes objects that no live placeholder needs and that were not used since `older`:
+/// extracted or restored. `live` says which objects a session file that a ledger names
 /// needs: `None` where it can't be read, an empty list where it is gone.
 ///
 /// # Errors
@@ -57,32 +60,64 @@ pub fn sweep(
     for extracted in all(store)? {
         needs.of(&extracted, live);
     }
-    let mut swept = Swept { unread: needs.unread, ..Swept::default() };
-    for folder in entries(&root.join(objects::NAME))? {
-        // Anything else in the folder of objects is nobody's we know.
-        if !folder.is_dir() {
-            continue;
-        }
-        for path in entries(&folder)? {
-            let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-            let object = objects::path(&root, name).is_some_and(|own| own == path);
-            let left = name.starts_with('.') && name.ends_with(".tmp");
-            let Ok(meta) = fs::symlink_metadata(&path) else { continue };
-            if !(object || left) || !meta.is_file() {
-                continue;
-            }
-            let old = meta.modified().is_ok_and(|at| Time::from(at) < older)
-                && needs.used.get(name).is_none_or(|at| *at < older);
-            let stays = needs.everything || needs.objects.contains(name) || !old;
-            let count = if stays { &mut swept.kept } else { &mut swept.gone };
-            if !stays && !dry_run {
-                atomic::remove(&path).map_err(|e| named(&path, &e))?;
-            }
-            // What was left half written is no object.
-            *count = (count.0 + u64::from(object), count.1 + meta.len());
-        }
+    let Needs { objects, used, everything, unread } = needs;
+    let mut swept = Swept { unread, ..Swept::default() };
+    let mut by_pack: HashMap<u64, Vec<(Id, bool)>> = HashMap::new();
+    for object in used.keys().chain(&objects).collect::<BTreeSet<_>>() {
+        // What is named wrong is nowhere.
+        let Ok(id) = object.parse::<Id>() else { continue };
+        let young = used.get(object).is_some_and(|at| *at >= older);
+        let stays = everything || young || objects.contains(object);
+        by_pack.entry(id.pack).or_default().push((id, stays));
+    }
+    for (number, path) in packs::all(&root)? {
+        let ids = by_pack.remove(&number).unwrap_or_default();
+        pack(&path, &ids, everything, older, dry_run, &mut swept).map_err(|e| named(&path, &e))?;
     }
     Ok(swept)
+}
+
+/// Removes of a pack what does not stay.
+fn pack(
+    path: &Path,
+    ids: &[(Id, bool)],
+    everything: bool,
+    older: Time,
+    dry_run: bool,
+    swept: &mut Swept,
+) -> io::Result<()> {
+    let file = packs::open(path)?;
+    let meta = file.metadata()?;
+    if ids.is_empty() {
+        // Nothing was said of it: its run was killed, or is still at it.
+        let old = Time::from(meta.modified()?) < older && !everything;
+        let bytes = if old { &mut swept.gone.1 } else { &mut swept.kept.1 };
+        *bytes += meta.len();
+        return if old && !dry_run { atomic::remove(path) } else { Ok(()) };
+    }
+    let (mut kept, mut gone) = (Vec::new(), 0);
+    for (id, stays) in ids {
+        let count = match (*stays, packs::is_there(&file, id)) {
+            (true, _) => {
+                kept.push((id.offset, id.length));
+                &mut swept.kept
+            }
+            (false, true) => {
+                gone += 1;
+                &mut swept.gone
+            }
+            (false, false) => continue,
+        };
+        *count = (count.0 + 1, count.1 + id.length);
+    }
+    if dry_run {
+        return Ok(());
+    }
+    match (kept.is_empty(), gone) {
+        (true, _) => atomic::remove(path),
+        (false, 0) => Ok(()),
+        (false, _) => packs::punch(path, &mut kept),
+    }
 }
 
 /// What sessions need.
@@ -141,108 +176,5 @@ fn used(all: &mut BTreeMap<String, Time>, object: &str, at: Time) {
     match all.get_mut(object) {
         Some(last) => *last = at.max(*last),
         None => drop(all.insert(object.to_owned(), at)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::cell::RefCell;
-    use std::time::{Duration, SystemTime};
-
-    use chrono::TimeDelta;
-
-    use super::super::tests::{age, extract, object, restore, scene, time};
-    use super::*;
-
-    /// Objects: needed and old, old, restored not long ago, young, of no ledger and old.
-    #[test]
-    fn a_sweep_takes_what_is_old_and_not_needed() {
-        let scene = scene();
-        let ids: Vec<String> = (0..5_u8).map(|n| scene.extracted.put(&[n; 10]).unwrap()).collect();
-        for id in &ids {
-            age(&scene, id, time(0));
-        }
-        let records: Vec<Record> = ids[..4].iter().map(|id| extract(id, "k", id, b"p")).collect();
-        scene.extracted.add(&records).unwrap();
-        scene.extracted.add(&[restore(&ids[2], "k", time(200))]).unwrap();
-        age(&scene, &ids[3], time(300));
-        let asked = RefCell::new(Vec::new());
-        let mut live = |file: &Path, ledger: &Ledger| {
-            asked.borrow_mut().push((file.to_owned(), ledger.records.len()));
-            Some(vec![ids[0].clone()])
-        };
-        let dry = sweep(&scene.root, time(100), &mut live, true).unwrap();
-        assert_eq!(dry, Swept { kept: (3, 30), gone: (2, 20), unread: Vec::new() });
-        assert!(ids.iter().all(|id| object(&scene, id).exists()));
-        assert_eq!(sweep(&scene.root, time(100), &mut live, false).unwrap(), dry);
-        let there: Vec<bool> = ids.iter().map(|id| object(&scene, id).exists()).collect();
-        assert_eq!(there, [true, false, true, true, false]);
-        assert_eq!(*asked.borrow(), vec![(PathBuf::from("/s/one.jsonl"), 5); 2]);
-        // However much later: a live placeholder needs it.
-        let late = time(1_000_000_000);
-        let swept = sweep(&scene.root, late, &mut live, false).unwrap();
-        assert_eq!((swept.kept, swept.gone), ((1, 10), (2, 20)));
-        assert_eq!(scene.extracted.get(&ids[0]).unwrap(), [0; 10]);
-    }
-
-    #[test]
-    fn what_a_session_that_cannot_be_read_may_need_stays() {
-        let scene = scene();
-        let (one, two) =
-            (scene.extracted.put(b"one").unwrap(), scene.extracted.put(b"two").unwrap());
-        scene.extracted.add(&[extract("e", "k", &one, b"p")]).unwrap();
-        let late = time(1_000_000_000);
-        let swept = sweep(&scene.root, late, &mut |_, _| None, false).unwrap();
-        assert_eq!(swept.unread, [PathBuf::from("/s/one.jsonl")]);
-        assert!(object(&scene, &one).exists() && !object(&scene, &two).exists());
-        // Nobody knows what a ledger names that can't be read.
-        let other = Extracted::of(&scene.root, "main", "s-2");
-        let two = other.put(b"two").unwrap();
-        other.add(&[extract("e", "k", &two, b"p")]).unwrap();
-        let ledger = other.folder.join("ledger.jsonl");
-        fs::write(&ledger, "no record\n").unwrap();
-        let swept = sweep(&scene.root, late, &mut |_, _| Some(Vec::new()), false).unwrap();
-        assert_eq!((swept.unread, swept.gone), (vec![ledger], (0, 0)));
-        assert!(object(&scene, &one).exists() && object(&scene, &two).exists());
-    }
-
-    #[test]
-    fn nothing_is_swept_between_store_and_session() {
-        let scene = scene();
-        let held = scene.extracted.hold().unwrap();
-        let again = scene.extracted.hold().unwrap();
-        let gone = |_: &Path, _: &Ledger| Some(Vec::new());
-        let dry = sweep(&scene.root, time(0), &mut { gone }, true).unwrap();
-        assert_eq!(dry, Swept::default());
-        drop(again);
-        let lock = lock(&scene.extracted.root);
-        assert!(locks::acquire(&lock, Duration::from_millis(5)).is_err());
-        drop(held);
-        sweep(&scene.root, time(0), &mut { gone }, false).unwrap();
-        let nowhere = Root::new(scene.dir.path().join("nowhere"));
-        assert_eq!(sweep(&nowhere, time(0), &mut { gone }, false).unwrap(), Swept::default());
-        assert!(!nowhere.path().exists(), "looking makes nothing");
-    }
-
-    #[test]
-    fn what_is_put_again_is_young_again_and_what_was_left_half_done_goes() {
-        let scene = scene();
-        let id = scene.extracted.put(b"content").unwrap();
-        age(&scene, &id, time(0));
-        let left = object(&scene, &id).with_file_name(".1.2.tmp");
-        fs::write(&left, "half").unwrap();
-        fs::File::options()
-            .write(true)
-            .open(&left)
-            .unwrap()
-            .set_modified(SystemTime::UNIX_EPOCH)
-            .unwrap();
-        let foreign = object(&scene, &id).with_file_name("notes.txt");
-        fs::write(&foreign, "kept").unwrap();
-        scene.extracted.put(b"content").unwrap();
-        let now = crate::clock::now() - TimeDelta::hours(1);
-        let swept = sweep(&scene.root, now, &mut |_, _| Some(Vec::new()), false).unwrap();
-        assert_eq!((swept.kept, swept.gone), ((1, 7), (0, 4)));
-        assert!(!left.exists() && foreign.exists());
     }
 }
