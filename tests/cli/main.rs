@@ -25,3 +25,4 @@ mod surgery_tags;
 mod usage;
 mod validate;
 mod views;
+mod watching;

@@ -1,13 +1,84 @@
-//! `extract gc`.
+//! `extract gc`, and the retention that watching sees to: content goes when no placeholder needs
+//! it and its time is over, never for its age alone.
 
+use std::path::Path;
+
+use anyhow::{Context as _, anyhow};
+use serde::Serialize;
+
+use super::around::Around;
+use super::asked;
 use crate::clock::Time;
-use crate::cmd::Exit;
+use crate::cmd::inscribe::{self, count};
+use crate::cmd::{Exit, err, out, out_json};
 use crate::env::Env;
+use crate::settings::ExtractSettings;
+use crate::store::blocks::Root;
+use crate::store::extracted::{self, Ledger, State, Swept};
+
+/// What a program is told.
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    swept: &'a Swept,
+    dry_run: bool,
+}
 
 /// Runs the verb.
 ///
 /// # Errors
-/// What keeps it from being done.
-pub fn run(_env: &Env, _now: Time, _dry_run: bool, _json: bool) -> anyhow::Result<Exit> {
-    todo!()
+/// Settings with a fault in them; what the system says of the store.
+pub fn run(env: &Env, now: Time, dry_run: bool, json: bool) -> anyhow::Result<Exit> {
+    let root = inscribe::root(env)?;
+    let settings = asked::settings(env)?;
+    let swept = sweep(&root, &settings, now, dry_run)?;
+    if json {
+        out_json(&Told { swept: &swept, dry_run })?;
+        return Ok(Exit::Done);
+    }
+    for path in &swept.unread {
+        err(format_args!(
+            "{} can't be read, or its folder is not there: what it may need stays",
+            path.display()
+        ));
+    }
+    out(line(&swept, dry_run));
+    Ok(Exit::Done)
+}
+
+/// Removes what nothing needs and whose retention is over, and keeps when that was.
+///
+/// # Errors
+/// What the system says; content that is being extracted or restored for too long.
+pub fn sweep(
+    root: &Root,
+    settings: &ExtractSettings,
+    now: Time,
+    dry_run: bool,
+) -> anyhow::Result<Swept> {
+    let kept_for = settings.kept_for().map_err(|why| anyhow!("extract.retention: {why}"))?;
+    let older = now.checked_sub_signed(kept_for).unwrap_or(Time::MIN_UTC);
+    let mut around = Around::new(older);
+    let mut live = |place: &Path, ledger: &Ledger| around.needs(root, place, ledger);
+    let swept = extracted::sweep(root, older, &mut live, dry_run)?;
+    // Where nothing was ever extracted nothing is made.
+    if !dry_run && root.path().join("extracted").is_dir() {
+        let state = State { last_retention_run_at: Some(now), ..State::read(root) };
+        state.write(root).context("when content was removed could not be kept")?;
+    }
+    Ok(swept)
+}
+
+/// What a sweep came to, on a line.
+pub fn line(swept: &Swept, dry_run: bool) -> String {
+    let (gone, freed) = swept.gone;
+    let (kept, held) = swept.kept;
+    format!(
+        "{}, {}, {}; {kept} {} kept, {}",
+        count(gone as usize, "object"),
+        indicatif::HumanBytes(freed),
+        if dry_run { "would be removed" } else { "removed" },
+        if kept == 1 { "is" } else { "are" },
+        indicatif::HumanBytes(held),
+    )
 }

@@ -1,5 +1,7 @@
 //! `extract`: keep recent, extract old, restore.
 
+mod around;
+mod asked;
 mod claude;
 pub mod context;
 mod gc;

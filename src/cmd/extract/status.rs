@@ -1,12 +1,182 @@
-//! `extract status`.
+//! `extract status`: what is in the store of extracted content, session by session, and what
+//! ran when and runs next.
 
-use crate::cmd::Exit;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use chrono::Local;
+use serde::Serialize;
+
+use super::{read, source, watch};
+use crate::clock::{self, Time};
+use crate::cmd::inscribe::{self, count};
+use crate::cmd::{Exit, out, out_json};
 use crate::env::Env;
+use crate::store::blocks::Root;
+use crate::store::extracted::{self, Extracted, Record, State};
+use crate::surgery::table::minute;
+
+/// All of it.
+#[derive(Debug, Serialize)]
+struct Status {
+    /// Where the content lies.
+    store: PathBuf,
+    /// Objects in it, and their bytes.
+    objects: (u64, u64),
+    /// Sessions of which something was extracted.
+    sessions: Vec<Session>,
+    /// When sessions were looked at last.
+    last_run_at: Option<Time>,
+    /// When content that nothing needs was removed last.
+    last_retention_run_at: Option<Time>,
+    /// Whether a watch is at work on the store.
+    watched: bool,
+    /// When it looks next, where the settings say so by a cron expression.
+    next_look: Option<Time>,
+    /// When retention is due, while something watches.
+    next_retention: Option<Time>,
+}
+
+/// A session.
+#[derive(Debug, Serialize)]
+struct Session {
+    /// `agent/id`, as the store's folders are called.
+    session: String,
+    /// Where it was when something was extracted of it last.
+    file: Option<PathBuf>,
+    /// Placeholders in it: values that are extracted now. `None` where it can't be read.
+    live: Option<u64>,
+    /// Bytes of these.
+    live_bytes: u64,
+    /// Values that were extracted of it, ever.
+    extracted: u64,
+    /// Bytes that went into the store, ever; what was extracted twice is there once.
+    stored_bytes: u64,
+    /// Restores, ever.
+    restores: u64,
+    /// When something was extracted of it last.
+    last: Option<Time>,
+    /// Why it can't be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
 
 /// Runs the verb.
 ///
 /// # Errors
-/// What keeps it from being done.
-pub fn run(_env: &Env, _json: bool) -> anyhow::Result<Exit> {
-    todo!()
+/// What the system says of the store.
+pub fn run(env: &Env, json: bool) -> anyhow::Result<Exit> {
+    let root = inscribe::root(env)?;
+    let now = clock::now();
+    let settings = source::settings(env);
+    let state = State::read(&root);
+    let mut sessions = Vec::new();
+    for extracted in extracted::all(&root)? {
+        sessions.push(session(&root, &extracted));
+    }
+    let last_look = state.last_run_at.unwrap_or(now);
+    let watched = watch::at_work(&root);
+    let cron = settings.auto_cron.is_some();
+    let next_look = watch::next_look(&settings, Some(last_look.min(now)), now, &Local);
+    // Nothing goes where nothing can be read.
+    let objects = extracted::sweep(&root, now, &mut |_, _| None, true)?.kept;
+    let status = Status {
+        store: root.path().join("extracted"),
+        objects,
+        sessions,
+        last_run_at: state.last_run_at,
+        last_retention_run_at: state.last_retention_run_at,
+        watched,
+        next_look: next_look.filter(|_| cron),
+        next_retention: watch::next_sweep(&settings, state.last_retention_run_at, now, &Local),
+    };
+    if json {
+        out_json(&status)?
+    } else {
+        tell(&status)
+    }
+    Ok(Exit::Done)
+}
+
+fn session(root: &Root, extracted: &Extracted) -> Session {
+    let mut session = Session {
+        session: extracted.name(),
+        file: None,
+        live: None,
+        live_bytes: 0,
+        extracted: 0,
+        stored_bytes: 0,
+        restores: 0,
+        last: None,
+        why: None,
+    };
+    let ledger = match extracted.ledger() {
+        Ok(ledger) => ledger,
+        Err(e) => {
+            session.why = Some(e.to_string());
+            return session;
+        }
+    };
+    let mut objects = BTreeMap::new();
+    for record in &ledger.records {
+        match record {
+            Record::Extract { object, bytes, at, file, .. } => {
+                objects.insert(object, bytes);
+                session.extracted += 1;
+                session.last = session.last.max(Some(*at));
+                session.file = Some(file.clone());
+            }
+            Record::Restore { .. } => session.restores += 1,
+        }
+    }
+    session.stored_bytes = objects.into_values().sum();
+    let Some(file) = &session.file else { return session };
+    let live = source::open(root, file, false).and_then(|source| read::session(&source));
+    match live {
+        Ok(read) => {
+            session.live = Some(read.live.len() as u64);
+            session.live_bytes = read.live.iter().map(|live| live.bytes).sum();
+        }
+        Err(e) => session.why = Some(format!("{e:#}")),
+    }
+    session
+}
+
+fn tell(status: &Status) {
+    for session in &status.sessions {
+        let bytes = indicatif::HumanBytes;
+        let now = match (&session.live, &session.why) {
+            (Some(live), _) => format!(
+                "{} extracted now, {}",
+                count(*live as usize, "value"),
+                bytes(session.live_bytes)
+            ),
+            (None, why) => why.clone().unwrap_or_default(),
+        };
+        out(format_args!(
+            "{}: {now}; {} ever, {}; {}; last {}",
+            session.session,
+            count(session.extracted as usize, "value"),
+            bytes(session.stored_bytes),
+            count(session.restores as usize, "restore"),
+            minute(session.last),
+        ));
+        if let Some(file) = &session.file {
+            out(format_args!("  {}", file.display()));
+        }
+    }
+    if status.sessions.is_empty() {
+        out(format_args!("nothing was extracted yet; the store is {}", status.store.display()));
+    }
+    let ran = |at: Option<Time>| at.map_or("never".to_owned(), |at| minute(Some(at)));
+    let watch = if status.watched { "at work" } else { "not at work" };
+    out(format_args!("looked at sessions last: {}; a watch is {watch}", ran(status.last_run_at)));
+    if let Some(next) = status.next_look {
+        out(format_args!("looks next, where one watches: {}", minute(Some(next))));
+    }
+    let next = status.next_retention.map_or("never".to_owned(), |at| minute(Some(at)));
+    out(format_args!(
+        "removed what nothing needs last: {}; due, where one watches: {next}",
+        ran(status.last_retention_run_at)
+    ));
 }

@@ -1,14 +1,230 @@
-//! `extract watch`.
+//! `extract watch`: extraction again and again. Files that are as they were are not read; one
+//! is acted on when that costs no prompt cache, or pays; what content nothing needs is removed
+//! when its time comes. What ran when is kept in the store, never in the settings.
 
-use std::path::PathBuf;
+mod act;
+mod look;
+mod schedule;
+mod tell;
 
-use crate::cmd::Exit;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use chrono::Local;
+
+use self::look::{Came, Moment, Watched};
+use self::tell::{Report, Teller};
+use super::{asked, gc};
+use crate::clock::{self, Time};
+use crate::cmd::ending::Ending;
+use crate::cmd::{Exit, inscribe, out};
 use crate::env::Env;
+use crate::settings::ExtractSettings;
+use crate::store::atomic;
+use crate::store::blocks::Root;
+use crate::store::extracted::{State, Swept};
+use crate::store::lock::{self, Lock};
 
-/// Runs the verb.
+pub use self::schedule::{next_look, next_sweep};
+
+/// The longest that nothing is asked: settings may change, and the machine may have slept.
+const PATROL: Duration = Duration::from_secs(30);
+
+/// Watches these files and folders until it is asked to end, or for one look.
 ///
 /// # Errors
-/// What keeps it from being done.
-pub fn run(_env: &Env, _paths: &[PathBuf], _once: bool, _json: bool) -> anyhow::Result<Exit> {
-    todo!()
+/// A path that isn't there, settings with a fault in them, another watch of the same store.
+pub fn run(env: &Env, paths: &[PathBuf], once: bool, json: bool) -> anyhow::Result<Exit> {
+    let root = inscribe::root(env)?;
+    if let Some(missing) = paths.iter().find(|path| !path.exists()) {
+        bail!("{}: no such file or folder", missing.display());
+    }
+    let settings = asked::settings(env)?;
+    let ending = Ending::by_signals()?;
+    let _alone = alone(&root)?;
+    let state = State::read(&root);
+    let last_sweep = state.last_retention_run_at.or_else(|| told(&settings));
+    let watch = Watch {
+        env,
+        root,
+        paths,
+        settings,
+        ending,
+        watched: Watched::default(),
+        teller: Teller::default(),
+        last_look: None,
+        last_sweep,
+        once,
+        json,
+    };
+    watch.run()
+}
+
+/// When a sweep was last, by settings that were written for another program.
+fn told(settings: &ExtractSettings) -> Option<Time> {
+    settings.last_retention_run_at.as_deref()?.parse().ok()
+}
+
+/// That no other watch is at work on the store: two would extract what the other one reads, and
+/// neither would know what was looked at.
+///
+/// # Errors
+/// There is one; what the system says.
+fn alone(root: &Root) -> anyhow::Result<Lock> {
+    let path = lock_file(root);
+    let folder = path.parent().unwrap_or(root.path());
+    atomic::create_private_dir(folder).with_context(|| folder.display().to_string())?;
+    match lock::acquire(&path, Duration::ZERO) {
+        Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => bail!(
+            "another `extract watch` is at work on this store ({}); end it, and give one all the paths",
+            path.display()
+        ),
+        other => other.with_context(|| path.display().to_string()),
+    }
+}
+
+/// Held while a watch is at work.
+fn lock_file(root: &Root) -> PathBuf {
+    root.path().join("extracted/watch.lock")
+}
+
+/// Whether a watch is at work on the store.
+pub fn at_work(root: &Root) -> bool {
+    let path = lock_file(root);
+    path.exists()
+        && lock::acquire(&path, Duration::ZERO)
+            .is_err_and(|e| e.kind() == std::io::ErrorKind::WouldBlock)
+}
+
+/// A watch.
+struct Watch<'a> {
+    env: &'a Env,
+    root: Root,
+    paths: &'a [PathBuf],
+    /// The last ones without a fault.
+    settings: ExtractSettings,
+    ending: Ending,
+    watched: Watched,
+    teller: Teller,
+    last_look: Option<Time>,
+    last_sweep: Option<Time>,
+    once: bool,
+    json: bool,
+}
+
+impl Watch<'_> {
+    fn run(mut self) -> anyhow::Result<Exit> {
+        let began = clock::now();
+        loop {
+            let now = clock::now();
+            self.renew();
+            let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+            // A clock that was set back puts nothing off.
+            self.last_look = self.last_look.map(|last| last.min(now));
+            let looks = self.once || due(next_look(&self.settings, self.last_look, began, &Local));
+            let mut report = if looks { self.look(now) } else { nothing(now) };
+            if self.settings.enabled
+                && !self.ending.asked()
+                && due(next_sweep(&self.settings, self.last_sweep, now, &Local))
+            {
+                report.swept = self.sweep(now);
+            }
+            let next = next_look(&self.settings, self.last_look, began, &Local);
+            if looks || report.swept.is_some() {
+                report.next = next.filter(|_| !self.once);
+                self.tell(&report)?;
+            }
+            if self.once {
+                let failed = |seen: &look::Seen| matches!(seen.came, Came::Failed { .. });
+                let sound = report.left.is_empty() && !report.seen.iter().any(failed);
+                return Ok(if sound { Exit::Done } else { Exit::Refused });
+            }
+            let left =
+                next.map_or(PATROL, |next| (next - clock::now()).to_std().unwrap_or_default());
+            if self.ending.wait(left.min(PATROL)) {
+                return Ok(Exit::Done);
+            }
+        }
+    }
+
+    /// Takes the settings anew; with a fault in them the last good ones hold.
+    fn renew(&mut self) {
+        match asked::settings(self.env) {
+            Ok(settings) if settings == self.settings => {}
+            Ok(settings) => {
+                self.settings = settings;
+                self.watched.forget();
+            }
+            Err(e) => self.teller.once(&format!("{e:#}\nuntil then the settings from before hold")),
+        }
+    }
+
+    fn look(&mut self, now: Time) -> Report {
+        let (files, left) = files(self.paths);
+        let moment = Moment { now, mark: &atomic::mark, ended: &|| self.ending.asked() };
+        let (root, settings) = (&self.root, &self.settings);
+        let seen = self
+            .watched
+            .look(&files, &moment, &mut |path| act::act(root, settings, clock::now(), path));
+        // On an idle machine a look writes nothing.
+        if self.last_look.is_none() || !seen.is_empty() {
+            self.ran(|state| state.last_run_at = Some(now));
+        }
+        self.last_look = Some(now);
+        Report { files: files.len(), seen, left, ..nothing(now) }
+    }
+
+    fn sweep(&mut self, now: Time) -> Option<Swept> {
+        // One that fails is tried at its next time.
+        self.last_sweep = Some(now);
+        let swept = gc::sweep(&self.root, &self.settings, now, false);
+        swept.map_err(|e| self.teller.once(&format!("retention: {e:#}"))).ok()
+    }
+
+    /// Keeps what ran when.
+    fn ran(&mut self, change: impl FnOnce(&mut State)) {
+        let mut state = State::read(&self.root);
+        change(&mut state);
+        if let Err(e) = state.write(&self.root) {
+            self.teller.once(&format!("what ran when could not be kept: {e}"));
+        }
+    }
+
+    fn tell(&mut self, report: &Report) -> anyhow::Result<()> {
+        if self.json {
+            out(serde_json::to_string(report)?);
+            return Ok(());
+        }
+        self.teller.tell(report);
+        if self.once {
+            out(tell::summary(report));
+        }
+        Ok(())
+    }
+}
+
+/// A report of nothing yet.
+fn nothing(at: Time) -> Report {
+    Report { at, files: 0, seen: Vec::new(), left: Vec::new(), swept: None, next: None }
+}
+
+/// The session files there are now, and what could not be looked at.
+fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
+    let (mut files, mut left) = (Vec::new(), Vec::new());
+    for path in paths {
+        if path.is_dir() {
+            let mut fault = |path: &Path, e: &std::io::Error| {
+                left.push(format!("{}: {e}", path.display()));
+            };
+            files.extend(inscribe::below(path, &mut fault));
+        } else if path.exists() {
+            files.push(path.clone());
+        } else {
+            left.push(format!("{}: it is gone", path.display()));
+        }
+    }
+    files.sort();
+    files.dedup();
+    (files, left)
 }

@@ -1,0 +1,86 @@
+//! What watching does with one session: it plans, weighs the prompt cache, and extracts or
+//! waits. A refusal is no fault: the session is looked at again.
+
+use std::io;
+use std::path::Path;
+
+use chrono::TimeDelta;
+
+use super::look::Came;
+use crate::clock::Time;
+use crate::cmd::extract::run::{self, Planned};
+use crate::cmd::extract::source::{self, Kind};
+use crate::extract::when::Verdict;
+use crate::settings::ExtractSettings;
+use crate::store::blocks::Root;
+use crate::store::sessions::Refused;
+
+/// Reads a session, and extracts from it where that is due.
+pub fn act(root: &Root, settings: &ExtractSettings, now: Time, path: &Path) -> Came {
+    attempt(root, settings, now, path).unwrap_or_else(|e| {
+        let why = format!("{e:#}");
+        match e.downcast_ref::<Refused>() {
+            Some(Refused::Changed(_) | Refused::Busy(_) | Refused::Locked(_)) => {
+                Came::Refused { why }
+            }
+            Some(Refused::Unsupported(_)) => Came::Unsupported { why },
+            _ if waits(&e) => Came::Refused { why },
+            _ => Came::Failed { why },
+        }
+    })
+}
+
+/// Whether another process held something for too long: the store, where content is removed.
+fn waits(e: &anyhow::Error) -> bool {
+    let kinds = e.chain().filter_map(|e| e.downcast_ref::<io::Error>()).map(io::Error::kind);
+    kinds.into_iter().any(|kind| kind == io::ErrorKind::WouldBlock)
+}
+
+fn attempt(
+    root: &Root,
+    settings: &ExtractSettings,
+    now: Time,
+    path: &Path,
+) -> anyhow::Result<Came> {
+    let source = source::open(root, path, false)?;
+    let never = match source.kind {
+        Kind::Jsonl => None,
+        Kind::Claude => Some(
+            "a session of Claude Code is never changed; `brain-guard extract run SESSION` makes a lean one of it",
+        ),
+        Kind::Database => Some(
+            "a database of OpenClaw is never written while watching; end what uses it, then `brain-guard extract run FILE:ID --offline`",
+        ),
+    };
+    if let Some(why) = never {
+        return Ok(Came::Never { why: why.to_owned() });
+    }
+    let planned = run::planned(&source, settings, now)?;
+    let items = &planned.plan.items;
+    if !settings.enabled && !items.is_empty() {
+        return Ok(Came::Would { values: items.len() as u64, bytes: planned.plan.bytes().0 });
+    }
+    Ok(match planned.verdict {
+        Verdict::Nothing => Came::Nothing { until: protected(&planned, settings, now) },
+        Verdict::Waits(turns) => {
+            let until = planned.look.last.map_or(now, |last| last + cache(settings));
+            Came::Waits { turns, until }
+        }
+        verdict => {
+            let done = run::execute(&source, settings, now, &planned)?;
+            Came::Extracted { done, verdict }
+        }
+    })
+}
+
+/// How long the prompt cache lives.
+fn cache(settings: &ExtractSettings) -> TimeDelta {
+    TimeDelta::try_seconds(settings.cache_seconds as i64).unwrap_or(TimeDelta::MAX)
+}
+
+/// When the first of the entries that were restored is protected no longer.
+fn protected(planned: &Planned, settings: &ExtractSettings, now: Time) -> Option<Time> {
+    let protects = TimeDelta::try_seconds(settings.keep_after_restore_seconds as i64)?;
+    let restored = planned.read.entries.iter().filter_map(|entry| entry.restored);
+    restored.filter_map(|at| at.checked_add_signed(protects)).filter(|until| *until > now).min()
+}

@@ -1,0 +1,155 @@
+//! What watching says of a look: of a session only what is new about it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::look::{Came, Seen};
+use crate::clock::Time;
+use crate::cmd::inscribe::count;
+use crate::cmd::{err, out};
+use crate::extract::when::Verdict;
+use crate::store::extracted::Swept;
+use crate::surgery::table::minute;
+
+/// A look.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// When it was.
+    pub at: Time,
+    /// Files there are.
+    pub files: usize,
+    /// Those that were read, or would have been.
+    pub seen: Vec<Seen>,
+    /// What could not be looked at.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<String>,
+    /// What became of content that nothing needs, where that was due.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swept: Option<Swept>,
+    /// When the next look is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<Time>,
+}
+
+/// What was said.
+#[derive(Debug, Default)]
+pub struct Teller {
+    /// Of a file: what came of it last, and why.
+    told: BTreeMap<PathBuf, String>,
+    /// Of anything else.
+    once: BTreeSet<String>,
+}
+
+impl Teller {
+    /// Says what is new, in words.
+    pub fn tell(&mut self, report: &Report) {
+        for why in &report.left {
+            self.once(why);
+        }
+        for Seen { path, came } in &report.seen {
+            let shown = path.display();
+            let about = match came {
+                Came::Extracted { .. } => "extracted".to_owned(),
+                Came::Would { values, .. } => format!("would {values}"),
+                Came::Waits { until, .. } => format!("waits {until}"),
+                Came::Nothing { .. } => "nothing".to_owned(),
+                // How long ago it was written is another number each time.
+                Came::Refused { .. } => "refused".to_owned(),
+                Came::Never { why } => {
+                    // There may be a thousand of them in a folder.
+                    if !self.once.contains(why) {
+                        err(format_args!("{shown}: {why}"));
+                        self.once.insert(why.clone());
+                    }
+                    continue;
+                }
+                Came::Unsupported { why } | Came::Failed { why } => why.clone(),
+            };
+            if self.told.insert(path.clone(), about.clone()).is_some_and(|before| before == about)
+                && !matches!(came, Came::Extracted { .. })
+            {
+                continue;
+            }
+            match came {
+                Came::Nothing { .. } | Came::Never { .. } => {}
+                Came::Extracted { .. } | Came::Would { .. } | Came::Waits { .. } => {
+                    out(format_args!("{shown}: {}", words(came)));
+                }
+                Came::Refused { why } => err(format_args!("{}; later", named(path, why))),
+                Came::Unsupported { why } | Came::Failed { why } => err(named(path, why)),
+            }
+        }
+        if let Some(swept) = &report.swept
+            && swept.gone.0 > 0
+        {
+            out(super::super::gc::line(swept, false));
+        }
+    }
+
+    /// Says something that was not said yet.
+    pub fn once(&mut self, what: &str) {
+        if self.once.insert(what.to_owned()) {
+            err(what);
+        }
+    }
+}
+
+/// Why, with the file where that doesn't say it.
+fn named(path: &std::path::Path, why: &str) -> String {
+    let path = path.display().to_string();
+    if why.contains(&path) { why.to_owned() } else { format!("{path}: {why}") }
+}
+
+/// What came of a session that has something to extract.
+fn words(came: &Came) -> String {
+    match came {
+        Came::Extracted { done, verdict } => {
+            let why = match verdict {
+                Verdict::Cold => "the prompt cache had expired".to_owned(),
+                Verdict::Pays(turns) => format!("pays after {}", count(*turns as usize, "turn")),
+                _ => "at every look".to_owned(),
+            };
+            format!(
+                "{} of {} extracted, {} ({why})",
+                count(done.values as usize, "value"),
+                if done.entries == 1 {
+                    "1 entry".into()
+                } else {
+                    format!("{} entries", done.entries)
+                },
+                indicatif::HumanBytes(done.bytes),
+            )
+        }
+        Came::Would { values, bytes } => format!(
+            "{}, {}, would be extracted; `extract.enabled` is false",
+            count(*values as usize, "value"),
+            indicatif::HumanBytes(*bytes)
+        ),
+        Came::Waits { turns, until } => {
+            let pays = turns.map_or("it does not pay".to_owned(), |turns| {
+                format!("it pays after {} only", count(turns as usize, "turn"))
+            });
+            format!("waits: {pays}; its prompt cache expires at {}", minute(Some(*until)))
+        }
+        _ => String::new(),
+    }
+}
+
+/// A look, on a line.
+pub fn summary(report: &Report) -> String {
+    let of = |which: fn(&Came) -> bool| report.seen.iter().filter(|seen| which(&seen.came)).count();
+    format!(
+        "{} looked at: {} extracted from, {} with nothing to extract, {} waiting, {} refused, {} failed",
+        count(report.files, "file"),
+        of(|came| matches!(came, Came::Extracted { .. })),
+        of(|came| matches!(came, Came::Nothing { .. })),
+        of(|came| matches!(came, Came::Waits { .. } | Came::Would { .. })),
+        of(|came| matches!(
+            came,
+            Came::Refused { .. } | Came::Never { .. } | Came::Unsupported { .. }
+        )),
+        of(|came| matches!(came, Came::Failed { .. })),
+    )
+}

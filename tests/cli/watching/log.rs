@@ -1,0 +1,69 @@
+//! The log on stderr, for who asks for it.
+
+use serde_json::{Value, json};
+
+use super::{World, text};
+
+fn lines(stderr: &str) -> Vec<Value> {
+    let lines = stderr.lines().map(serde_json::from_str);
+    lines.collect::<Result<_, _>>().unwrap_or_else(|e| panic!("{e}: {stderr}"))
+}
+
+#[test]
+fn each_extraction_and_each_restore_is_a_line_with_the_fields_of_the_seed() {
+    let mut world = World::new();
+    let path = world.session("s", 3600);
+    world.hook.set("BRAIN_GUARD_LOG", "debug").set("BRAIN_GUARD_LOG_FORMAT", "json");
+    let run = world.run(&["run", text(&path)]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let all = lines(&run.stderr);
+    let of = |entry: &str| all.iter().find(|line| line["entry_id"] == entry).expect("a record");
+    let first = of("s-r1");
+    let key = "message.content.0.text";
+    let bytes = first["sizes_bytes"][key].as_u64().expect("bytes");
+    assert!(bytes > 3300 && bytes < 3400, "{first}");
+    for (name, value) in [
+        ("level", json!("debug")),
+        ("module", json!("extraction")),
+        ("keys_extracted", json!([key])),
+        ("session", json!("pi/s")),
+    ] {
+        assert_eq!(first[name], value, "{name}: {first}");
+    }
+    super::aged(&path, 3600);
+    let back = world.run(&["restore", text(&path), "s-r1", "--in-place"]);
+    assert_eq!(back.code, Some(0), "{back:?}");
+    let all = lines(&back.stderr);
+    let [line] = all.as_slice() else { panic!("{all:?}") };
+    for (name, value) in [
+        ("level", json!("debug")),
+        ("module", json!("extraction")),
+        ("entry_id", json!("s-r1")),
+        ("keys_restored", json!([key])),
+        ("sizes_bytes", json!({key: bytes})),
+        ("redacted", json!(false)),
+        ("session", json!("pi/s")),
+    ] {
+        assert_eq!(line[name], value, "{name}: {line}");
+    }
+}
+
+#[test]
+fn it_is_off_by_default_and_what_is_asked_for_wrongly_costs_no_verb() {
+    let mut world = World::new();
+    let run = world.run(&["run", text(&world.session("a", 3600))]);
+    assert!(run.code == Some(0) && run.stderr.is_empty(), "{run:?}");
+    world.hook.set("BRAIN_GUARD_LOG", "brain_guard=debug");
+    let run = world.run(&["run", text(&world.session("b", 3600))]);
+    assert!(run.stderr.contains("entry_id=\"b-r1\"") && !run.stderr.contains('\u{1b}'), "{run:?}");
+    world.hook.set("BRAIN_GUARD_LOG_FORMAT", "yaml");
+    let run = world.run(&["run", text(&world.session("c", 3600))]);
+    assert!(run.code == Some(0) && run.stderr.contains("`yaml`"), "{run:?}");
+    world.hook.set("BRAIN_GUARD_LOG", "x=loud");
+    let run = world.run(&["run", text(&world.session("d", 3600))]);
+    assert!(run.code == Some(0) && run.stderr.contains("`x=loud` is no filter"), "{run:?}");
+    // The hook says nothing but its answer.
+    world.hook.set("BRAIN_GUARD_LOG", "trace");
+    let payload = world.hook.payload("PreToolUse", &json!({"tool_name": "Read", "tool_input": {}}));
+    assert_eq!(world.hook.send(&payload).stderr, "");
+}

@@ -1,0 +1,145 @@
+//! What `gc` removes, and above all what it doesn't.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::{Value, json};
+
+use super::{World, aged, came, output, text, wait_for};
+
+fn gc(world: &World, args: &[&str]) -> Value {
+    let answer = world.run(&[&["gc", "--json"], args].concat());
+    serde_json::from_str(&answer.stdout).unwrap_or_else(|e| panic!("{e}: {answer:?}"))
+}
+
+/// A session of which something was extracted.
+fn extracted(world: &World, id: &str) -> std::path::PathBuf {
+    let path = world.session(id, 3600);
+    assert_eq!(came(&world.once(&path), &path), "extracted");
+    aged(&path, 3600);
+    path
+}
+
+/// Puts all of it back; nothing needs the content then.
+fn restored(world: &World, path: &std::path::Path) {
+    let answer = world.run(&["restore", text(path), "all", "--in-place"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    aged(path, 3600);
+}
+
+/// Sweeps until so many objects are left: their retention ends one by one.
+fn swept(world: &World, objects: usize) {
+    wait_for("what nothing needs", || {
+        gc(world, &[]);
+        world.objects() <= objects
+    });
+    assert_eq!(world.objects(), objects);
+}
+
+#[test]
+fn content_of_a_live_placeholder_stays_whatever_its_age() {
+    let world = World::new();
+    world.settings(&json!({"retention": "1s"}));
+    // The same content is one object: each session has its own.
+    let live = extracted(&world, "live");
+    let count = world.objects();
+    assert!(count > 0);
+    let other = world.session("other", 3600);
+    let unlike = fs::read_to_string(&other).expect("read").replace("0123456789", "9876543210");
+    fs::write(&other, unlike).expect("written");
+    aged(&other, 3600);
+    assert_eq!(came(&world.once(&other), &other), "extracted");
+    assert_eq!(world.objects(), 2 * count);
+    restored(&world, &other);
+    let young = {
+        world.settings(&json!({"retention": "1h"}));
+        gc(&world, &[])
+    };
+    assert_eq!(young["gone"], json!([0, 0]), "young content stays: {young}");
+    world.settings(&json!({"retention": "1s"}));
+    wait_for("its retention to be over", || {
+        gc(&world, &["--dry-run"])["gone"][0].as_u64() == Some(count as u64)
+    });
+    assert_eq!(world.objects(), 2 * count, "a dry run removes nothing");
+    swept(&world, count);
+    let back = world.run(&["restore", text(&live), "live-r1"]);
+    assert!(back.code == Some(0) && back.stdout.contains(&output(1)), "{back:?}");
+    let words = world.run(&["gc"]);
+    assert!(words.stdout.contains("0 objects"), "{words:?}");
+}
+
+#[test]
+fn what_cannot_be_read_or_is_not_there_to_be_read_keeps_its_content() {
+    let world = World::new();
+    world.settings(&json!({"retention": "1s"}));
+    let path = extracted(&world, "s");
+    let count = world.objects();
+    // Its folder is gone: a disk that is not mounted looks like that.
+    let aside = world.folder.with_file_name("elsewhere");
+    fs::rename(&world.folder, &aside).expect("renamed");
+    for _ in 0..2 {
+        let kept = gc(&world, &[]);
+        assert_eq!((&kept["gone"][0], &kept["unread"]), (&json!(0), &json!([path])), "{kept}");
+    }
+    fs::rename(&aside, &world.folder).expect("renamed");
+    // A folder in its place can't be read as a session, root or not.
+    let kept = world.folder.join("kept");
+    fs::rename(&path, &kept).expect("renamed");
+    fs::create_dir(&path).expect("made");
+    assert_eq!(gc(&world, &[])["gone"][0], 0);
+    fs::remove_dir(&path).expect("removed");
+    // A copy under another name, as pi and OpenClaw make them.
+    fs::rename(&kept, world.folder.join("branch.jsonl")).expect("renamed");
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    assert_eq!(gc(&world, &[])["gone"][0], 0);
+    assert_eq!(world.objects(), count);
+    // Nothing has its placeholders any more.
+    fs::remove_file(world.folder.join("branch.jsonl")).expect("removed");
+    swept(&world, 0);
+}
+
+#[test]
+fn a_ledger_that_is_damaged_keeps_everything() {
+    let world = World::new();
+    world.settings(&json!({"retention": "1s"}));
+    let path = extracted(&world, "s");
+    let count = world.objects();
+    fs::remove_file(&path).expect("removed");
+    let ledger = world.store().join("sessions/pi/s/ledger.jsonl");
+    let whole = fs::read(&ledger).expect("read");
+    fs::write(&ledger, [b"no record\n", &whole[..]].concat()).expect("written");
+    let kept = gc(&world, &[]);
+    assert_eq!(kept["gone"][0], 0, "{kept}");
+    assert_eq!(world.objects(), count);
+    fs::write(&ledger, whole).expect("written");
+    swept(&world, 0);
+}
+
+#[test]
+fn settings_with_a_fault_remove_nothing() {
+    let world = World::new();
+    extracted(&world, "s");
+    world.settings(&json!({"retention": "a while"}));
+    for args in [&["gc"][..], &["watch", text(&world.folder), "--once"]] {
+        let refused = world.run(args);
+        assert!(
+            refused.code == Some(1) && refused.stderr.contains("extract.retention"),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
+fn the_store_is_the_users_alone_and_gc_makes_none() {
+    let world = World::new();
+    let empty = gc(&world, &[]);
+    assert_eq!((&empty["gone"], &empty["kept"]), (&json!([0, 0]), &json!([0, 0])));
+    assert!(!world.store().exists());
+    extracted(&world, "s");
+    assert_eq!(fs::metadata(world.store()).expect("there").permissions().mode() & 0o777, 0o700);
+    let check = world.hook.raw(&["store", "check"], b"");
+    assert!(check.code == Some(0) && check.stdout.contains("no fault"), "{check:?}");
+    let count = world.objects();
+    world.hook.raw(&["store", "gc"], b"");
+    assert_eq!(world.objects(), count);
+}
