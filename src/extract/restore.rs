@@ -110,8 +110,9 @@ fn kind(object: &[u8]) -> Option<&str> {
 /// be one of the seed's tool `restore`, which has no other action.
 fn asked(call: &[u8], given: &str, entry: &str, flat: bool) -> Option<Span> {
     let name = span::plain(span::find(call, "name")?)?;
-    let own =
-        name == "purge_control" || (name.starts_with("mcp__") && name.ends_with("__purge_control"));
+    // As OpenClaw and Claude Code call it where a tool server gives it.
+    let own = ["purge_control", "brain-guard__purge_control"].contains(&name)
+        || (name.starts_with("mcp__") && name.ends_with("__purge_control"));
     let old = flat && OLD_NAMES.contains(&name);
     let at = edit::locate(call, given).filter(|_| own || old)?;
     let given: Value = serde_json::from_slice(at.of(call)).ok()?;
@@ -218,6 +219,10 @@ mod tests {
             (
                 r#"{"type":"message","id":"b","message":{"role":"assistant","content":[{"type":"text","text":"msg-456"},{"type":"toolCall","id":"c1","name":"purge_control","arguments":{"action":"restore","entry_id":"msg-456","keys":["content"]}},{"type":"toolCall","id":"c2","name":"exec","arguments":{"action":"restore","entry":"msg-456"}}]}}"#.to_owned(),
                 format!(r#"{{"type":"message","id":"b","message":{{"role":"assistant","content":[{{"type":"text","text":"msg-456"}},{{"type":"toolCall","id":"c1","name":"purge_control","arguments":{left}}},{{"type":"toolCall","id":"c2","name":"exec","arguments":{{"action":"restore","entry":"msg-456"}}}}]}},"_redacted":true}}"#),
+            ),
+            (
+                r#"{"message":{"content":[{"type":"toolCall","name":"brain-guard__purge_control","arguments":{"entry_id":"msg-456","action":"restore"}}]}}"#.to_owned(),
+                format!(r#"{{"message":{{"content":[{{"type":"toolCall","name":"brain-guard__purge_control","arguments":{left}}}]}},"_redacted":true}}"#),
             ),
             (
                 "{\"uuid\":\"u\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"mcp__plugin_brain-guard_brain-guard__purge_control\",\"input\":{\"entry_id\":\"msg-456\", \"action\":\"restore\"}}]}}\n".to_owned(),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use rusqlite::Connection;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::session::{self, ID, placeholders};
@@ -21,6 +21,7 @@ pub const ALL: &[Case] = &[
     ("a_database_is_extracted_and_restored", a_database_is_extracted_and_restored),
     ("a_gateway_that_runs_is_respected", a_gateway_that_runs_is_respected),
     ("a_schema_nobody_knows_is_left_alone", a_schema_nobody_knows_is_left_alone),
+    ("its_agents_are_offered_the_tools", its_agents_are_offered_the_tools),
 ];
 
 /// That at least so much was extracted that the cases say something.
@@ -151,4 +152,14 @@ fn idle(file: &Path) {
     let hour = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
     let file = fs::File::options().append(true).open(file).expect("session");
     file.set_modified(hour).expect("time");
+}
+
+/// OpenClaw starts the tool server, and takes what it says of its tools.
+fn its_agents_are_offered_the_tools(client: &Client) {
+    let world = World::of_a_file();
+    let server = json!({ "command": env!("CARGO_BIN_EXE_brain-guard"), "args": ["mcp"] });
+    let found = client.tools(world.home(), &server);
+    let names = ["inject", "purge_control", "search"].map(|name| format!("brain-guard__{name}"));
+    assert_eq!(found["tools"], json!(names), "{found}");
+    assert_eq!(found["diagnostics"], json!([]), "{found}");
 }

@@ -61,6 +61,17 @@ impl Client {
         serde_json::from_str(json).unwrap_or_else(|e| panic!("doctor {mode}: {e}: {said:?}"))
     }
 
+    /// The tools of a server for its agents, as it lists them once it has asked the server.
+    pub fn tools(&self, home: &Path, server: &Value) -> Value {
+        let mut kept = self.node(home);
+        kept.arg(&self.program).args(["mcp", "set", "brain-guard", &server.to_string()]);
+        let said = output(&mut kept);
+        assert!(said.status.success(), "{said:?}");
+        let mut node = self.node(home);
+        node.arg(&self.program).args(["mcp", "probe", "brain-guard", "--json"]);
+        read(&output(&mut node)).unwrap_or_else(|why| panic!("{why}"))
+    }
+
     /// The messages of a session in the database.
     pub fn messages(&self, home: &Path, session: &str) -> Value {
         let mut node = self.node(home);
