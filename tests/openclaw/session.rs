@@ -54,11 +54,11 @@ pub fn rows() -> Vec<Value> {
 
 /// The rows as lines.
 pub fn lines(rows: &[Value]) -> String {
-    rows.iter().map(|row| format!("{row}\n")).collect()
+    rows.iter().map(|row| row.to_string() + "\n").collect()
 }
 
 fn long(words: &str, times: usize) -> String {
-    (0..times).map(|n| format!("{words} {n}\n")).collect()
+    (0..times).flat_map(|n| [words.to_owned(), format!(" {n}\n")]).collect()
 }
 
 fn text(words: &str) -> Value {

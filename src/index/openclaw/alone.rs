@@ -79,10 +79,10 @@ fn root(database: &Path) -> Option<&Path> {
 pub(super) fn starting(root: &Path, user: u32) -> PathBuf {
     let state = root.join("state/openclaw.sqlite");
     let digest = Sha256::digest(state.as_os_str().as_encoded_bytes());
-    let name: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let name = digest.iter().take(4).fold(0, |name: u32, byte| name << 8 | u32::from(*byte));
     // Not the folder for temporary files that the environment names: it is the same for all.
     PathBuf::from(format!("/tmp/openclaw-state-locks-{user}"))
-        .join(format!("gateway-lifecycle.{name}.lock.sqlite"))
+        .join(format!("gateway-lifecycle.{name:08x}.lock.sqlite"))
 }
 
 /// What a gateway holds, and whoever else writes below the folder.

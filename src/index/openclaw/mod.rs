@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use crate::store::atomic;
-use crate::store::sessions::{Refused, SessionFile, Stamp};
+use crate::store::sessions::{Change, Refused, SessionFile, Stamp};
 
 /// A session in such a database.
 #[derive(Debug, Clone)]
@@ -133,7 +133,7 @@ impl SessionFile for Database {
         &self,
         stamp: Stamp,
         ready: &mut dyn FnMut() -> io::Result<()>,
-        change: &mut dyn FnMut(u64, &[u8]) -> io::Result<Option<Vec<u8>>>,
+        change: Change<'_>,
     ) -> Result<(), Refused> {
         if !self.offline {
             return Err(Refused::Unsupported(format!(

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::read::{self, Events, PATIENCE};
 use super::{Database, cold, failed};
 use crate::clock;
-use crate::store::sessions::{Refused, Stamp};
+use crate::store::sessions::{Change, Refused, Stamp};
 
 /// The schemas whose rows may be written; what others ask for is not known.
 const KNOWN: [i64; 1] = [23];
@@ -27,7 +27,7 @@ pub(super) fn edit(
     of: &Database,
     stamp: Stamp,
     ready: &mut dyn FnMut() -> io::Result<()>,
-    change: &mut dyn FnMut(u64, &[u8]) -> io::Result<Option<Vec<u8>>>,
+    change: Change<'_>,
 ) -> Result<(), Refused> {
     // What it is, before it is opened to write.
     drop(read::open(&of.path)?);
@@ -81,11 +81,7 @@ fn writable(of: &Database, connection: &Connection) -> Result<(), Refused> {
 }
 
 /// Changes the rows, and what OpenClaw tells versions by; says whether any was changed.
-fn changed(
-    of: &Database,
-    connection: &Connection,
-    change: &mut dyn FnMut(u64, &[u8]) -> io::Result<Option<Vec<u8>>>,
-) -> Result<bool, Refused> {
+fn changed(of: &Database, connection: &Connection, change: Change<'_>) -> Result<bool, Refused> {
     let failed = |e: rusqlite::Error| Refused::Io(of.error(&e));
     let (mut any, mut search) = (false, false);
     let sql = read::query(connection, true).map_err(failed)?;

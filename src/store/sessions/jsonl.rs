@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{GatewayLock, Refused, SessionFile, Stamp, holders, idle, kept, told};
+use super::{Change, GatewayLock, Refused, SessionFile, Stamp, holders, idle, kept, told};
 use crate::clock;
 use crate::store::{atomic, state};
 use crate::transcript::dialect;
@@ -94,7 +94,7 @@ impl SessionFile for Jsonl {
         &self,
         stamp: Stamp,
         ready: &mut dyn FnMut() -> io::Result<()>,
-        change: &mut dyn FnMut(u64, &[u8]) -> io::Result<Option<Vec<u8>>>,
+        change: Change<'_>,
     ) -> Result<(), Refused> {
         let real = fs::canonicalize(&self.path).map_err(|e| told(&self.path, &e))?;
         let source = open(&real).map_err(|e| told(&real, &e))?;
@@ -191,7 +191,7 @@ impl Temp {
         real: &Path,
         mut source: &File,
         stamp: Stamp,
-        change: &mut dyn FnMut(u64, &[u8]) -> io::Result<Option<Vec<u8>>>,
+        change: Change<'_>,
     ) -> Result<Option<Self>, Refused> {
         sweep(real);
         let (path, file) = atomic::temp_beside(real, 0o600).map_err(|e| told(real, &e))?;

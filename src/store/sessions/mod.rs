@@ -59,6 +59,9 @@ pub enum Refused {
     Io(#[from] io::Error),
 }
 
+/// Gives a row in the place of another, by its number, or none.
+pub type Change<'a> = &'a mut dyn FnMut(u64, &[u8]) -> io::Result<Option<Vec<u8>>>;
+
 /// A session that can be read, and perhaps written.
 pub trait SessionFile {
     /// Where it is.
@@ -79,7 +82,7 @@ pub trait SessionFile {
         &self,
         stamp: Stamp,
         ready: &mut dyn FnMut() -> io::Result<()>,
-        change: &mut dyn FnMut(u64, &[u8]) -> io::Result<Option<Vec<u8>>>,
+        change: Change<'_>,
     ) -> Result<(), Refused>;
 }
 
