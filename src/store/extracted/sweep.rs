@@ -97,16 +97,18 @@ fn pack(
     }
     let (mut kept, mut gone) = (Vec::new(), 0);
     for (id, stays) in ids {
-        let count = match (*stays, packs::is_there(&file, id)) {
-            (true, _) => {
-                kept.push((id.offset, id.length));
-                &mut swept.kept
-            }
+        let there = id.length == 0 || packs::is_there(&file, id);
+        if *stays {
+            kept.push((id.offset, id.length));
+        }
+        let count = match (*stays, there) {
+            // A sweep took it before.
+            (_, false) => continue,
+            (true, true) => &mut swept.kept,
             (false, true) => {
                 gone += 1;
                 &mut swept.gone
             }
-            (false, false) => continue,
         };
         *count = (count.0 + 1, count.1 + id.length);
     }

@@ -42,6 +42,8 @@ fn a_sweep_takes_what_is_old_and_not_needed() {
     // What is gone is not counted again, and what is gone is not taken for damage.
     let again = sweep(&scene.root, time(100), &mut live, false).unwrap();
     assert_eq!((again.kept, again.gone), ((3, 30_000), (0, 0)));
+    let unread = sweep(&scene.root, time(100), &mut |_, _| None, true).unwrap();
+    assert_eq!((unread.kept, unread.gone), ((3, 30_000), (0, 0)));
     // However much later: a live placeholder needs it.
     let late = time(1_000_000_000);
     let swept = sweep(&scene.root, late, &mut live, false).unwrap();
