@@ -5,6 +5,7 @@ mod log;
 mod retention;
 mod watch;
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
@@ -54,10 +55,28 @@ impl World {
         self.hook.home.join(".local/share/brain-guard/extracted")
     }
 
-    /// Objects there are.
+    /// Objects there are: what ledgers name and packs hold.
     pub fn objects(&self) -> usize {
-        let folders = fs::read_dir(self.store().join("objects")).into_iter().flatten().flatten();
-        folders.map(|folder| fs::read_dir(folder.path()).expect("read").count()).sum()
+        let below = |folder: PathBuf| {
+            let found = fs::read_dir(folder).into_iter().flatten().flatten();
+            found.map(|entry| entry.path()).filter(|path| path.is_dir()).collect::<Vec<_>>()
+        };
+        let mut objects = BTreeSet::new();
+        for session in below(self.store().join("sessions")).into_iter().flat_map(below) {
+            let ledger = fs::read_to_string(session.join("ledger.jsonl")).unwrap_or_default();
+            let records =
+                ledger.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            objects
+                .extend(records.filter_map(|record| Some(record["object"].as_str()?.to_owned())));
+        }
+        // `<sha256>-<pack>-<offset>-<length>`: a hole reads as zeros.
+        let there = |object: &&String| {
+            let parts: Vec<&str> = object.split('-').collect();
+            let pack = self.store().join("objects").join(format!("{}.pack", parts[1]));
+            let offset: usize = parts[2].parse().expect("an offset");
+            fs::read(pack).is_ok_and(|bytes| bytes.get(offset).is_some_and(|byte| *byte != 0))
+        };
+        objects.iter().filter(there).count()
     }
 }
 
