@@ -1,0 +1,116 @@
+//! A database of OpenClaw's, with what is looked at.
+
+use std::fs;
+use std::path::PathBuf;
+
+use rusqlite::{Connection, params};
+use tempfile::TempDir;
+
+use super::super::alone;
+use crate::index::openclaw::Database;
+use crate::store::sessions::{Refused, SessionFile as _, Stamp};
+
+/// What of OpenClaw's tables is looked at.
+const TABLES: &str = "
+    CREATE TABLE schema_meta(meta_key TEXT PRIMARY KEY, role TEXT, agent_id TEXT);
+    INSERT INTO schema_meta VALUES ('primary', 'agent', 'main');
+    CREATE TABLE transcript_events(
+        session_id TEXT NOT NULL, seq INTEGER NOT NULL, event_json TEXT,
+        created_at INTEGER NOT NULL, event_zstd BLOB, event_utf8_bytes INTEGER,
+        navigation_json TEXT, PRIMARY KEY (session_id, seq),
+        CHECK ((event_json IS NULL) = (event_zstd IS NOT NULL AND navigation_json IS NOT NULL)));
+    CREATE TABLE transcript_rewrite_watermarks(
+        session_id TEXT PRIMARY KEY, generation TEXT NOT NULL, updated_at INTEGER NOT NULL);
+    CREATE TABLE session_windows(
+        session_id TEXT PRIMARY KEY, transcript_updated_at INTEGER,
+        transcript_observed_at INTEGER);
+    CREATE TABLE session_transcript_index_state(
+        session_id TEXT PRIMARY KEY, needs_rebuild INTEGER NOT NULL);
+    CREATE TABLE session_transcript_cold_archives(session_id TEXT PRIMARY KEY);
+    PRAGMA user_version = 23;";
+
+pub const USER: &str = r#"{"type":"message","id":"a1","message":{"role":"user","content":"list"}}"#;
+pub const RESULT: &str = r#"{"type":"message","id":"a2","message":{"role":"toolResult","content":[{"type":"text","text":"long, long"}]}}"#;
+pub const SAID: &str = r#"{"type":"message","id":"a3","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"done"}]}}"#;
+
+/// A folder of OpenClaw.
+pub struct Lab {
+    pub dir: TempDir,
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let me = rustix::process::getuid().as_raw();
+        let _ = fs::remove_file(alone::starting(&self.root(), me));
+    }
+}
+
+impl Lab {
+    pub fn new() -> Self {
+        let lab = Self { dir: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(lab.path().parent().unwrap()).unwrap();
+        let db = lab.raw();
+        db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())).unwrap();
+        db.execute_batch(TABLES).unwrap();
+        lab.session(&db, "3f2c-one");
+        lab
+    }
+
+    pub fn root(&self) -> PathBuf {
+        fs::canonicalize(self.dir.path()).unwrap()
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.root().join("agents/main/agent/openclaw-agent.sqlite")
+    }
+
+    pub fn raw(&self) -> Connection {
+        Connection::open(self.path()).unwrap()
+    }
+
+    /// Three events, the second compressed.
+    pub fn session(&self, db: &Connection, id: &str) {
+        let put = "INSERT INTO transcript_events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        for (seq, json) in [(0, USER), (4, SAID)] {
+            let none = None::<String>;
+            db.execute(put, params![id, seq, json, 1000 + seq, none, json.len() as i64, none])
+                .unwrap();
+        }
+        let frame = zstd::bulk::compress(RESULT.as_bytes(), 1).unwrap();
+        let bytes = RESULT.len() as i64;
+        db.execute(put, params![id, 2, None::<String>, 1002, frame, bytes, "{}"]).unwrap();
+        db.execute("INSERT INTO transcript_rewrite_watermarks VALUES (?1, 'aa', 5)", [id]).unwrap();
+        db.execute("INSERT INTO session_windows VALUES (?1, 4000, 9999999999999)", [id]).unwrap();
+        db.execute("INSERT INTO session_transcript_index_state VALUES (?1, 0)", [id]).unwrap();
+    }
+
+    pub fn find(&self, offline: bool) -> Database {
+        Database::find(&self.path(), Some("3f2c-one"), offline).unwrap()
+    }
+
+    pub fn one<T: rusqlite::types::FromSql>(&self, sql: &str) -> T {
+        self.raw().query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
+    pub fn copies(&self) -> Vec<PathBuf> {
+        let all = fs::read_dir(self.path().parent().unwrap()).unwrap().flatten();
+        let paths = all.map(|entry| entry.path());
+        paths.filter(|path| path.to_string_lossy().contains(".brain-guard-")).collect()
+    }
+}
+
+/// The rows of a session.
+pub fn rows(of: &Database) -> (Stamp, Vec<String>) {
+    let mut all = Vec::new();
+    let stamp = of.rows(&mut |number, row| {
+        assert_eq!(number, all.len() as u64);
+        all.push(String::from_utf8(row.to_vec()).unwrap());
+        Ok(())
+    });
+    (stamp.unwrap(), all)
+}
+
+/// Puts `new` in the place of the row of that number.
+pub fn put(of: &Database, stamp: Stamp, number: u64, new: &str) -> Result<(), Refused> {
+    of.edit(stamp, &mut || Ok(()), &mut |at, _| Ok((at == number).then(|| new.into())))
+}
