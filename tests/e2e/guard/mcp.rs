@@ -47,7 +47,8 @@ fn the_tools_are_about_the_session_that_the_client_is_in() {
             Reply::text("read it").tokens(percent(5.2))
         }),
         load(),
-        step(|_| call("second", "inject", json!({ "ref": 1 })).tokens(percent(5.1))),
+        // The first round is the `/clear`.
+        step(|_| call("second", "inject", json!({ "ref": 2 })).tokens(percent(5.1))),
         step(|r| {
             let page = told(r, "second");
             assert!(page.contains("Look at the parser"), "{page}");
