@@ -39,7 +39,7 @@ fn a_session_is_found_by_its_id_or_how_that_begins() {
     assert_eq!(find(Some("3f")).unwrap(), "3f2c-one");
     let missing = find(Some("4")).unwrap_err();
     assert_eq!(missing.kind(), io::ErrorKind::NotFound);
-    lab.session(&lab.raw(), "3f2c-one-and-two");
+    Lab::session(&lab.raw(), "3f2c-one-and-two");
     assert_eq!(find(Some("3f2c-one")).unwrap(), "3f2c-one");
     let several = find(Some("3f")).unwrap_err();
     assert_eq!(several.kind(), io::ErrorKind::InvalidInput);

@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use rusqlite::backup::{Backup, StepResult};
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, ffi, params};
 use serde_json::Value;
 
 use super::read::{self, Events, PATIENCE};
@@ -220,8 +220,11 @@ impl Copied {
             match backup.step(PAGES)? {
                 StepResult::Done => return Ok(()),
                 StepResult::More => {}
-                // Its own transaction doesn't keep it from being read.
-                _ => std::thread::sleep(std::time::Duration::from_millis(5)),
+                // It was waited for: SQLite's own patience is five seconds.
+                _ => {
+                    let busy = ffi::Error::new(ffi::SQLITE_BUSY);
+                    return Err(rusqlite::Error::SqliteFailure(busy, None));
+                }
             }
         }
     }

@@ -52,7 +52,7 @@ impl Lab {
         let db = lab.raw();
         db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())).unwrap();
         db.execute_batch(TABLES).unwrap();
-        lab.session(&db, "3f2c-one");
+        Self::session(&db, "3f2c-one");
         lab
     }
 
@@ -69,7 +69,7 @@ impl Lab {
     }
 
     /// Three events, the second compressed.
-    pub fn session(&self, db: &Connection, id: &str) {
+    pub fn session(db: &Connection, id: &str) {
         let put = "INSERT INTO transcript_events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         for (seq, json) in [(0, USER), (4, SAID)] {
             let none = None::<String>;
