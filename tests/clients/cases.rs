@@ -79,7 +79,7 @@ pub fn everything(pi: &Pi) -> Tried {
         extract(pi, &scene, &["--keep-recent", "0", "--min-length", "200", "--type", "*"])?;
     for (number, session) in before.iter().enumerate() {
         let found = judge(pi, &scene, session)?;
-        if number == 0 && found < 10 {
+        if number == 0 && found < 8 {
             return Err(format!("only {found} placeholders in what pi sends"));
         }
         whole(pi, &scene, session)?;

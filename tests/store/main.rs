@@ -9,6 +9,7 @@
 )]
 
 mod edits;
+mod extracts;
 mod kills;
 mod made;
 mod scene;
@@ -38,7 +39,7 @@ enum End {
 /// A case.
 type Case = (&'static str, fn() -> End);
 
-const CASES: [Case; 9] = [
+const CASES: [Case; 11] = [
     ("a hundred sessions, written and inscribed by processes that are killed", storm::run),
     ("control: a row that is gone is found", storm::control),
     ("kills: the first inscription", || kills::run(kills::first)),
@@ -46,6 +47,8 @@ const CASES: [Case; 9] = [
     ("kills: a file that was written anew", || kills::run(kills::anew)),
     ("kills: gc", || kills::run(kills::gc)),
     ("kills: a session's file is written anew", edits::killed),
+    ("kills: extract run", extracts::run),
+    ("kills: extract restore --in-place", extracts::restore),
     ("a session's file without room", edits::full),
     ("a session's file in a folder that can't be written", edits::read_only),
 ];
