@@ -16,6 +16,8 @@ pub mod set;
 pub mod source;
 mod status;
 mod tail;
+#[cfg(test)]
+mod tests;
 mod view;
 mod watch;
 
