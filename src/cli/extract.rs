@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 /// A session, and what to do otherwise than the settings say.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ExtractArgs {
-    /// The session: its file, its id, or how that begins; of an `OpenClaw` database, FILE:ID
+    /// The session: its file, its id, or how that begins; of an `OpenClaw` database, `FILE:ID`
     pub session: String,
     /// Messages that stay, counted from the end
     #[arg(long, value_name = "N")]
@@ -15,7 +15,7 @@ pub struct ExtractArgs {
     /// Characters from which on a value is extracted
     #[arg(long, value_name = "N")]
     pub min_length: Option<u32>,
-    /// What is extracted: thinking, tool_result, tool_call, user, assistant
+    /// What is extracted: `thinking`, `tool_result`, `tool_call`, `user`, `assistant`
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     pub types: Vec<String>,
     /// For programs

@@ -113,7 +113,7 @@ pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::
     let stamp = stamp.with_context(|| format!("{} can't be read", source.path.display()))?;
     let entries = entries.finish();
     let last = tail.last();
-    Ok(Read { entries, live, stamp, last, no_gain, tail, ledger })
+    Ok(Read { entries, live, ledger, stamp, last, no_gain, tail })
 }
 
 /// The placeholders in a session, by a ledger.
