@@ -117,9 +117,9 @@ pub fn run(env: &Env, now: Time, args: &ExtractArgs, how: &How) -> anyhow::Resul
 /// The settings, and what the command line says otherwise.
 ///
 /// # Errors
-/// A type that is none.
+/// A type that is none; settings with a fault in them, as something may go that was to stay.
 pub fn asked(env: &Env, args: &ExtractArgs) -> anyhow::Result<ExtractSettings> {
-    let mut settings = source::settings(env);
+    let mut settings = super::asked::settings(env)?;
     settings.keep_recent = args.keep_recent.unwrap_or(settings.keep_recent);
     settings.min_value_length = args.min_length.unwrap_or(settings.min_value_length);
     if !args.types.is_empty() {
