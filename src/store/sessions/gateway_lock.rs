@@ -62,13 +62,14 @@ impl GatewayLock {
     pub fn acquire(session: &Path, patience: Duration) -> Result<Self, Refused> {
         let path = Self::place(session)?;
         let began = Instant::now();
-        for attempt in 1.. {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
             if let Some(lock) = Self::make(&path)? {
                 return Ok(lock);
             }
             let Some(other) = Other::of(&path)? else { continue };
-            if other.is_stale(clock::now()) {
-                other.remove(&path)?;
+            if other.is_stale(clock::now()) && other.remove(&path)? {
                 continue;
             }
             let left = patience.saturating_sub(began.elapsed());
@@ -79,7 +80,6 @@ impl GatewayLock {
                 Duration::from_millis(50 * attempt).min(left).min(Duration::from_secs(1)),
             );
         }
-        unreachable!("attempts don't end")
     }
 
     /// Puts it there with all that it says, so that nobody finds it empty; `None` where there
@@ -177,18 +177,18 @@ impl Other {
         self.created.is_none() && self.modified.is_some_and(old)
     }
 
-    /// Removes it, unless it is another one by now.
-    fn remove(&self, path: &Path) -> io::Result<()> {
+    /// Removes it, unless it is another one by now; `false` where somebody else is about to.
+    fn remove(&self, path: &Path) -> io::Result<bool> {
         // Of two that found it stale the second must not take away what the first made since.
         if FileExt::try_lock_exclusive(&self.file).is_err() {
-            return Ok(());
+            return Ok(false);
         }
         let number = |meta: fs::Metadata| (meta.dev(), meta.ino());
         let mine = self.file.metadata().map(number)?;
-        match fs::metadata(path).map(number) {
-            Ok(there) if there == mine => fs::remove_file(path).map_err(|e| super::told(path, &e)),
-            _ => Ok(()),
+        if fs::metadata(path).map(number).is_ok_and(|there| there == mine) {
+            fs::remove_file(path).map_err(|e| super::told(path, &e))?;
         }
+        Ok(true)
     }
 
     fn told(&self, path: &Path) -> String {
