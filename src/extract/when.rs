@@ -26,7 +26,7 @@ pub enum Verdict {
     Pays(u32),
     /// It would pay after so many turns only; none: never.
     Waits(Option<u32>),
-    /// There is nothing to extract.
+    /// Nothing leaves the context, and the cache stays as it is.
     Nothing,
     /// The settings say: at every look.
     Interval,

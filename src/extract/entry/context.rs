@@ -100,7 +100,9 @@ impl Links {
             };
         }
         // What it says that it kept is not there: then it kept nothing.
-        before.into_iter().for_each(|n| on[n] = false);
+        for n in before {
+            on[n] = false;
+        }
         None
     }
 

@@ -143,7 +143,8 @@ impl Values<'_> {
                 self.tool = self.tool.take().or_else(|| tool.clone());
                 let first = self.all.len();
                 self.keyed(|| at(".content"), block.content, Trigger::ToolResult);
-                let texts = strings.iter().filter(|found| found.key.ends_with(".text"));
+                let text = |found: &&Found| found.key.rsplit('.').next() == Some("text");
+                let texts = strings.iter().filter(text);
                 for found in texts {
                     self.found(found, Trigger::ToolResult, tool.as_ref(), false);
                 }

@@ -203,7 +203,7 @@ fn types_by_name_by_star_and_by_pipe() {
     }
 }
 
-/// A number protects as keep_recent does, in its place; behind that, the other rules hold.
+/// A number protects as `keep_recent` does, in its place; behind that, the other rules hold.
 #[test]
 fn a_number_replaces_keep_recent() {
     let rows = |behind: usize, chars: usize| {

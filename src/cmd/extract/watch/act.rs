@@ -61,7 +61,10 @@ fn attempt(
         return Ok(Came::Would { values: items.len() as u64, bytes: planned.plan.bytes().0 });
     }
     Ok(match planned.verdict {
-        Verdict::Nothing => Came::Nothing { until: protected(&planned, settings, now) },
+        // What the model isn't sent costs no cache: only the file gets smaller.
+        Verdict::Nothing if items.is_empty() => {
+            Came::Nothing { until: protected(&planned, settings, now) }
+        }
         Verdict::Waits(turns) => {
             let until = planned.look.last.map_or(now, |last| last + cache(settings));
             Came::Waits { turns, until }

@@ -109,6 +109,7 @@ fn words(came: &Came) -> String {
             let why = match verdict {
                 Verdict::Cold => "the prompt cache had expired".to_owned(),
                 Verdict::Pays(turns) => format!("pays after {}", count(*turns as usize, "turn")),
+                Verdict::Nothing => "only the file gets smaller".to_owned(),
                 _ => "at every look".to_owned(),
             };
             format!(
