@@ -162,11 +162,9 @@ mod tests {
             let text = format!("{text}{more}");
             let json = serde_json::to_vec(&text).unwrap();
             // What another writer makes of it: every character an escape.
-            let mut escaped = String::from('"');
-            for unit in text.encode_utf16() {
-                escaped += &format!("\\u{unit:04x}");
-            }
-            escaped.push('"');
+            let units: Vec<String> =
+                text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+            let escaped = format!("\"{}\"", units.concat());
             for json in [&json, escaped.as_bytes()] {
                 prop_assert_eq!(of(json), text.as_str());
                 let (first, last, whole) = ends(json, head, tail);

@@ -69,12 +69,12 @@ impl Extracted {
     pub fn hold(&self) -> io::Result<Lock> {
         make(&self.root)?;
         lock::share(&sweep::lock(&self.root), PATIENCE)
-            .map_err(|e| busy(e, &self.root, "extracted content is being removed"))
+            .map_err(|e| busy(&e, &self.root, "extracted content is being removed"))
     }
 
-    /// Keeps content, some JSON; what this value put before is kept once. Gives its id. It is on the disk
-    /// once [`Extracted::add`] has added a record that names it: a sync for each of thousands
-    /// would take minutes.
+    /// Keeps content, some JSON; what this value put before is kept once. Gives its id. It is on
+    /// the disk once [`Extracted::add`] has added a record that names it: a sync for each of
+    /// thousands would take minutes.
     ///
     /// # Errors
     /// What the system says.
@@ -114,7 +114,7 @@ impl Extracted {
         packs::sync(&self.root, &ids)?;
         make(&self.folder)?;
         let _own = lock::acquire(&self.folder.join(".lock"), PATIENCE)
-            .map_err(|e| busy(e, &self.folder, "the ledger is being written"))?;
+            .map_err(|e| busy(&e, &self.folder, "the ledger is being written"))?;
         ledger::append(&self.folder, records)
     }
 
@@ -202,9 +202,9 @@ fn named(path: &Path, why: &io::Error) -> io::Error {
     io::Error::new(why.kind(), format!("{}: {why}", path.display()))
 }
 
-fn busy(why: io::Error, path: &Path, what: &str) -> io::Error {
+fn busy(why: &io::Error, path: &Path, what: &str) -> io::Error {
     if why.kind() != io::ErrorKind::WouldBlock {
-        return named(path, &why);
+        return named(path, why);
     }
     let why = format!("{}: {what} by another process; try again", path.display());
     io::Error::new(io::ErrorKind::WouldBlock, why)

@@ -54,7 +54,7 @@ pub fn sweep(
         None
     } else {
         let held = locks::acquire(&lock(&root), PATIENCE);
-        Some(held.map_err(|e| busy(e, &root, "content is being extracted or restored"))?)
+        Some(held.map_err(|e| busy(&e, &root, "content is being extracted or restored"))?)
     };
     let mut needs = Needs::default();
     for extracted in all(store)? {
