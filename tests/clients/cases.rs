@@ -143,7 +143,7 @@ fn with_more(pi: &Pi, scene: &Scene, session: &Before) -> Tried {
     let Some(more) = found.strip_prefix(session.bytes.as_slice()) else {
         return Err(format!("{path} does not begin with the file that it was"));
     };
-    match more.iter().filter(|byte| **byte == b'\n').count() {
+    match more.split_inclusive(|byte| *byte == b'\n').count() {
         2 => Ok(()),
         rows => Err(format!("{path}: {rows} rows came, not 2")),
     }

@@ -43,7 +43,9 @@ impl Scene {
             fs::write(&path, text).map_err(|e| e.to_string())?;
             all.push(path);
         }
-        all.iter().for_each(|path| quiet(path));
+        for path in &all {
+            quiet(path);
+        }
         Ok(all)
     }
 

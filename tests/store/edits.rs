@@ -48,9 +48,9 @@ impl Folder {
             String::from("{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/w\"}\n");
         for number in 0..40 {
             let text = format!("long {}", "x".repeat(60_000));
-            old += &format!(
+            old.extend([format!(
                 "{{\"type\":\"message\",\"id\":\"r{number}\",\"message\":{{\"role\":\"toolResult\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}}}\n"
-            );
+            )]);
         }
         old += "{\"type\":\"message\",\"id\":\"a\",\"message\":{\"role\":\"assistant\",\"content\":[],\"stopReason\":\"stop\"}}\nno json";
         let folder = Self { dir, old };
