@@ -56,7 +56,7 @@ fn listed(program: &Path) -> Result<Vec<String>, String> {
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
         json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }),
     ];
-    let input: String = requests.iter().map(|request| format!("{request}\n")).collect();
+    let input = requests.map(|request| request.to_string()).join("\n") + "\n";
     let output = process::fed(Command::new(program).arg("mcp"), input.as_bytes(), PATIENCE)
         .map_err(|e| e.to_string())?;
     let lines = String::from_utf8_lossy(&output.stdout);

@@ -40,7 +40,7 @@ pub fn search_properties() -> Value {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Round {
+struct Page {
     #[serde(rename = "ref")]
     round: Number,
     session: Option<String>,
@@ -81,7 +81,7 @@ impl From<Part> for Much {
 /// # Errors
 /// Arguments that are none; a round that is not there.
 pub fn inject(env: &Env, _now: Time, arguments: Value) -> Said {
-    let asked: Round = read(arguments)?;
+    let asked: Page = read(arguments)?;
     let much = |part: Option<Part>| part.map(Much::from).unwrap_or_default();
     let args = InjectArgs {
         round: match asked.round {
@@ -102,7 +102,7 @@ pub fn inject(env: &Env, _now: Time, arguments: Value) -> Said {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Query {
+struct Words {
     query: String,
     session: Option<String>,
     since: Option<String>,
@@ -115,7 +115,7 @@ struct Query {
 /// # Errors
 /// Arguments that are none; a query without a word; a session that is none.
 pub fn search(env: &Env, now: Time, arguments: Value) -> Said {
-    let asked: Query = read(arguments)?;
+    let asked: Words = read(arguments)?;
     let limit = asked.limit.unwrap_or(SHOWN);
     anyhow::ensure!((1..=100).contains(&limit), "limit is {limit}; it takes 1 to 100");
     let args = SearchArgs {

@@ -12,7 +12,8 @@ use crate::harness::Hook;
 
 /// What the tool of the session below gave.
 fn output() -> String {
-    (1..=200).map(|n| format!("line {n}: \"quoted\"\tand é\n")).collect()
+    let lines: Vec<String> = (1..=200).map(|n| format!("line {n}: \"quoted\"\tand é\n")).collect();
+    lines.concat()
 }
 
 /// A session of pi's that ended a while ago: a call whose result is long, and words after it.
@@ -51,7 +52,7 @@ fn pi(hook: &Hook) -> PathBuf {
         message("a0000007", "a0000006", user("good")),
         message("a0000008", "a0000007", words("done")),
     ];
-    let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    let text = rows.map(|row| row.to_string()).join("\n") + "\n";
     let path = hook.home.join("2026-02-20_0f0e0d0c.jsonl");
     fs::write(&path, text.replace("\"parentId\":\"\"", "\"parentId\":null")).expect("session");
     rest(&path);
