@@ -134,6 +134,7 @@ proptest! {
                 trigger: "tool_result".into(),
                 at: crate::clock::now(),
                 file: "/s".into(),
+                row: None,
             });
             places.push((*at, put));
         }

@@ -1,6 +1,7 @@
 //! What holds for every session: the operations lose no round and double none, and what an
 //! index stands for can be read again.
 
+mod extracted;
 mod recorded;
 mod world;
 

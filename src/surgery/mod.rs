@@ -15,6 +15,7 @@ pub mod plan;
 pub mod ranges;
 pub mod table;
 pub mod validate;
+pub mod values;
 pub mod when;
 
 #[cfg(test)]

@@ -1,22 +1,237 @@
-//! Extraction from Claude Code's sessions: into a new session, by surgery's exporter.
+//! Extraction from Claude Code's sessions: into a new session, by surgery's exporter and its
+//! checks. The session itself is never written: a client that runs it only appends to what it
+//! knows, and would put it back.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+
+use anyhow::{Context as _, ensure};
+use serde_json::json;
+
+use super::record;
 use super::run::How;
-use crate::cli::ExtractArgs;
+use crate::cli::{ExtractArgs, OutputArgs};
 use crate::clock::Time;
-use crate::cmd::Exit;
+use crate::cmd::surgery::extracted::Chosen;
+use crate::cmd::surgery::source::Store;
+use crate::cmd::surgery::{self, make};
+use crate::cmd::{Exit, out, out_json};
 use crate::env::Env;
+use crate::extract::edit;
+use crate::extract::entry::Entries;
+use crate::extract::placeholder::{self, About};
+use crate::extract::plan::{self, Plan};
 use crate::settings::ExtractSettings;
+use crate::store::blocks::Reader;
+use crate::store::extracted::{Extracted, Ledger, Record};
+use crate::surgery::plan::{Operation, in_whole};
+use crate::surgery::values::is_copy;
+use crate::transcript::round::Session;
 
 /// Makes a new session without what the settings extract.
 ///
 /// # Errors
-/// A session that can't be read; what keeps the new one from being made.
+/// A session that can't be read; what keeps the new one from being made: there is none then.
 pub fn run(
-    _: &Env,
-    _: Time,
+    env: &Env,
+    now: Time,
     args: &ExtractArgs,
-    _: &ExtractSettings,
-    _: &How,
+    settings: &ExtractSettings,
+    how: &How,
 ) -> anyhow::Result<Exit> {
-    anyhow::bail!("{} is a session of Claude Code: it is never changed", args.session)
+    let store = Store::open(env)?;
+    let session = store.session(env, Some(&args.session))?;
+    ensure!(
+        session.dialect == "claude",
+        "{} is no session of Claude Code: its rows are those of {}",
+        session.id,
+        session.dialect
+    );
+    let chosen = chosen(&store, &session, settings, now)?;
+    if chosen.items.is_empty() {
+        if args.json {
+            out_json(&json!({ "session": session.id, "id": null, "extracted": [] }))?;
+        } else {
+            out(format_args!(
+                "nothing to extract from {}; `brain-guard extract plan` says what stays, and why",
+                session.id
+            ));
+        }
+        return Ok(Exit::Done);
+    }
+    let operation = Operation::Extract {
+        keep_recent: settings.keep_recent,
+        min_value_length: settings.min_value_length,
+        trigger_types: settings.trigger_types.clone(),
+    };
+    let output = OutputArgs {
+        out: how.out.clone(),
+        dry_run: how.dry_run,
+        json: args.json,
+        ..OutputArgs::default()
+    };
+    let made = make::lean(env, now, &store, in_whole(session, operation), &chosen, &output)?;
+    if made.path.is_some() {
+        log(&format!("claude/{}", made.id), &made.extracted);
+    }
+    surgery::tell(std::slice::from_ref(&made), &output)?;
+    Ok(Exit::Done)
+}
+
+/// Emits the debug records, one for each entry.
+fn log(session: &str, records: &[Record]) {
+    let mut entries: BTreeMap<&str, Vec<(&str, u64)>> = BTreeMap::new();
+    for one in records {
+        if let Record::Extract { entry, key, bytes, .. } = one {
+            entries.entry(entry).or_default().push((key, *bytes));
+        }
+    }
+    for (entry, values) in entries {
+        record::extracted(session, entry, &values);
+    }
+}
+
+/// What is extracted of a session, by its rows in the store.
+fn chosen(
+    store: &Store,
+    session: &Session,
+    settings: &ExtractSettings,
+    now: Time,
+) -> anyhow::Result<Chosen> {
+    let folder = store.folder(session);
+    let ledger = Extracted::of(&store.root, &session.agent, &session.id)
+        .ledger()
+        .with_context(|| format!("could not read what was extracted of {}", session.id))?;
+    let mut read = Reading::of(&ledger, settings);
+    Reader::open(&folder)?
+        .original(&mut read)
+        .with_context(|| format!("could not read {}", folder.blocks().display()))?;
+    let Reading { entries, rows, stays, .. } = read;
+    let entries = entries.finish();
+    let ids: BTreeMap<u64, &str> = entries.iter().map(|e| (e.row, e.id.as_str())).collect();
+    let plan = plan::plan(&entries, settings, now, &|entry, key| {
+        stays.contains(&(entry.row, key.to_owned()))
+    });
+    let mut chosen = Chosen { form: settings.placeholder, ..Chosen::default() };
+    let place = rounds(session, rows);
+    for item in sent(plan) {
+        let Some(id) = ids.get(&item.row) else { continue };
+        chosen.rounds.extend(place(item.row));
+        chosen.items.entry((*id).to_owned()).or_default().push(item);
+    }
+    // Of two rows with one id only the first goes on.
+    for items in chosen.items.values_mut() {
+        let first = items.first().map(|item| item.row);
+        items.retain(|item| Some(item.row) == first);
+    }
+    Ok(chosen)
+}
+
+/// Values that the model is sent: a copy goes with its text, and what is no longer in the
+/// context does not come into the new session.
+fn sent(plan: Plan) -> impl Iterator<Item = plan::Item> {
+    plan.items.into_iter().filter(|item| item.sent && !is_copy(&item.key))
+}
+
+/// Which round a row of the file is of.
+fn rounds(session: &Session, rows: u64) -> impl Fn(u64) -> Option<u32> {
+    let of_rounds: u64 = session.rounds.iter().map(|round| u64::from(round.rows)).sum();
+    // What stands before the first round is in none.
+    let mut from = rows.saturating_sub(of_rounds);
+    let mut begins: Vec<(u64, u32)> = Vec::with_capacity(session.rounds.len());
+    for round in &session.rounds {
+        begins.push((from, round.seq));
+        from += u64::from(round.rows);
+    }
+    move |row| {
+        let at = begins.partition_point(|(from, _)| *from <= row).checked_sub(1)?;
+        begins.get(at).map(|(_, seq)| *seq)
+    }
+}
+
+/// The records of a ledger, by the rows that their placeholders are in.
+fn known(ledger: &Ledger) -> BTreeMap<String, Vec<(String, String)>> {
+    let mut known: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    for record in &ledger.records {
+        if let Record::Extract { entry, key, row, placeholder, .. } = record {
+            let of = known.entry(row.as_ref().unwrap_or(entry).clone()).or_default();
+            of.push((key.clone(), placeholder.clone()));
+        }
+    }
+    known
+}
+
+/// Bytes of a value from which on every placeholder is shorter by enough.
+const LONG: usize = 8 * 1024;
+
+/// As long as the id of a new session.
+const SESSION: &str = "00000000-0000-0000-0000-000000000000";
+
+/// A transcript on its way to the rules.
+struct Reading<'s> {
+    settings: &'s ExtractSettings,
+    entries: Entries,
+    /// Rows so far.
+    rows: u64,
+    /// The row that is not whole yet.
+    row: Vec<u8>,
+    /// Key and placeholder, by row.
+    known: BTreeMap<String, Vec<(String, String)>>,
+    /// Placeholders, by row and key, and values whose placeholders would not be shorter.
+    stays: BTreeSet<(u64, String)>,
+}
+
+impl<'s> Reading<'s> {
+    fn of(ledger: &Ledger, settings: &'s ExtractSettings) -> Self {
+        Self {
+            settings,
+            entries: Entries::default(),
+            rows: 0,
+            row: Vec::new(),
+            known: known(ledger),
+            stays: BTreeSet::new(),
+        }
+    }
+
+    fn line(&mut self) {
+        let before = self.entries.found.len();
+        self.entries.row(self.rows, &self.row);
+        for entry in &self.entries.found[before..] {
+            for (key, placeholder) in self.known.get(&entry.id).into_iter().flatten() {
+                let json = edit::locate(&self.row, key).map(|at| at.of(&self.row));
+                if json.is_some_and(|json| Record::digest(json) == *placeholder) {
+                    self.stays.insert((self.rows, key.clone()));
+                }
+            }
+            for value in &entry.values {
+                let json = value.span.of(&self.row);
+                if value.whole || json.len() >= LONG {
+                    continue;
+                }
+                let tool = value.tool.as_deref();
+                let about = About { entry: &entry.id, session: SESSION, tool, json };
+                if placeholder::json(&about, self.settings.placeholder, false).is_none() {
+                    self.stays.insert((self.rows, value.key.clone()));
+                }
+            }
+        }
+        self.rows += 1;
+        self.row.clear();
+    }
+}
+
+impl Write for Reading<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.row.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                self.line();
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -6,7 +6,7 @@ use std::io;
 use anyhow::Context as _;
 
 use super::progress;
-use super::source::{Kind, Source};
+use super::source::Source;
 use super::tail::Tail;
 use crate::clock::Time;
 use crate::extract::edit;
@@ -15,7 +15,7 @@ use crate::extract::placeholder::{self, About};
 use crate::settings::{ExtractSettings, Placeholder};
 use crate::store::extracted::{Ledger, Record};
 use crate::store::sessions::Stamp;
-use crate::transcript::span::{self, Span};
+use crate::transcript::span::Span;
 
 /// Bytes of a value's JSON from which on every placeholder is shorter by enough.
 const LONG: usize = 8 * 1024;
@@ -41,6 +41,26 @@ pub struct Live {
     pub trigger: String,
     /// When it was extracted.
     pub at: Time,
+}
+
+impl Live {
+    /// What a record of an extraction put there.
+    fn of(record: &Record, row: u64, span: Span) -> Option<Self> {
+        let Record::Extract { entry, key, object, bytes, tool, trigger, at, .. } = record else {
+            return None;
+        };
+        Some(Self {
+            row,
+            span,
+            entry: entry.clone(),
+            key: key.clone(),
+            object: object.clone(),
+            bytes: *bytes,
+            tool: tool.clone(),
+            trigger: trigger.clone(),
+            at: *at,
+        })
+    }
 }
 
 /// A session as it was read.
@@ -92,7 +112,7 @@ pub fn session(source: &Source) -> anyhow::Result<Read> {
 /// As [`session`].
 pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::Result<Read> {
     let ledger = source.extracted.ledger()?;
-    let finder = Finder::new(&ledger, source.kind);
+    let finder = Finder::new(&ledger);
     let mut entries = Entries::default();
     let (mut live, mut no_gain, mut tail) = (Vec::new(), HashSet::new(), Tail::default());
     let bar = progress::bar(&source.path);
@@ -112,6 +132,7 @@ pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::
     bar.finish_and_clear();
     let stamp = stamp.with_context(|| format!("{} can't be read", source.path.display()))?;
     let entries = entries.finish();
+    live.extend(finder.whole());
     let last = tail.last();
     Ok(Read { entries, live, ledger, stamp, last, no_gain, tail })
 }
@@ -121,7 +142,7 @@ pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::
 /// # Errors
 /// What the system says.
 pub fn live(source: &Source, ledger: &Ledger) -> io::Result<Vec<Live>> {
-    let finder = Finder::new(ledger, source.kind);
+    let finder = Finder::new(ledger);
     let mut entries = Entries::default();
     let mut found = Vec::new();
     source.file.rows(&mut |row, line| {
@@ -133,67 +154,51 @@ pub fn live(source: &Source, ledger: &Ledger) -> io::Result<Vec<Live>> {
         entries.found.clear();
         Ok(())
     })?;
+    found.extend(finder.whole());
     Ok(found)
 }
 
 /// Finds placeholders in rows.
 struct Finder<'a> {
     ledger: &'a Ledger,
-    kind: Kind,
-    /// Keys that were ever extracted, by entry.
-    keys: HashMap<&'a str, Vec<&'a str>>,
+    /// Entries and keys that were ever extracted, by the ids of their rows.
+    rows: HashMap<&'a str, Vec<(&'a str, &'a str)>>,
 }
 
 impl<'a> Finder<'a> {
-    fn new(ledger: &'a Ledger, kind: Kind) -> Self {
-        let mut keys: HashMap<&str, Vec<&str>> = HashMap::new();
+    fn new(ledger: &'a Ledger) -> Self {
+        let mut rows: HashMap<&str, Vec<(&str, &str)>> = HashMap::new();
         for record in &ledger.records {
-            if let Record::Extract { entry, key, .. } = record {
-                let of_entry = keys.entry(entry).or_default();
-                if !of_entry.contains(&key.as_str()) {
-                    of_entry.push(key);
+            if let Record::Extract { entry, key, row, .. } = record {
+                let value = (entry.as_str(), key.as_str());
+                let of_row = rows.entry(row.as_deref().unwrap_or(entry)).or_default();
+                if !of_row.contains(&value) {
+                    of_row.push(value);
                 }
             }
         }
-        Self { ledger, kind, keys }
+        Self { ledger, rows }
     }
 
     fn row(&self, entry: &Entry, line: &[u8], found: &mut Vec<Live>) {
-        if self.keys.is_empty() {
-            return;
-        }
-        let own = self.keys.get_key_value(entry.id.as_str());
-        let Some((id, keys)) = own.or_else(|| self.keys.get_key_value(self.origin(line)?)) else {
-            return;
-        };
+        let Some(values) = self.rows.get(entry.id.as_str()) else { return };
         let from = found.len();
-        for key in keys {
+        for (id, key) in values {
             let Some(span) = edit::locate(line, key) else { continue };
             let there = self.ledger.placeholder(id, key, span.of(line));
-            if let Some(Record::Extract { object, bytes, tool, trigger, at, .. }) = there {
-                found.push(Live {
-                    row: entry.row,
-                    span,
-                    entry: (*id).to_owned(),
-                    key: (*key).to_owned(),
-                    object: object.clone(),
-                    bytes: *bytes,
-                    tool: tool.clone(),
-                    trigger: trigger.clone(),
-                    at: *at,
-                });
-            }
+            found.extend(there.and_then(|record| Live::of(record, entry.row, span)));
         }
         found[from..].sort_by_key(|live| live.span.start);
     }
 
-    /// The row that this one was copied from: a new session of Claude Code's has ids of its own,
-    /// and the placeholders in it name the old ones.
-    fn origin<'l>(&self, line: &'l [u8]) -> Option<&'l str> {
-        if self.kind != Kind::Claude {
-            return None;
-        }
-        span::plain(span::find(span::find(line, "forkedFrom")?, "messageUuid")?)
+    /// Values that went whole and left nothing behind, as thinking does in new sessions of Claude
+    /// Code's: they count as standing behind the last row for as long as the file is there.
+    fn whole(&self) -> impl Iterator<Item = Live> {
+        let whole = |record: &Record| match record {
+            Record::Extract { placeholder, .. } if !placeholder.is_empty() => None,
+            record => Live::of(record, u64::MAX, Span::default()),
+        };
+        self.ledger.records.iter().filter_map(whole)
     }
 }
 

@@ -1,20 +1,22 @@
 //! Makes sessions of plans: counted, exported, validated, written, recorded. Of several, all
 //! are ready before the first gets its name, so that none is left without the others.
 
+use std::cell::RefCell;
 use std::io;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 
-use super::numbers;
+use super::extracted::{Chosen, Keeper, Shown};
 use super::progress::Progress;
 use super::source::Store;
 use super::target::{Target, cwd, dialect};
-use super::{view, write};
+use super::{freed, numbers, view, write};
 use crate::cli::OutputArgs;
 use crate::clock::Time;
 use crate::env::Env;
 use crate::index::{Detail, Export};
+use crate::store::extracted::Record;
 use crate::store::fork::{Fork, Written};
 use crate::surgery::cost::Cost;
 use crate::surgery::export::{Birth, Report};
@@ -44,6 +46,8 @@ pub struct Made {
     pub notes: Vec<String>,
     /// What the exporter says of it.
     pub report: Report,
+    /// Values that were extracted on the way.
+    pub extracted: Vec<Record>,
 }
 
 impl Made {
@@ -73,6 +77,22 @@ pub fn one(
     made.pop().context("nothing was made")
 }
 
+/// Makes one session without the values that are chosen.
+///
+/// # Errors
+/// As [`all`].
+pub fn lean(
+    env: &Env,
+    now: Time,
+    store: &Store,
+    plan: Plan,
+    chosen: &Chosen,
+    output: &OutputArgs,
+) -> anyhow::Result<Made> {
+    let mut made = each(env, now, store, vec![plan], chosen, output)?;
+    made.pop().context("nothing was made")
+}
+
 /// Makes a session of each plan, or none.
 ///
 /// # Errors
@@ -84,19 +104,31 @@ pub fn all(
     plans: Vec<Plan>,
     output: &OutputArgs,
 ) -> anyhow::Result<Vec<Made>> {
+    each(env, now, store, plans, &Chosen::default(), output)
+}
+
+fn each(
+    env: &Env,
+    now: Time,
+    store: &Store,
+    plans: Vec<Plan>,
+    chosen: &Chosen,
+    output: &OutputArgs,
+) -> anyhow::Result<Vec<Made>> {
     let count = plans.len();
     let mut ready = Vec::with_capacity(count);
     for (number, plan) in plans.into_iter().enumerate() {
         let target = Target::of(env, now, &plan, number, output)?;
-        ready.push(prepare(env, now, store, plan, target, output.dry_run)?);
+        ready.push(prepare(env, now, store, plan, target, chosen, output.dry_run)?);
     }
     if output.dry_run {
         return Ok(ready.into_iter().map(|ready| ready.made).collect());
     }
     let mut all = Vec::with_capacity(count);
-    for Ready { made, draft } in ready {
-        let recorded =
-            draft.context("nothing was written").and_then(|draft| publish(store, now, made, draft));
+    for Ready { made, draft, keeper } in ready {
+        let recorded = draft
+            .context("nothing was written")
+            .and_then(|draft| publish(store, now, made, draft, &keeper));
         match recorded {
             Ok(made) => all.push(made),
             Err(why) => {
@@ -111,37 +143,44 @@ pub fn all(
 }
 
 /// A session that only lacks its name.
-struct Ready {
+struct Ready<'c> {
     made: Made,
     draft: Option<Fork>,
+    keeper: Keeper<'c>,
 }
 
 /// Everything but the name: counted, exported, looked at.
-fn prepare(
+fn prepare<'c>(
     env: &Env,
     now: Time,
     store: &Store,
     plan: Plan,
     target: Target,
+    chosen: &'c Chosen,
     dry_run: bool,
-) -> anyhow::Result<Ready> {
+) -> anyhow::Result<Ready<'c>> {
     let Target { id, path, by_id, note } = target;
     let mut readers = store.readers(&plan)?;
     let cost = numbers::of(&plan, &mut readers, now)?;
+    let cost = freed::of(cost, &plan, chosen, &mut readers)?;
     let cwd = cwd(&plan).unwrap_or_default().to_owned();
     let title = numbers::title(&plan, &mut readers)?;
     let birth = Birth { id: id.clone(), cwd, now, tokens: Some(cost.after), title };
+    let keeper = Keeper::of(store, &plan, &id, &path, now, chosen, dry_run)?;
+    let keeper = RefCell::new(keeper);
     let (report, draft) = if dry_run {
-        let mut begin = || Ok(Progress::over(&plan).through(io::sink()));
-        let (report, sink) = write::rows(env, &plan, &birth, &mut readers, &mut begin)?;
-        sink.done();
+        let sink = || Progress::over(&plan).through(io::sink());
+        let mut begin = || Shown::new(&keeper, sink());
+        let (report, sink) = write::rows(env, &plan, &birth, &mut readers, &keeper, &mut begin)?;
+        sink.done().done();
         (report, None)
     } else {
-        let mut begin = || Ok(Progress::over(&plan).through(Fork::begin(&path)?));
-        let (report, sink) = write::rows(env, &plan, &birth, &mut readers, &mut begin)
+        let mut begin = || Shown::new(&keeper, Progress::over(&plan).through(Fork::begin(&path)?));
+        let (report, sink) = write::rows(env, &plan, &birth, &mut readers, &keeper, &mut begin)
             .with_context(|| format!("could not write {}", path.display()))?;
-        (report, Some(sink.done()))
+        (report, Some(sink.done().done()))
     };
+    let keeper = keeper.into_inner();
     store.unchanged()?;
     let mut made = Made {
         id,
@@ -154,10 +193,11 @@ fn prepare(
         notes: Vec::new(),
         plan,
         report,
+        extracted: keeper.taken(),
     };
     made.notes = malformed(store, &made.plan, &made.report)?;
     made.notes.extend(made.report.notes.iter().cloned().chain(note));
-    Ok(Ready { made, draft })
+    Ok(Ready { made, draft, keeper })
 }
 
 /// Says which lines of the sources were left out, for they are no JSON. The store has them.
@@ -190,7 +230,13 @@ fn malformed(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<Vec<
 
 /// Records a session and gives it its name, in this order: a kill between the two leaves a line
 /// in the log of what never came to be, and never a session that can't be undone.
-fn publish(store: &Store, now: Time, mut made: Made, draft: Fork) -> anyhow::Result<Made> {
+fn publish(
+    store: &Store,
+    now: Time,
+    mut made: Made,
+    draft: Fork,
+    keeper: &Keeper,
+) -> anyhow::Result<Made> {
     let path = made.path.clone().context("a dry run has no file")?;
     made.companions = write::beside(&made.plan, &made.report, &path, &mut made.notes)?;
     let written = draft.so_far();
@@ -214,7 +260,8 @@ fn publish(store: &Store, now: Time, mut made: Made, draft: Fork) -> anyhow::Res
         write::remove_beside(&made.companions, &path);
         return Err(why).context("what is made must be recorded, so nothing was made");
     }
-    if let Err(why) = draft.finish() {
+    let kept = keeper.keep().and_then(|()| draft.finish());
+    if let Err(why) = kept {
         write::remove_beside(&made.companions, &path);
         // The error that counts is the one before.
         let _ = store.index.undo_export(&made.id, now);

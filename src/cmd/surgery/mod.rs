@@ -2,6 +2,8 @@
 //! operation is planned by `surgery::plan` from what is in the store; nothing in the store and
 //! no session that was there is altered.
 
+pub mod extracted;
+mod freed;
 mod log;
 pub mod make;
 pub mod numbers;
@@ -103,7 +105,10 @@ fn one(
 }
 
 /// Prints what was made. One is one object in JSON, the children of a split are a list.
-fn tell(all: &[Made], output: &OutputArgs) -> anyhow::Result<()> {
+///
+/// # Errors
+/// Values that can't be JSON.
+pub fn tell(all: &[Made], output: &OutputArgs) -> anyhow::Result<()> {
     match all {
         [made] if output.json => out_json(&view::json(made)),
         all if output.json => out_json(&all.iter().map(view::json).collect::<Vec<_>>()),

@@ -15,9 +15,9 @@ use crate::tokens::{Calibration, Counter};
 use crate::transcript::dialect::{self, Block, BlockKind, Kind, Scratch};
 
 /// Words that are counted at most to calibrate by, in bytes: some sixty thousand tokens.
-const SAMPLE: usize = 256 * 1024;
+pub const SAMPLE: usize = 256 * 1024;
 /// Rows that are read at most for them, or for a name: most bytes of a transcript are no words.
-const READ: usize = 16 * 1024 * 1024;
+pub const READ: usize = 16 * 1024 * 1024;
 /// A line that stands for a block, in tokens: `[tool_result: 812 tokens, 340 ms, … — …]`.
 const PLACEHOLDER: u64 = 30;
 /// What stands around an index table.
@@ -144,7 +144,7 @@ fn sample(plan: &Plan, counter: &Counter, readers: &mut [Reader]) -> anyhow::Res
 }
 
 /// Hands on the blocks of messages; returns their bytes.
-fn blocks(
+pub fn blocks(
     dialect: &dyn dialect::Dialect,
     rows: &Rows,
     mut each: impl FnMut(BlockKind, &[u8]),

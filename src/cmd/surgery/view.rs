@@ -1,11 +1,13 @@
 //! What was made, in words and as JSON.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::make::Made;
 use crate::policy::coach::grouped;
+use crate::store::extracted::Record;
 use crate::surgery::cost::Cost;
 use crate::surgery::plan::{Operation, Place, Plan};
 use crate::surgery::ranges;
@@ -21,6 +23,10 @@ pub fn operation(operation: &Operation) -> String {
         Operation::ExtractEngagement { engagement } => format!("extract-engagement {engagement}"),
         Operation::Merge => "merge".to_owned(),
         Operation::Split { engagement } => format!("split, for {engagement}"),
+        Operation::Extract { keep_recent: 0, .. } => "extract".to_owned(),
+        Operation::Extract { keep_recent, .. } => {
+            format!("extract, but of the last {keep_recent} messages")
+        }
     }
 }
 
@@ -137,6 +143,21 @@ fn quoted(path: &Path) -> String {
     }
 }
 
+/// Values that were extracted: `9 values, 120.3 KB (7 tool_result, 2 thinking)`.
+fn extracted(records: &[Record]) -> String {
+    let (mut all, mut kinds) = (0, BTreeMap::new());
+    for record in records {
+        if let Record::Extract { bytes, trigger, .. } = record {
+            all += bytes;
+            *kinds.entry(trigger.as_str()).or_insert(0) += 1;
+        }
+    }
+    let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    let values = if records.len() == 1 { "value" } else { "values" };
+    let count = grouped(records.len() as u64);
+    format!("{count} {values}, {} ({})", size(all), kinds.join(", "))
+}
+
 /// For people.
 pub fn text(made: &Made) -> String {
     let plan = &made.plan;
@@ -146,6 +167,9 @@ pub fn text(made: &Made) -> String {
     line("rounds", rounds(plan));
     if let Some(left) = left(plan) {
         line("left out", left);
+    }
+    if !made.extracted.is_empty() {
+        line("values", extracted(&made.extracted));
     }
     match plan.operation {
         // Two sessions' contexts are in one: there is no before.
@@ -170,6 +194,18 @@ pub fn text(made: &Made) -> String {
     lines.join("\n")
 }
 
+/// A value that was extracted, for programs.
+fn part(record: &Record) -> Value {
+    let mut value = json!(record);
+    if let Value::Object(fields) = &mut value {
+        // Every one has the same.
+        for name in ["did", "at", "file"] {
+            fields.remove(name);
+        }
+    }
+    value
+}
+
 /// As `--json` has it.
 pub fn json(made: &Made) -> Value {
     let named = |places: &mut dyn Iterator<Item = Place>| -> Vec<Value> {
@@ -182,6 +218,9 @@ pub fn json(made: &Made) -> Value {
     };
     let plan = &made.plan;
     let mut value = json!(plan.operation);
+    if matches!(plan.operation, Operation::Extract { .. }) {
+        value["extracted"] = made.extracted.iter().map(part).collect();
+    }
     let cost = &made.cost;
     let more = json!({
         "id": made.path.as_ref().map(|_| &made.id),

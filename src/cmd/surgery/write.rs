@@ -1,10 +1,12 @@
 //! The files of a new session: its rows, and copies of what they refer to.
 
+use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Context as _;
 
+use super::extracted::Keeper;
 use crate::env::Env;
 use crate::index::Beside;
 use crate::store::blocks::Reader;
@@ -15,8 +17,8 @@ use crate::surgery::plan::{Place, Plan};
 use crate::texts::{self, Text};
 use crate::transcript::rows::Rows;
 
-/// Writes a plan's rows, each looked at on its way, into what `begin` gives: it may ask twice
-/// ([`export::all`]).
+/// Writes a plan's rows, each looked at on its way and without what `keeper` takes, into what
+/// `begin` gives: it may ask twice ([`export::all`]).
 ///
 /// # Errors
 /// Blocks that can't be read; an output that is not sound.
@@ -25,6 +27,7 @@ pub fn rows<W: Write>(
     plan: &Plan,
     birth: &Birth,
     readers: &mut [Reader],
+    keeper: &RefCell<Keeper>,
     begin: &mut dyn FnMut() -> io::Result<W>,
 ) -> anyhow::Result<(Report, W)> {
     let say = |text: export::Text, values: &[(&str, &str)]| {
@@ -32,7 +35,8 @@ pub fn rows<W: Write>(
     };
     let mut read = |place: Place, rows: &mut Rows| {
         let (_, round) = plan.at(place).ok_or(io::ErrorKind::NotFound)?;
-        readers[place.session].round(round.position, round.seq, rows)
+        readers[place.session].round(round.position, round.seq, rows)?;
+        keeper.borrow_mut().rows(place, rows)
     };
     Ok(export::all(plan, birth, &say, &mut read, begin)?)
 }

@@ -40,6 +40,10 @@ pub enum Record {
         at: Time,
         /// The session's file.
         file: PathBuf,
+        /// The row it is in, where that has another id than the entry: placeholders that a new
+        /// session of Claude Code's takes over name the rows of the sessions before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        row: Option<String>,
     },
     /// Values came back.
     Restore {

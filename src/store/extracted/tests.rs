@@ -37,6 +37,7 @@ pub(super) fn extract(entry: &str, key: &str, object: &str, placeholder: &[u8]) 
         trigger: "tool_result".into(),
         at: time(0),
         file: "/s/one.jsonl".into(),
+        row: None,
     }
 }
 

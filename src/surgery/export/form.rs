@@ -158,6 +158,7 @@ pub(super) fn operation(operation: &Operation) -> &'static str {
         Operation::ExtractEngagement { .. } => "extract-engagement",
         Operation::Merge => "merge",
         Operation::Split { .. } => "split",
+        Operation::Extract { .. } => "extract",
     }
 }
 
@@ -176,6 +177,7 @@ pub(super) fn title(plan: &Plan, birth: &Birth) -> String {
         Operation::ExtractEngagement { engagement } => format!("only {engagement}"),
         Operation::Merge => "merged".to_owned(),
         Operation::Split { engagement } => format!("split: {engagement}"),
+        Operation::Extract { .. } => "extracted".to_owned(),
     };
     format!("{} ({done})", name.trim())
 }

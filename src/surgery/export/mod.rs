@@ -23,7 +23,7 @@ use super::ids::{self, Fresh, Keys};
 use super::plan::{Operation, Place, Plan};
 use super::table;
 use crate::clock::Time;
-use crate::transcript::dialect::{Block, Scratch};
+use crate::transcript::dialect::{Block, Dialect, Scratch};
 use crate::transcript::round::Session;
 use crate::transcript::span::Field;
 use form::{Form, Link};
@@ -286,6 +286,12 @@ impl<'p> Exporter<'p> {
         self.report.rows += 1;
         self.report
     }
+}
+
+/// The id that a row of a session gets in a new one, where ids come from `source`.
+pub fn fresh(dialect: &dyn Dialect, source: &ids::Source, old: &str) -> String {
+    let form = form::named(dialect.name()).unwrap_or(&claude::Claude);
+    form.fresh(source, old).as_str().to_owned()
 }
 
 /// The table of who speaks when: a line for each run of rounds of one session.

@@ -51,6 +51,16 @@ pub fn read(id: &str, bytes: &[u8]) -> Read {
 
 /// What the plan's new session is, read again.
 pub fn made(id: &str, plan: &Plan, sources: &[&Read]) -> Result<(Read, String), TestCaseError> {
+    made_by(id, plan, sources, &mut |line| Some(line.to_vec()))
+}
+
+/// The same, of rows that `edit` made others of, or nothing.
+pub fn made_by(
+    id: &str,
+    plan: &Plan,
+    sources: &[&Read],
+    edit: &mut dyn FnMut(&[u8]) -> Option<Vec<u8>>,
+) -> Result<(Read, String), TestCaseError> {
     let birth = Birth {
         id: id.to_owned(),
         cwd: "/w".to_owned(),
@@ -65,7 +75,9 @@ pub fn made(id: &str, plan: &Plan, sources: &[&Read]) -> Result<(Read, String), 
     let mut rows_of = |place: Place, rows: &mut Rows| {
         let session = &plan.sessions[place.session].id;
         let source = sources.iter().find(|s| s.session.id == *session).expect("a source");
-        *rows = source.rows[&place.seq].clone();
+        rows.clear();
+        let edited = source.rows[&place.seq].iter().filter_map(&mut *edit);
+        edited.for_each(|line| rows.push(&line));
         Ok(())
     };
     let (_, out) = all(plan, &birth, &say, &mut rows_of, &mut || Ok(Vec::new()))

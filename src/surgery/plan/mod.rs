@@ -13,7 +13,7 @@ use thiserror::Error;
 
 pub use branch::{in_context, on_branch};
 pub use merge::merge;
-pub use operations::{compress_before, compress_engagement, extract_engagement};
+pub use operations::{compress_before, compress_engagement, extract_engagement, in_whole};
 pub use split::split;
 
 #[cfg(test)]
@@ -48,6 +48,16 @@ pub enum Operation {
     Split {
         /// The engagement of this child.
         engagement: String,
+    },
+    /// Long values of old messages are in the store, with placeholders in their places (seed
+    /// 001, "Keep Recent, Extract Old").
+    Extract {
+        /// Messages at the end that stay.
+        keep_recent: u32,
+        /// Characters from which on a value goes.
+        min_value_length: u32,
+        /// What goes.
+        trigger_types: Vec<String>,
     },
 }
 

@@ -150,6 +150,15 @@ pub fn extract_engagement(
     Ok(plan)
 }
 
+/// Every round in the context, whole: what the operation does to their values is done to their
+/// rows on the way.
+pub fn in_whole(session: Session, operation: Operation) -> Plan {
+    let context = in_context(&session);
+    let pieces = context.iter().copied().map(place).map(Piece::Round).collect();
+    let left = left(&session, 0, &all(&session), &context);
+    plan(session, operation, pieces, left, Fidelity::default())
+}
+
 /// All rounds, ascending.
 pub(super) fn all(session: &Session) -> Vec<u32> {
     session.rounds.iter().map(|r| r.seq).collect()

@@ -73,6 +73,18 @@ impl Promise {
         self
     }
 
+    /// Rounds of a session, their blocks as `change` makes them.
+    pub fn changed(
+        mut self,
+        source: &Source,
+        seqs: &[u32],
+        change: impl Fn(&Block) -> Option<Want>,
+    ) -> Self {
+        let blocks = seqs.iter().flat_map(|seq| &source.round(*seq).blocks);
+        self.0.extend(blocks.filter_map(change));
+        self
+    }
+
     /// These words of the user.
     pub fn says(mut self, text: &str) -> Self {
         self.0.push(Want::Same(Block::User(text.to_owned())));

@@ -5,6 +5,7 @@
 mod block;
 mod chains;
 mod compaction;
+mod extract;
 mod fair;
 mod judge;
 mod operations;

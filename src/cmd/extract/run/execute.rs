@@ -105,6 +105,7 @@ impl Work<'_> {
                     trigger: item.trigger.name().to_owned(),
                     at: self.now,
                     file: self.source.place(),
+                    row: None,
                 });
                 put.push(Put { digest, bytes: placeholder.len() as u64 });
                 if records.len() >= RECORDS {

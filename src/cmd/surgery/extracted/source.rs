@@ -1,0 +1,108 @@
+//! What was extracted of the sessions that a new one is made of, and where its own ledger is.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use crate::cmd::surgery::source::Store;
+use crate::cmd::surgery::target;
+use crate::extract::edit;
+use crate::store::extracted::{Extracted, Ledger, Record};
+use crate::surgery::plan::Plan;
+use crate::surgery::{export, ids};
+use crate::transcript::dialect::{self, Dialect};
+use crate::transcript::round::Session;
+
+/// A session that rows come from.
+pub(super) struct Source {
+    ids: ids::Source,
+    pub dialect: &'static dyn Dialect,
+    ledger: Ledger,
+    /// Places in the ledger, by the rows that hold the placeholders.
+    of: HashMap<String, Vec<usize>>,
+}
+
+impl Source {
+    /// A session that becomes a part of the session `new`.
+    ///
+    /// # Errors
+    /// A ledger that can't be read.
+    pub fn of(store: &Store, new: &str, session: &Session) -> anyhow::Result<Self> {
+        let extracted = Extracted::of(&store.root, &session.agent, &session.id);
+        let ledger = extracted
+            .ledger()
+            .with_context(|| format!("could not read what was extracted of {}", session.id))?;
+        let mut of: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, record) in ledger.records.iter().enumerate() {
+            if let Record::Extract { entry, row, .. } = record {
+                of.entry(row.as_ref().unwrap_or(entry).clone()).or_default().push(at);
+            }
+        }
+        let ids = ids::Source::new(new, &session.id);
+        let dialect = dialect::named(&session.dialect)
+            .with_context(|| format!("sessions of {} can't be read", session.dialect))?;
+        Ok(Self { ids, dialect, ledger, of })
+    }
+
+    /// Whether nothing was ever extracted of it.
+    pub fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
+    /// Whether something of the row was extracted.
+    pub fn has(&self, row: &str) -> bool {
+        self.of.contains_key(row)
+    }
+
+    /// What its ledger says of the placeholders that stand in a row.
+    pub fn standing(&self, row: &str, line: &[u8]) -> Vec<Record> {
+        let records = self.of.get(row).into_iter().flatten().map(|at| &self.ledger.records[*at]);
+        records.filter(|record| stands(&self.ledger, record, line)).cloned().collect()
+    }
+
+    /// What its ledger says of values that left nothing behind.
+    pub fn gone(&self) -> impl Iterator<Item = Record> {
+        let gone = |record: &&Record| matches!(record, Record::Extract { placeholder, .. } if placeholder.is_empty());
+        self.ledger.records.iter().filter(gone).cloned()
+    }
+
+    /// The id that one of its rows gets.
+    pub fn fresh(&self, old: &str) -> String {
+        export::fresh(self.dialect, &self.ids, old)
+    }
+}
+
+/// Where the ledger of the new session is: by its id, and by the name of its file where that is
+/// another one. The client goes on beside such a file.
+pub(super) fn places(
+    store: &Store,
+    plan: &Plan,
+    id: &str,
+    path: &Path,
+) -> Vec<(Extracted, PathBuf)> {
+    let above = |n: usize| path.ancestors().nth(n).and_then(Path::file_name);
+    let agent = match (target::dialect(plan), above(1), above(2), above(3)) {
+        ("pi", Some(sessions), Some(agent), Some(agents))
+            if sessions == "sessions" && agents == "agents" =>
+        {
+            agent.to_string_lossy()
+        }
+        ("pi", ..) => "pi".into(),
+        _ => "claude".into(),
+    };
+    let of = |session: &str| Extracted::of(&store.root, &agent, session);
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let mut all = vec![(of(&stem), path.to_owned())];
+    if stem != id {
+        all.push((of(id), path.with_file_name(format!("{id}.jsonl"))));
+    }
+    all
+}
+
+/// Whether the placeholder of a record stands in its row.
+fn stands(ledger: &Ledger, record: &Record, line: &[u8]) -> bool {
+    let Record::Extract { entry, key, .. } = record else { return false };
+    let json = edit::locate(line, key).map(|at| at.of(line));
+    json.and_then(|json| ledger.placeholder(entry, key, json)) == Some(record)
+}
