@@ -1,5 +1,6 @@
 //! `extract watch`, `status`, `gc` and the log on the real binary: when they act, what they keep,
 //! how they end.
+#![allow(clippy::format_collect, reason = "a row is a line")]
 
 mod log;
 mod retention;

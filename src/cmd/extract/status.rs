@@ -41,7 +41,8 @@ struct Status {
 #[derive(Debug, Serialize)]
 struct Session {
     /// `agent/id`, as the store's folders are called.
-    session: String,
+    #[serde(rename = "session")]
+    name: String,
     /// Where it was when something was extracted of it last.
     file: Option<PathBuf>,
     /// Placeholders in it: values that are extracted now. `None` where it can't be read.
@@ -91,16 +92,16 @@ pub fn run(env: &Env, json: bool) -> anyhow::Result<Exit> {
         next_retention: watch::next_sweep(&settings, state.last_retention_run_at, now, &Local),
     };
     if json {
-        out_json(&status)?
+        out_json(&status)?;
     } else {
-        tell(&status)
+        tell(&status);
     }
     Ok(Exit::Done)
 }
 
 fn session(root: &Root, extracted: &Extracted) -> Session {
     let mut session = Session {
-        session: extracted.name(),
+        name: extracted.name(),
         file: None,
         live: None,
         live_bytes: 0,
@@ -155,7 +156,7 @@ fn tell(status: &Status) {
         };
         out(format_args!(
             "{}: {now}; {} ever, {}; {}; last {}",
-            session.session,
+            session.name,
             count(session.extracted as usize, "value"),
             bytes(session.stored_bytes),
             count(session.restores as usize, "restore"),

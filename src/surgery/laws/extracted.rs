@@ -17,11 +17,12 @@ use crate::surgery::{ids, when};
 use crate::transcript::dialect::{Claude, Dialect, Scratch};
 use crate::transcript::fixtures::RECORDED;
 use crate::transcript::generate::sessions;
+use crate::transcript::rows::Rows;
 
 /// The entries of a session.
 fn entries(read: &Read) -> Vec<Entry> {
     let mut entries = Entries::default();
-    let rows = read.rows.values().flat_map(|rows| rows.iter());
+    let rows = read.rows.values().flat_map(Rows::iter);
     (0..).zip(rows).for_each(|(number, line)| entries.row(number, line));
     entries.finish()
 }
@@ -106,7 +107,7 @@ fn holds(read: &Read, settings: &ExtractSettings) -> Result<(String, usize), Tes
     for (id, items) in self::items(&again, settings) {
         let known = taken.get(&id).into_iter().flatten();
         let known: Vec<&str> = known.map(|value| value.key.as_str()).collect();
-        let mut lines = again.rows.values().flat_map(|rows| rows.iter());
+        let mut lines = again.rows.values().flat_map(Rows::iter);
         let line = lines.find(|line| self::id(line).as_ref() == Some(&id)).unwrap();
         let left: Vec<Item> =
             items.into_iter().filter(|item| !known.contains(&item.key.as_str())).collect();

@@ -1,4 +1,10 @@
 //! A user with sessions where `OpenClaw` keeps them.
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::format_collect,
+    clippy::unused_self,
+    reason = "rows read better as they are written here"
+)]
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

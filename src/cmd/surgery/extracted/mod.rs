@@ -104,7 +104,7 @@ impl<'c> Keeper<'c> {
 
     /// Whether there is anything to do at all.
     fn idle(&self) -> bool {
-        self.chosen.items.is_empty() && self.sources.iter().all(|source| source.is_empty())
+        self.chosen.items.is_empty() && self.sources.iter().all(Source::is_empty)
     }
 
     /// Begins, perhaps anew.
@@ -148,9 +148,8 @@ impl<'c> Keeper<'c> {
             }
             match lean {
                 Some(values::Lean { line: Some(line), .. }) => left.push(&line),
-                Some(_) => {}
                 None if changed => left.push(line),
-                None => {}
+                Some(_) | None => {}
             }
         }
         if changed {

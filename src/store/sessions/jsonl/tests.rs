@@ -32,11 +32,11 @@ impl World {
 
     /// A session that nobody has written for two minutes.
     fn session(&self, text: &str) -> Jsonl {
-        self.put(&self.path(), text);
+        Self::put(&self.path(), text);
         quick(self.path())
     }
 
-    fn put(&self, path: &Path, text: &str) {
+    fn put(path: &Path, text: &str) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
         let before = SystemTime::now() - Duration::from_secs(120);
@@ -68,6 +68,7 @@ fn stamp(session: &Jsonl) -> Stamp {
 }
 
 /// `long` becomes `short` in every row that holds it.
+#[allow(clippy::unnecessary_wraps, reason = "a change may fail")]
 fn shorter(_: u64, row: &[u8]) -> io::Result<Option<Vec<u8>>> {
     let text = String::from_utf8_lossy(row);
     Ok(text.contains("long").then(|| text.replace("long", "short").into_bytes()))
@@ -159,7 +160,7 @@ fn what_was_written_since_it_was_read_is_never_overwritten() {
         let refused = session.edit(stamp(&session), &mut || Ok(()), &mut |number, row| {
             if number == 2 && rewrites {
                 let meta = fs::metadata(world.path()).unwrap();
-                world.put(&world.folder.join("new"), &world.text().replace("long", "LONG"));
+                World::put(&world.folder.join("new"), &world.text().replace("long", "LONG"));
                 let new = File::options().write(true).open(world.folder.join("new")).unwrap();
                 new.set_modified(meta.modified().unwrap()).unwrap();
                 fs::rename(world.folder.join("new"), world.path()).unwrap();
@@ -304,8 +305,8 @@ fn beside_a_database_no_file_of_sessions_is_written() {
     let world = World::new();
     let agent = world.folder.join("agents/main");
     let path = agent.join("sessions/s.jsonl");
-    world.put(&path, &format!("{HEADER}\n{}\n{SAID}\n", result("long")));
-    world.put(&agent.join("agent/openclaw-agent.sqlite"), "");
+    World::put(&path, &format!("{HEADER}\n{}\n{SAID}\n", result("long")));
+    World::put(&agent.join("agent/openclaw-agent.sqlite"), "");
     let outside = world.folder.join("s.jsonl");
     std::os::unix::fs::symlink(&path, &outside).unwrap();
     for name in [path.clone(), outside] {
@@ -397,6 +398,7 @@ fn nothing_is_lost_beside_a_process_that_goes_on_appending() {
             Err(other) => panic!("{other}"),
         }
     }
+    child.wait().unwrap();
     let text = world.text();
     for i in 0..ROWS {
         assert_eq!(text.matches(&format!("row {i}.")).count(), 1, "row {i}, {times} edits");
