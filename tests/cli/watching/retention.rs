@@ -90,7 +90,14 @@ fn what_cannot_be_read_or_is_not_there_to_be_read_keeps_its_content() {
     fs::remove_dir(&path).expect("removed");
     // A copy under another name, as pi and OpenClaw make them.
     fs::rename(&kept, world.folder.join("branch.jsonl")).expect("renamed");
-    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    // What was extracted later, and is needed nowhere, goes: so its retention is over, too.
+    let other = world.folder.with_file_name("--x--");
+    fs::create_dir(&other).expect("made");
+    let control = other.join("control.jsonl");
+    fs::rename(world.session("control", 3600), &control).expect("renamed");
+    assert_eq!(came(&world.once(&control), &control), "extracted");
+    fs::remove_file(&control).expect("removed");
+    swept(&world, count);
     assert_eq!(gc(&world, &[])["gone"][0], 0);
     assert_eq!(world.objects(), count);
     // Nothing has its placeholders any more.
