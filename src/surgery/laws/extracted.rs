@@ -144,7 +144,9 @@ proptest! {
 #[test]
 fn every_recording_is_a_sound_session_without_its_values() {
     let mut values = 0;
-    for (name, bytes) in RECORDED.iter().filter(|(name, _)| *name != "pi") {
+    // pi's are written in place; a subagent's rows are none of a main session's.
+    let claude = RECORDED.iter().filter(|(name, _)| !["pi", "subagent"].contains(name));
+    for (name, bytes) in claude {
         let read = read(&format!("{name}-session"), bytes);
         for (keep_recent, placeholder) in [(0, Placeholder::Plain), (3, Placeholder::Full)] {
             let settings = ExtractSettings {
