@@ -164,5 +164,5 @@ fn every_recording_is_a_sound_session_without_its_values() {
             }
         }
     }
-    assert!(values > 10, "{values} values were extracted");
+    assert!(values >= 9, "{values} values were extracted");
 }
