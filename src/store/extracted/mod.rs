@@ -5,7 +5,7 @@
 //! `<root>/extracted/objects/<n>.pack` and
 //! `<root>/extracted/sessions/<agent>/<session>/ledger.jsonl`. Whoever extracts or restores
 //! keeps [`Extracted::hold`] from the first [`Extracted::put`] until the session's file is
-//! written, so that no [`sweep`] comes between.
+//! written, so that no [`sweep()`] comes between.
 
 mod ledger;
 mod packs;
@@ -62,7 +62,7 @@ impl Extracted {
         name.display().to_string()
     }
 
-    /// Holds the store against [`sweep`], and lets others extract at the same time.
+    /// Holds the store against [`sweep()`], and lets others extract at the same time.
     ///
     /// # Errors
     /// `WouldBlock` while content is being removed; what the system says.
