@@ -42,8 +42,19 @@ const WORLD: [&str; 18] = [
 ];
 
 /// What the hook may not name: it starts at every tool call.
-const HEAVY: [&str; 5] =
-    ["crate::index", "crate::surgery", "crate::extract", "rusqlite", "tiktoken_rs"];
+const HEAVY: [&str; 11] = [
+    "crate::index",
+    "crate::surgery",
+    "crate::extract",
+    "rusqlite",
+    "tiktoken_rs",
+    "rmcp",
+    "tokio",
+    "tracing",
+    "croner",
+    "globset",
+    "zstd",
+];
 
 /// What the hook's path goes through besides `hook` itself.
 const HOT: [&str; 5] =
