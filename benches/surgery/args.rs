@@ -2,7 +2,16 @@
 
 use std::path::PathBuf;
 
-/// The command line, as `./bench surgery` hands it on.
+/// What a benchmark measures where it isn't told.
+pub struct Kind {
+    /// As it is called.
+    pub command: &'static str,
+    /// MB of session, and with `--quick`.
+    pub sizes: &'static [u64],
+    pub quick: u64,
+}
+
+/// The command line, as `./bench` hands it on.
 #[derive(Debug, Default)]
 pub struct Args {
     /// The program to measure, and the target it is built for.
@@ -35,7 +44,7 @@ impl Args {
     ///
     /// # Errors
     /// What is wrong with which word.
-    pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
+    pub fn parse(mut words: impl Iterator<Item = String>, kind: &Kind) -> Result<Self, String> {
         let mut args = Self::default();
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
@@ -59,21 +68,22 @@ impl Args {
                     args.rounds =
                         number.ok_or_else(|| format!("{rounds:?} is no number of rounds"))?;
                 }
-                "--sizes" => args.sizes = sizes(&value()?)?,
+                "--sizes" | "--size" => args.sizes = sizes(&value()?)?,
                 other => return Err(format!("unknown argument {other}; known: {KNOWN}")),
             }
         }
         for program in [&args.binary, &args.passes, &args.eater] {
             if !program.is_file() {
                 let path = program.display();
-                return Err(format!("no program at {path}; run ./bench surgery, which builds it"));
+                let command = kind.command;
+                return Err(format!("no program at {path}; run {command}, which builds it"));
             }
         }
         if args.write && (args.quick || !args.only.is_empty()) {
             return Err("--write writes down the whole run; leave --quick and --only out".into());
         }
         if args.sizes.is_empty() {
-            args.sizes = if args.quick { vec![20] } else { vec![300, 1024] };
+            args.sizes = if args.quick { vec![kind.quick] } else { kind.sizes.to_vec() };
         }
         Ok(args)
     }

@@ -1,6 +1,7 @@
 //! What is measured: a program with what must be so before it starts.
 
-use std::fs;
+use std::fs::{self, File, FileTimes};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -22,6 +23,8 @@ pub struct Measure {
     pub memory: Option<u64>,
     /// Taken away before each start, outside of the measured time.
     pub fresh: Vec<PathBuf>,
+    /// Files that are laid there then, from where: what a start changes is as before it.
+    pub laid: Vec<(PathBuf, PathBuf)>,
 }
 
 pub const SCAN: &str = "scan";
@@ -47,6 +50,9 @@ impl Measure {
             let _ = fs::remove_dir_all(path);
             fs::create_dir_all(path).expect("a folder");
         }
+        for (from, to) in &self.laid {
+            lay(from, to).expect("a copy");
+        }
     }
 
     /// One run.
@@ -54,6 +60,18 @@ impl Measure {
         self.prepare();
         self.case.time()
     }
+}
+
+/// Copies a file, with the time of the other. It is on the disk: what the disk is still at
+/// would be measured along.
+fn lay(from: &Path, to: &Path) -> io::Result<()> {
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::copy(from, to)?;
+    let file = File::options().write(true).open(to)?;
+    file.set_times(FileTimes::new().set_modified(fs::metadata(from)?.modified()?))?;
+    file.sync_all()
 }
 
 /// Runs it once.

@@ -5,11 +5,18 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::{Row, Run};
+use crate::run::{Row, Run, Size};
 
-/// Where the section begins; what stands before it is the hook's.
-const MARK: &str =
-    "<!-- Written by `./bench surgery --write`; the text is benches/surgery/page.md. -->";
+/// A benchmark's part of the page: each begins with a comment that says what writes it.
+pub struct Section {
+    /// The comment, [`BEGINS`] first.
+    pub mark: &'static str,
+    /// The text, with marks for the figures.
+    pub text: &'static str,
+}
+
+/// How every part of the page begins.
+const BEGINS: &str = "<!-- Written by `./bench";
 
 const HEADS: [&str; 7] = ["", "p50 ms", "least", "most", "MB/s", "peak MiB", "instructions"];
 
@@ -35,15 +42,7 @@ fn cells(row: &Row) -> [String; 7] {
 pub fn terminal(run: &Run) -> String {
     let mut out = String::new();
     for size in &run.sizes {
-        let _ = writeln!(
-            out,
-            "{} MB: {} rows, {} rounds, the largest {:.1} MB; {} rounds of measuring",
-            size.megabytes,
-            size.rows,
-            size.rounds,
-            size.largest_round as f64 / 1e6,
-            size.times
-        );
+        let _ = writeln!(out, "{}; {} rounds of measuring", told(size), size.times);
     }
     let rows: Vec<_> =
         std::iter::once(HEADS.map(str::to_owned)).chain(run.rows.iter().map(cells)).collect();
@@ -71,7 +70,7 @@ pub fn terminal(run: &Run) -> String {
 }
 
 /// The section of `docs/benchmarks.md`.
-fn section(run: &Run) -> String {
+fn section(run: &Run, of: &Section) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let mut tables = line(&HEADS.map(str::to_owned));
     tables.push_str("|---|");
@@ -92,14 +91,13 @@ fn section(run: &Run) -> String {
     }
     let mut sizes = String::new();
     for size in &run.sizes {
-        let largest = size.largest_round as f64 / 1e6;
         let _ = writeln!(
             sizes,
-            "- {} MB: {} rows, {} rounds, the largest {largest:.1} MB; each program {} times.",
-            size.megabytes, size.rows, size.rounds, size.times
+            "- {}; each program {} times.",
+            told(size), size.times
         );
     }
-    let mut out = String::from(include_str!("page.md"));
+    let mut out = String::from(of.text);
     for (mark, text) in [
         ("{command}", run.command.as_str()),
         ("{machine}", &run.machine.to_string().replace('\n', "  \n")),
@@ -110,17 +108,32 @@ fn section(run: &Run) -> String {
     ] {
         out = out.replace(mark, text.trim_end());
     }
-    format!("{MARK}\n{out}")
+    format!("{}\n{out}", of.mark)
 }
 
-/// Writes the section behind what the hook's benchmark has written.
+/// A session on a line.
+fn told(size: &Size) -> String {
+    format!(
+        "{} MB: {} rows, the largest {:.1} MB, in {} rounds, the largest {:.1} MB",
+        size.megabytes,
+        size.rows,
+        size.largest_row as f64 / 1e6,
+        size.rounds,
+        size.largest_round as f64 / 1e6
+    )
+}
+
+/// Writes the section where it was, or behind the others.
 ///
 /// # Errors
 /// What the system says.
-pub fn write(run: &Run) -> io::Result<PathBuf> {
+pub fn write(run: &Run, own: &Section) -> io::Result<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/benchmarks.md");
     let page = fs::read_to_string(&path)?;
-    let before = page.split(MARK).next().unwrap_or_default().trim_end();
-    fs::write(&path, format!("{before}\n\n{}", section(run)))?;
+    let at = page.find(own.mark).unwrap_or(page.len());
+    let rest = page[at..].strip_prefix(own.mark).unwrap_or_default();
+    let behind = rest.find(BEGINS).map_or("", |at| &rest[at..]);
+    let gap = if behind.is_empty() { "" } else { "\n" };
+    fs::write(&path, format!("{}\n\n{}{gap}{behind}", page[..at].trim_end(), section(run, own)))?;
     Ok(path)
 }

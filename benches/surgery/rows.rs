@@ -5,18 +5,26 @@
 use std::fmt::Write as _;
 
 use crate::pool::{Dice, Pool};
-use crate::session::MB;
+use crate::session::{MB, Rounds};
 
 /// Milliseconds from one row to the next.
 const STEP: u64 = 700;
 
+/// What a session is made like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mix {
+    /// As real ones are.
+    Work,
+    /// Prompt and answer, nothing else: many rounds in few bytes.
+    Talk,
+}
+
 /// Writes round after round.
 pub struct Writer {
+    mix: Mix,
     pool: Pool,
     dice: Dice,
     session: String,
-    /// Rows so far.
-    pub rows: u64,
     /// Rounds so far.
     round: u64,
     /// Milliseconds since the session began.
@@ -30,12 +38,12 @@ pub struct Writer {
 
 impl Writer {
     /// At the beginning of a session.
-    pub fn new(session: &str, seed: u64) -> Self {
+    pub fn new(mix: Mix, session: &str, seed: u64) -> Self {
         Self {
+            mix,
             pool: Pool::new(),
             dice: Dice(seed),
             session: session.into(),
-            rows: 0,
             round: 0,
             clock: 0,
             parent: "null".into(),
@@ -44,18 +52,10 @@ impl Writer {
         }
     }
 
-    /// The time of the row to come.
-    pub fn time(&self) -> String {
-        let start = chrono::DateTime::from_timestamp(1_773_915_825, 0).expect("a time");
-        let at = start + chrono::Duration::milliseconds(self.clock as i64);
-        at.format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
-    }
-
     /// A row that is in the chain: `rest` is what this one has of its own.
     fn chained(&mut self, rest: &str) -> String {
         self.clock += STEP;
-        self.rows += 1;
-        let (id, at) = (self.dice.uuid(), self.time());
+        let (id, at) = (self.dice.uuid(), stamp(self.clock));
         let (parent, session) = (&self.parent, &self.session);
         let _ = writeln!(
             self.out,
@@ -67,7 +67,6 @@ impl Writer {
 
     /// A row of the client's bookkeeping.
     fn aside(&mut self, rest: &str) {
-        self.rows += 1;
         let _ = writeln!(self.out, r#"{{{rest},"sessionId":"{}"}}"#, self.session);
     }
 
@@ -89,7 +88,7 @@ impl Writer {
     }
 
     /// Prompt and answer.
-    pub fn talk(&mut self) -> String {
+    fn talk(&mut self) -> String {
         self.out.clear();
         self.prompt();
         let (text, message) = (self.pool.prose(&mut self.dice, 80, 600), self.message());
@@ -99,7 +98,7 @@ impl Writer {
     }
 
     /// A round of work.
-    pub fn work(&mut self) -> String {
+    fn work(&mut self) -> String {
         self.out.clear();
         self.prompt();
         self.aside(r#""type":"mode","mode":"normal""#);
@@ -175,14 +174,7 @@ impl Writer {
     }
 
     fn result(&mut self, call: &str, row: &str) {
-        let (least, most) = match self.dice.below(4_000) {
-            // A picture, or an output that nobody has shortened.
-            0 => (2 * MB as usize, 6 * MB as usize),
-            n if n < 40 => (60_000, 200_000),
-            n if n < 400 => (8_000, 30_000),
-            n if n < 1_600 => (1_000, 6_000),
-            _ => (20, 800),
-        };
+        let (least, most) = result_size(&mut self.dice);
         let text = if least > MB as usize && self.dice.below(2) == 0 {
             let data = self.pool.base64(&mut self.dice, least, most);
             let image = format!(
@@ -198,5 +190,37 @@ impl Writer {
         self.chained(&format!(
             r#""type":"user","message":{{"role":"user","content":[{{"tool_use_id":"{call}","type":"tool_result","content":"{text}","is_error":false}}]}},"toolUseResult":{{"stdout":"{text}","stderr":"","interrupted":false,"isImage":false,"noOutputExpected":false}},"sourceToolAssistantUUID":"{row}","permissionDecision":{{"decision":"accept","source":"config","reasonType":"mode"}}"#
         ));
+    }
+}
+
+impl Rounds for Writer {
+    fn round(&mut self) -> String {
+        match self.mix {
+            Mix::Work => self.work(),
+            Mix::Talk => self.talk(),
+        }
+    }
+
+    fn time(&self) -> String {
+        stamp(self.clock)
+    }
+}
+
+/// The time so many milliseconds behind the beginning of every session.
+pub fn stamp(milliseconds: u64) -> String {
+    let start = chrono::DateTime::from_timestamp(1_773_915_825, 0).expect("a time");
+    let at = start + chrono::Duration::milliseconds(milliseconds as i64);
+    at.format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+/// How long a tool's result is: at least and at most, in bytes.
+pub fn result_size(dice: &mut Dice) -> (usize, usize) {
+    match dice.below(4_000) {
+        // A picture, or an output that nobody has shortened.
+        0 => (2 * MB as usize, 6 * MB as usize),
+        n if n < 40 => (60_000, 200_000),
+        n if n < 400 => (8_000, 30_000),
+        n if n < 1_600 => (1_000, 6_000),
+        _ => (20, 800),
     }
 }

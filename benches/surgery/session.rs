@@ -3,23 +3,25 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
-
-use crate::rows::Writer;
 
 pub const MB: u64 = 1024 * 1024;
 
 /// Goes up with what is written here: files of another version are made anew.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
-/// What a session is made like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mix {
-    /// As real ones are.
-    Work,
-    /// Prompt and answer, nothing else: many rounds in few bytes.
-    Talk,
+/// When sessions were written last, since 1970.
+const WRITTEN: Duration = Duration::from_secs(1_774_000_000);
+
+/// Writes a session, round after round.
+pub trait Rounds {
+    /// The next round, a row on each line.
+    fn round(&mut self) -> String;
+
+    /// The time of the row to come.
+    fn time(&self) -> String;
 }
 
 /// A session on disk, and what is known of it.
@@ -29,23 +31,25 @@ pub struct Session {
     pub bytes: u64,
     pub rows: u64,
     pub rounds: u64,
-    /// Bytes of the largest round.
+    /// Bytes of the largest round, and of the largest row.
     pub largest: u64,
+    pub largest_row: u64,
     /// A time right behind the first round, and one in the middle.
     pub early: String,
     pub middle: String,
 }
 
-/// The session of that number, at least so many bytes or rounds long, made if it isn't there.
+/// The session of that number, at least so many bytes or rounds long, made if it isn't there:
+/// `begin` is given its id and the number.
 ///
 /// # Errors
 /// Too little room, what the system says.
 pub fn session(
     folder: &Path,
     number: u16,
-    mix: Mix,
     bytes: u64,
     rounds: u64,
+    begin: &dyn Fn(&str, u64) -> Box<dyn Rounds>,
 ) -> io::Result<Session> {
     let folder = folder.join(format!("sessions-{VERSION}"));
     fs::create_dir_all(&folder)?;
@@ -61,23 +65,25 @@ pub fn session(
     room(&folder, bytes.max(rounds * 2048))?;
     let aside = path.with_extension("part");
     let mut out = BufWriter::with_capacity(1 << 20, File::create(&aside)?);
-    let mut writer = Writer::new(&id, u64::from(number));
+    let mut writer = begin(&id, u64::from(number));
     let mut made = Session {
         path: path.clone(),
         bytes: 0,
         rows: 0,
         rounds: 0,
         largest: 0,
+        largest_row: 0,
         early: String::new(),
         middle: String::new(),
     };
     while made.bytes < bytes || made.rounds < rounds {
-        let round = match mix {
-            Mix::Work => writer.work(),
-            Mix::Talk => writer.talk(),
-        };
+        let round = writer.round();
         out.write_all(round.as_bytes())?;
         made.largest = made.largest.max(round.len() as u64);
+        for row in round.split_inclusive('\n') {
+            made.rows += 1;
+            made.largest_row = made.largest_row.max(row.len() as u64);
+        }
         made.bytes += round.len() as u64;
         made.rounds += 1;
         if made.rounds == 1 {
@@ -87,10 +93,11 @@ pub fn session(
             made.middle = writer.time();
         }
     }
-    made.rows = writer.rows;
     out.flush()?;
     // What the disk is still at would be measured along.
     out.get_ref().sync_all()?;
+    // Nobody wrote it lately.
+    out.get_ref().set_modified(SystemTime::UNIX_EPOCH + WRITTEN)?;
     fs::rename(&aside, &path)?;
     fs::write(&told, serde_json::to_vec(&made)?)?;
     Ok(made)

@@ -9,7 +9,8 @@ use crate::measure::{
     AGAIN, COPY, COPY_TWO, DIGEST, HALF, INSCRIBE, JQ, MERGE, Measure, PYTHON, REWRITE, ROUNDS,
     SCAN, SEARCH, SYNCED, TYPED, text, tried,
 };
-use crate::session::{self, MB, Mix, Session};
+use crate::rows::{Mix, Writer};
+use crate::session::{self, MB, Rounds, Session};
 
 /// MB that an operation may have resident beside its largest round.
 const MEMORY: u64 = 64 * MB;
@@ -37,8 +38,11 @@ impl World {
         let told = |e: std::io::Error| e.to_string();
         fs::create_dir_all(&args.kept).map_err(told)?;
         let bytes = megabytes * MB;
-        let session = session::session(&args.kept, 1, Mix::Work, bytes, 0).map_err(told)?;
-        let other = session::session(&args.kept, 2, Mix::Work, bytes / 4, 0).map_err(told)?;
+        let work = |id: &str, seed: u64| -> Box<dyn Rounds> {
+            Box::new(Writer::new(Mix::Work, id, seed))
+        };
+        let session = session::session(&args.kept, 1, bytes, 0, &work).map_err(told)?;
+        let other = session::session(&args.kept, 2, bytes / 4, 0, &work).map_err(told)?;
         // Two stores, a session that is written anew, copies.
         session::room(&args.work, bytes * 5).map_err(told)?;
         let work = args.work.join(format!("{megabytes:04}"));
@@ -186,8 +190,11 @@ impl World {
     /// # Errors
     /// The session can't be made or inscribed.
     pub fn searches(&self, args: &Args, rounds: u64) -> Result<Vec<Measure>, String> {
+        let talk = |id: &str, seed: u64| -> Box<dyn Rounds> {
+            Box::new(Writer::new(Mix::Talk, id, seed))
+        };
         let talk =
-            session::session(&args.kept, 3, Mix::Talk, 0, rounds).map_err(|e| e.to_string())?;
+            session::session(&args.kept, 3, 0, rounds, &talk).map_err(|e| e.to_string())?;
         self.inscribe(&[&talk])?;
         let queries: [(&'static str, &[&str]); 3] = [
             (SEARCH[0], &["zephyr13"]),
@@ -231,7 +238,7 @@ impl World {
     ) -> Result<Measure, String> {
         let case = Case { program: program.into(), ..self.verb(name, words) };
         let fresh = fresh.iter().map(|p| (*p).clone()).collect();
-        let measure = Measure { name, about, case, bytes: self.session.bytes, memory: None, fresh };
+        let measure = Measure { name, about, case, bytes: self.session.bytes, memory: None, fresh, laid: Vec::new() };
         measure.prepare();
         tried(&measure.case)?;
         Ok(measure)

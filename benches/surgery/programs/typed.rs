@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 /// A text without escapes stays in the line. (In an `Option`, serde would copy a plain `Cow`.)
 #[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+pub struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

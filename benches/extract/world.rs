@@ -1,0 +1,288 @@
+//! The sessions and stores of one size, and everything that is measured on them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::args::Args;
+use crate::case::Case;
+use crate::claude::{Mix, Writer as ClaudeWriter};
+use crate::measure::{Measure, text, tried};
+use crate::rows::Writer;
+use crate::session::{self, MB, Rounds, Session};
+
+pub const PLAN: &str = "plan";
+pub const RUN: &str = "run";
+pub const AGAIN: &str = "run again";
+pub const RESTORE: &str = "restore all in place";
+pub const TYPED: &str = "serde_json, typed";
+pub const COPY: &str = "cp";
+pub const SYNCED: &str = "cp, sync";
+pub const PLAN_CLAUDE: &str = "plan, Claude Code's";
+pub const RUN_CLAUDE: &str = "run, Claude Code's, into a new session";
+pub const TYPED_CLAUDE: &str = "serde_json, typed, Claude Code's";
+pub const COPY_CLAUDE: &str = "cp, Claude Code's";
+
+/// Bytes that a verb may have resident beside its largest row or round.
+const MEMORY: u64 = 64 * MB;
+
+/// The folders of one size, and the programs' surroundings.
+pub struct World {
+    session: Session,
+    claude: Session,
+    case: Case,
+    binary: PathBuf,
+    passes: PathBuf,
+    work: PathBuf,
+}
+
+impl World {
+    /// Makes the sessions, where they are not there.
+    ///
+    /// # Errors
+    /// What can't be made.
+    pub fn new(args: &Args, megabytes: u64) -> Result<Self, String> {
+        let told = |e: std::io::Error| e.to_string();
+        fs::create_dir_all(&args.kept).map_err(told)?;
+        let bytes = megabytes * MB;
+        let pi = |id: &str, seed: u64| -> Box<dyn Rounds> { Box::new(Writer::new(id, seed)) };
+        let claude = |id: &str, seed: u64| -> Box<dyn Rounds> {
+            Box::new(ClaudeWriter::new(Mix::Work, id, seed))
+        };
+        let session = session::session(&args.kept, 16, bytes, 0, &pi).map_err(told)?;
+        let claude = session::session(&args.kept, 1, bytes, 0, &claude).map_err(told)?;
+        // Copies that are extracted from, three stores, the new session.
+        session::room(&args.work, bytes * 8).map_err(told)?;
+        let work = args.work.join(format!("{megabytes:04}"));
+        for folder in ["home", "out"] {
+            fs::create_dir_all(work.join(folder)).map_err(told)?;
+        }
+        let input = work.join("input");
+        fs::write(&input, "").map_err(told)?;
+        let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let case = Case {
+            name: String::new(),
+            megabytes,
+            module: false,
+            program: PathBuf::new(),
+            args: Vec::new(),
+            env: vec![
+                variable("PATH", &std::env::var("PATH").unwrap_or_default()),
+                variable("HOME", text(&work.join("home"))),
+                variable("BRAIN_GUARD_STORE", text(&work.join("store"))),
+            ],
+            stdin: Vec::new(),
+            input,
+            lay: None,
+        };
+        let (binary, passes) = (args.binary.clone(), args.passes.clone());
+        Ok(Self { session, claude, case, binary, passes, work })
+    }
+
+    /// The session of pi.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// All measures that were asked for, and which can't be taken here, with the reason.
+    pub fn measures(&self, args: &Args) -> (Vec<Measure>, Vec<String>) {
+        let (file, claude) = (text(&self.session.path), text(&self.claude.path));
+        let out = self.work.join("out");
+        let to = out.join("copy");
+        let sync = ["-c", "cp -- \"$1\" \"$2\" && sync -- \"$2\"", "sh", file, text(&to)];
+        let passes = text(&self.passes);
+        let typed = "each line parsed into types that hold what the rules look at";
+        let others: [(&'static str, &'static str, &str, &[&str], &Session); 5] = [
+            (TYPED, typed, passes, &["typed-pi", file], &self.session),
+            (COPY, "", "cp", &[file, text(&to)], &self.session),
+            (SYNCED, "`cp` and then `sync` of the copy", "sh", &sync, &self.session),
+            (TYPED_CLAUDE, "", passes, &["typed", claude], &self.claude),
+            (COPY_CLAUDE, "", "cp", &[claude, text(&to)], &self.claude),
+        ];
+        let (mut found, mut missing) = (Vec::new(), Vec::new());
+        let mut add = |name, measure: Result<Measure, String>| match measure {
+            Ok(measure) => found.push(measure),
+            Err(why) => missing.push(format!("{name}: {why}")),
+        };
+        for (name, about, program, words, of) in others {
+            if args.wants(name) {
+                let case = self.case(name, Path::new(program), words);
+                let fresh = vec![out.clone()];
+                add(name, checked(self.measure(name, about, case, of, fresh)));
+            }
+        }
+        let verbs: [(&str, &dyn Fn() -> Result<Measure, String>); 6] = [
+            (PLAN, &|| self.plan()),
+            (RUN, &|| self.run()),
+            (AGAIN, &|| self.again()),
+            (RESTORE, &|| self.restore()),
+            (PLAN_CLAUDE, &|| self.plan_claude()),
+            (RUN_CLAUDE, &|| self.run_claude()),
+        ];
+        for (name, measure) in verbs {
+            if args.wants(name) {
+                add(name, measure());
+            }
+        }
+        (found, missing)
+    }
+
+    fn plan(&self) -> Result<Measure, String> {
+        let about = "what would be extracted, with its tokens; nothing is written";
+        let case = self.verb(PLAN, &["plan", text(&self.session.path)]);
+        let bytes = self.session.largest_row;
+        checked(bounded(self.measure(PLAN, about, case, &self.session, Vec::new()), bytes))
+    }
+
+    /// From a copy of the session that nothing was extracted from, into an empty store.
+    fn run(&self) -> Result<Measure, String> {
+        let about = "all that the settings extract, into an empty store, synced; the session written anew, synced";
+        let (file, store) = self.own("run");
+        let case = with_store(self.verb(RUN, &["run", text(&file)]), &store);
+        let measure = self.measure(RUN, about, case, &self.session, vec![store]);
+        let laid = vec![(self.session.path.clone(), file)];
+        checked(bounded(Measure { laid, ..measure }, self.session.largest_row))
+    }
+
+    /// On a session that everything was extracted from.
+    fn again(&self) -> Result<Measure, String> {
+        let (file, store) = self.own("again");
+        self.extracted(&file, &store)?;
+        let about = "the same session again: nothing is to be done";
+        let case = with_store(self.verb(AGAIN, &["run", text(&file)]), &store);
+        let bytes = self.session.largest_row;
+        checked(bounded(self.measure(AGAIN, about, case, &self.session, Vec::new()), bytes))
+    }
+
+    /// The session, and the ledger, are as they were before each start.
+    fn restore(&self) -> Result<Measure, String> {
+        let (file, store) = self.own("restore");
+        self.extracted(&file, &store)?;
+        let id = file.file_stem().unwrap_or_default();
+        let ledger = find(&store.join("extracted/sessions"), &|path| {
+            path.ends_with("ledger.jsonl") && path.parent().is_some_and(|f| f.ends_with(id))
+        });
+        let ledger = ledger.ok_or("no ledger was written")?;
+        let kept = self.work.join("kept");
+        fs::create_dir_all(&kept).map_err(|e| e.to_string())?;
+        let mut laid = Vec::new();
+        for (name, path) in [("session", file.clone()), ("ledger", ledger)] {
+            let aside = kept.join(name);
+            // With its time: a session that was just written is left alone.
+            let time = fs::metadata(&path).and_then(|meta| meta.modified());
+            fs::copy(&path, &aside)
+                .and_then(|_| fs::File::options().write(true).open(&aside))
+                .and_then(|copy| copy.set_modified(time?))
+                .map_err(|e| e.to_string())?;
+            laid.push((aside, path));
+        }
+        let about = "every value put back into the session, its content verified, synced";
+        let words = ["restore", text(&file), "all", "--in-place", "--unmarked"];
+        let case = with_store(self.verb(RESTORE, &words), &store);
+        let measure = self.measure(RESTORE, about, case, &self.session, Vec::new());
+        let measure = checked(bounded(Measure { laid, ..measure }, self.session.largest_row))?;
+        let same = fs::read(&file).ok() == fs::read(&self.session.path).ok();
+        if same { Ok(measure) } else { Err("the session is not what it was before".into()) }
+    }
+
+    fn plan_claude(&self) -> Result<Measure, String> {
+        let case = self.verb(PLAN_CLAUDE, &["plan", text(&self.claude.path)]);
+        let bytes = self.claude.largest_row;
+        checked(bounded(self.measure(PLAN_CLAUDE, "", case, &self.claude, Vec::new()), bytes))
+    }
+
+    /// From a session that is in the store, as surgery's operations.
+    fn run_claude(&self) -> Result<Measure, String> {
+        let (_, store) = self.own("claude");
+        fs::create_dir_all(&store).map_err(|e| e.to_string())?;
+        let words = ["inscribe", text(&self.claude.path)];
+        tried(&with_store(self.case("inscribe", &self.binary, &words), &store))?;
+        let out = self.work.join("out");
+        let about =
+            "a session that is in the store written as a new one without what is extracted, validated, synced";
+        let words = ["run", text(&self.claude.path), "--out", text(&out)];
+        let case = with_store(self.verb(RUN_CLAUDE, &words), &store);
+        let measure = self.measure(RUN_CLAUDE, about, case, &self.claude, vec![out]);
+        checked(bounded(measure, self.claude.largest))
+    }
+
+    /// A session of that name with its own store.
+    fn own(&self, name: &str) -> (PathBuf, PathBuf) {
+        let folder = self.work.join(name);
+        let file = self.session.path.file_name().unwrap_or_default();
+        (folder.join(file), folder.join("store"))
+    }
+
+    /// Lays the session there and extracts from it, once.
+    fn extracted(&self, file: &Path, store: &Path) -> Result<(), String> {
+        let case = with_store(self.verb(RUN, &["run", text(file)]), store);
+        let measure = self.measure(RUN, "", case, &self.session, vec![store.to_path_buf()]);
+        let laid = vec![(self.session.path.clone(), file.to_path_buf())];
+        checked(Measure { laid, ..measure }).map(drop)
+    }
+
+    fn verb(&self, name: &str, words: &[&str]) -> Case {
+        let words: Vec<&str> = std::iter::once("extract").chain(words.iter().copied()).collect();
+        self.case(name, &self.binary, &words)
+    }
+
+    fn case(&self, name: &str, program: &Path, words: &[&str]) -> Case {
+        Case {
+            name: name.into(),
+            program: program.into(),
+            args: words.iter().map(|w| (*w).to_owned()).collect(),
+            ..self.case.clone()
+        }
+    }
+
+    fn measure(
+        &self,
+        name: &'static str,
+        about: &'static str,
+        case: Case,
+        of: &Session,
+        fresh: Vec<PathBuf>,
+    ) -> Measure {
+        Measure { name, about, case, bytes: of.bytes, memory: None, fresh, laid: Vec::new() }
+    }
+
+    /// Takes everything away that was written at this size.
+    pub fn remove(&self) {
+        // The caller takes the whole folder away at the end, whatever is left here.
+        let _ = fs::remove_dir_all(&self.work);
+    }
+}
+
+fn with_store(mut case: Case, store: &Path) -> Case {
+    case.env.retain(|(name, _)| name != "BRAIN_GUARD_STORE");
+    case.env.push(("BRAIN_GUARD_STORE".into(), text(store).into()));
+    case
+}
+
+fn bounded(measure: Measure, largest: u64) -> Measure {
+    Measure { memory: Some(MEMORY + largest), ..measure }
+}
+
+/// Tried once, which brings it into memory, too.
+///
+/// # Errors
+/// What the program says when it fails.
+fn checked(measure: Measure) -> Result<Measure, String> {
+    measure.prepare();
+    tried(&measure.case)?;
+    Ok(measure)
+}
+
+/// The first file below a folder that is meant.
+fn find(folder: &Path, is: &dyn Fn(&Path) -> bool) -> Option<PathBuf> {
+    for entry in fs::read_dir(folder).ok()?.flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            if let Some(found) = find(&path, is) {
+                return Some(found);
+            }
+        } else if is(&path) {
+            return Some(path);
+        }
+    }
+    None
+}
