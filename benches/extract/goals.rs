@@ -12,8 +12,9 @@ pub fn all(rows: &[Row]) -> Vec<Goal> {
     sizes.dedup();
     for size in sizes {
         let of = |name: &str| rows.iter().find(|row| row.size == size && row.name == name);
-        let speed =
-            |name, least, against: &str, other| goal::speed(of(name)?, least, against, &[of(other)?]);
+        let speed = |name, least, against: &str, other| {
+            goal::speed(of(name)?, least, against, &[of(other)?])
+        };
         goals.extend(speed(PLAN, 1.0, "serde_json typed per line", TYPED));
         goals.extend(speed(RUN, 0.5, "`cp`", COPY));
         goals.extend(speed(PLAN_CLAUDE, 1.0, "serde_json typed per line", TYPED_CLAUDE));

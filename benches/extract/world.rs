@@ -197,8 +197,7 @@ impl World {
         let words = ["inscribe", text(&self.claude.path)];
         tried(&with_store(self.case("inscribe", &self.binary, &words), &store))?;
         let out = self.work.join("out");
-        let about =
-            "a session that is in the store written as a new one without what is extracted, validated, synced";
+        let about = "a session that is in the store written as a new one without what is extracted, validated, synced";
         let words = ["run", text(&self.claude.path), "--out", text(&out)];
         let case = with_store(self.verb(RUN_CLAUDE, &words), &store);
         let measure = self.measure(RUN_CLAUDE, about, case, &self.claude, vec![out]);

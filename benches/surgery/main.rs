@@ -84,8 +84,7 @@ fn run(args: &Args) -> Result<bool, String> {
             memory::check(&args.eater, &first.case)?;
         }
         let times = args.rounds_at(*megabytes);
-        let counted =
-            |name: &str| matches!(name, measure::SCAN | measure::ROUNDS | measure::TYPED);
+        let counted = |name: &str| matches!(name, measure::SCAN | measure::ROUNDS | measure::TYPED);
         found.rows.extend(measured(args, *megabytes, times, measures, &counted));
         found.sizes.push(Size::of(*megabytes, world.session(), times));
         world.remove();

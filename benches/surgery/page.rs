@@ -91,11 +91,7 @@ fn section(run: &Run, of: &Section) -> String {
     }
     let mut sizes = String::new();
     for size in &run.sizes {
-        let _ = writeln!(
-            sizes,
-            "- {}; each program {} times.",
-            told(size), size.times
-        );
+        let _ = writeln!(sizes, "- {}; each program {} times.", told(size), size.times);
     }
     let mut out = String::from(of.text);
     for (mark, text) in [

@@ -104,7 +104,8 @@ impl Run {
             eprintln!("bench: not measured: {why}");
         }
         if args.write {
-            let path = page::write(self, section).map_err(|e| format!("docs/benchmarks.md: {e}"))?;
+            let path =
+                page::write(self, section).map_err(|e| format!("docs/benchmarks.md: {e}"))?;
             eprintln!("bench: wrote {}", path.display());
         }
         Ok(self.missing.is_empty() && self.goals.iter().all(|goal| goal.held || !goal.asserted))

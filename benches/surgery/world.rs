@@ -38,9 +38,8 @@ impl World {
         let told = |e: std::io::Error| e.to_string();
         fs::create_dir_all(&args.kept).map_err(told)?;
         let bytes = megabytes * MB;
-        let work = |id: &str, seed: u64| -> Box<dyn Rounds> {
-            Box::new(Writer::new(Mix::Work, id, seed))
-        };
+        let work =
+            |id: &str, seed: u64| -> Box<dyn Rounds> { Box::new(Writer::new(Mix::Work, id, seed)) };
         let session = session::session(&args.kept, 1, bytes, 0, &work).map_err(told)?;
         let other = session::session(&args.kept, 2, bytes / 4, 0, &work).map_err(told)?;
         // Two stores, a session that is written anew, copies.
@@ -190,11 +189,9 @@ impl World {
     /// # Errors
     /// The session can't be made or inscribed.
     pub fn searches(&self, args: &Args, rounds: u64) -> Result<Vec<Measure>, String> {
-        let talk = |id: &str, seed: u64| -> Box<dyn Rounds> {
-            Box::new(Writer::new(Mix::Talk, id, seed))
-        };
         let talk =
-            session::session(&args.kept, 3, 0, rounds, &talk).map_err(|e| e.to_string())?;
+            |id: &str, seed: u64| -> Box<dyn Rounds> { Box::new(Writer::new(Mix::Talk, id, seed)) };
+        let talk = session::session(&args.kept, 3, 0, rounds, &talk).map_err(|e| e.to_string())?;
         self.inscribe(&[&talk])?;
         let queries: [(&'static str, &[&str]); 3] = [
             (SEARCH[0], &["zephyr13"]),
@@ -238,7 +235,15 @@ impl World {
     ) -> Result<Measure, String> {
         let case = Case { program: program.into(), ..self.verb(name, words) };
         let fresh = fresh.iter().map(|p| (*p).clone()).collect();
-        let measure = Measure { name, about, case, bytes: self.session.bytes, memory: None, fresh, laid: Vec::new() };
+        let measure = Measure {
+            name,
+            about,
+            case,
+            bytes: self.session.bytes,
+            memory: None,
+            fresh,
+            laid: Vec::new(),
+        };
         measure.prepare();
         tried(&measure.case)?;
         Ok(measure)
