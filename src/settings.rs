@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::boundary::{BoundarySettings, CarrierChoice};
-pub use self::extract::{Acts, ExtractSettings, Placeholder, Trigger, triggers};
+pub use self::extract::{Acts, ExtractSettings, Placeholder, Trigger, TriggerRule, triggers};
 pub use self::phases::{NamedPhase, PhaseSettings};
 pub use self::surgery::{Inscribe, SurgerySettings};
 pub use self::tiers::{Model, Profile, TierSetting, When};

@@ -1,5 +1,7 @@
 //! Changes in a row: values replaced, fields set, everything else byte for byte.
 
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
 
 use crate::transcript::span::{self, Cursor, Field, Span};
@@ -126,11 +128,77 @@ fn nth(list: &[u8], number: &str) -> Option<Span> {
 
 /// Whether a name as it is written between its quotes says `name`.
 fn is(written: &[u8], name: &str) -> bool {
+    *read(written) == *name.as_bytes()
+}
+
+/// How deep objects and arrays are looked into for names that stand twice; no value lies deeper.
+const DEEP: usize = 80;
+
+/// The keys that stand for more than one place in the row, as a name on the way stands twice in
+/// its object: [`locate`] finds nothing at them, nor below them.
+pub fn twice(line: &[u8]) -> Vec<String> {
+    let mut found = Vec::new();
+    doubled(&mut Cursor::new(line), line, &mut String::new(), &mut Vec::new(), &mut found, DEEP);
+    found
+}
+
+fn doubled<'a>(
+    cursor: &mut Cursor,
+    line: &'a [u8],
+    path: &mut String,
+    names: &mut Vec<Cow<'a, [u8]>>,
+    found: &mut Vec<String>,
+    deep: usize,
+) -> Option<()> {
+    let (length, first) = (path.len(), names.len());
+    let dot = if path.is_empty() { "" } else { "." };
+    match cursor.peek()? {
+        b'{' if deep > 0 => {
+            let mut more = cursor.enter(b'{')?;
+            while more {
+                let name = read(cursor.name()?.of(line));
+                path.push_str(dot);
+                path.push_str(&String::from_utf8_lossy(&name));
+                names.push(name);
+                doubled(cursor, line, path, names, found, deep - 1)?;
+                path.truncate(length);
+                more = cursor.more(b'}')?;
+            }
+            names[first..].sort_unstable();
+            for same in names[first..].chunk_by(|a, b| a == b).filter(|same| same.len() > 1) {
+                found.push([path, dot, &String::from_utf8_lossy(&same[0])].concat());
+            }
+            names.truncate(first);
+        }
+        b'[' if deep > 0 => {
+            let (mut more, mut number) = (cursor.enter(b'[')?, 0usize);
+            while more {
+                path.push_str(dot);
+                path.push_str(&number.to_string());
+                doubled(cursor, line, path, names, found, deep - 1)?;
+                path.truncate(length);
+                number += 1;
+                more = cursor.more(b']')?;
+            }
+        }
+        _ => {
+            cursor.value()?;
+        }
+    }
+    Some(())
+}
+
+/// A name, from what is written between its quotes.
+fn read(written: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr(b'\\', written).is_none() {
-        return written == name.as_bytes();
+        return Cow::Borrowed(written);
     }
     let quoted = [b"\"", written, b"\""].concat();
-    serde_json::from_slice::<String>(&quoted).is_ok_and(|read| read == name)
+    match serde_json::from_slice::<String>(&quoted) {
+        Ok(name) => Cow::Owned(name.into_bytes()),
+        // Half a surrogate pair is no name that a key can have.
+        Err(_) => Cow::Borrowed(written),
+    }
 }
 
 /// Whether the row is sound JSON throughout: one that isn't is never changed.
@@ -189,6 +257,26 @@ mod tests {
         ] {
             assert_eq!(found(row, "a.b"), None, "{row}");
         }
+    }
+
+    #[test]
+    fn names_that_stand_twice_are_told_by_their_keys() {
+        for (row, keys) in [
+            (r#"{"a":{"b":1,"c":[{"b":1}]},"b":{"c":1},"c":[{},{}]}"#, &[][..]),
+            (r#"{"a":{"b":1,"b":2}}"#, &["a.b"]),
+            (r#"{"a":[0,{"b":1,"\u0062":2,"c":3}],"a":{}}"#, &["a.1.b", "a"]),
+            (r#"{"x":1,"y":2,"x":3,"y":4,"x":5}"#, &["x", "y"]),
+            (r#"{"a":{"b":1,"b":2}"#, &["a.b"]),
+            ("no object", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(twice(row.as_bytes()), keys, "{row}");
+            for key in keys {
+                assert_eq!(found(row, key), None, "{key} in {row}");
+            }
+        }
+        let deep = [r#"{"a":"#.repeat(900), "1".into(), "}".repeat(900)].concat();
+        assert!(twice(deep.as_bytes()).is_empty());
     }
 
     #[test]

@@ -3,21 +3,25 @@
 
 mod chars;
 mod context;
+mod flat;
 mod read;
+mod sound;
 mod strings;
 #[cfg(test)]
 pub(crate) mod tests;
+mod tools;
 mod values;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use self::context::Links;
+pub use self::flat::whose;
 use self::read::{Room, Shape};
+use self::tools::Tools;
 use crate::clock::Time;
 pub use crate::settings::Trigger;
 use crate::transcript::dialect::{Claude, Dialect, Kind, Scratch};
-use crate::transcript::span::{Span, plain, text};
+use crate::transcript::span::{Span, plain};
 
 /// What an entry says of itself (seed 001, "Per-Message Override").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +32,15 @@ pub enum Extractable {
     Never,
     /// It stays for so many messages.
     After(u32),
+}
+
+/// What a call of a tool that reads files was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileRead {
+    /// The file, as a hash of its path.
+    pub file: u64,
+    /// Which part of it, as a hash of what else the tool was given; 0: all of it.
+    pub part: u64,
 }
 
 /// A value that may be extracted: a string, or a block that goes whole. Arguments of a call are
@@ -49,6 +62,10 @@ pub struct Value {
     pub copy: bool,
     /// A block with a signature: it goes whole.
     pub whole: bool,
+    /// A hash of its JSON, where it is long enough to be compared with others; else 0.
+    pub same: u64,
+    /// What it was read of.
+    pub read: Option<FileRead>,
 }
 
 /// Whose message an entry is.
@@ -81,6 +98,8 @@ pub struct Entry {
     pub error: bool,
     /// What it says of itself.
     pub extractable: Option<Extractable>,
+    /// It says something else with `_extractable`: it stays, as it is not known what is meant.
+    pub unclear: bool,
     /// When it was restored last.
     pub restored: Option<Time>,
     /// Whether it is in the model's context: on the branch of the last entry, behind the last
@@ -88,6 +107,10 @@ pub struct Entry {
     pub in_context: bool,
     /// What may be extracted, in the row's order.
     pub values: Vec<Value>,
+    /// Its row is no sound JSON throughout: it may not be changed.
+    pub broken: bool,
+    /// Values that are left out, as a name on the way to them stands twice.
+    pub doubled: u32,
 }
 
 /// Reads entries of a file, row by row.
@@ -99,6 +122,10 @@ pub struct Entries {
     room: Room,
     scratch: Scratch,
     tools: Tools,
+    /// Characters from which on values are compared.
+    compared: Option<u32>,
+    /// The row that is looked at, without its values.
+    frame: Vec<u8>,
     /// The message that the agent's last row was of.
     message: u64,
     /// Whether the file is a subagent's own, as its first row in the chain tells.
@@ -106,6 +133,11 @@ pub struct Entries {
 }
 
 impl Entries {
+    /// The same, with values of so many characters made comparable ([`Value::same`]).
+    pub fn comparing(chars: u32) -> Self {
+        Self { compared: Some(chars), ..Self::default() }
+    }
+
     /// Takes the next row, with or without its line break. Rows that hold no entry are passed
     /// over.
     pub fn row(&mut self, row: u64, line: &[u8]) {
@@ -113,7 +145,8 @@ impl Entries {
         if let Some(head) = read::head(line, &mut room)
             && let Some(id) = head.id()
         {
-            let mut entry = values::of(line, &head, &room, &mut self.tools);
+            let mut entry = values::of(line, &head, &room, &mut self.tools, self.compared);
+            sound::settle(line, &mut entry, &mut self.frame);
             let mut beside = false;
             if head.shape() == Shape::Claude {
                 beside = self.claude(line, &mut entry);
@@ -155,37 +188,6 @@ impl Entries {
             entry.values.clear();
         }
         beside
-    }
-}
-
-/// The tools of a session by name, each kept once, and which calls were theirs.
-#[derive(Debug, Default)]
-struct Tools {
-    names: HashSet<Arc<str>>,
-    calls: HashMap<u64, Arc<str>>,
-}
-
-impl Tools {
-    fn name(&mut self, json: Option<&[u8]>) -> Option<Arc<str>> {
-        let name = text(json?)?;
-        if let Some(known) = self.names.get(name.as_ref()) {
-            return Some(Arc::clone(known));
-        }
-        let kept: Arc<str> = name.into();
-        self.names.insert(Arc::clone(&kept));
-        Some(kept)
-    }
-
-    /// A call with that id was this tool's.
-    fn called(&mut self, id: Option<&[u8]>, tool: Option<&Arc<str>>) {
-        if let (Some(id), Some(tool)) = (id.and_then(plain), tool) {
-            self.calls.insert(hash(id), Arc::clone(tool));
-        }
-    }
-
-    /// The tool of the call with that id.
-    fn of_call(&self, id: Option<&[u8]>) -> Option<Arc<str>> {
-        self.calls.get(&hash(plain(id?)?)).map(Arc::clone)
     }
 }
 

@@ -118,7 +118,10 @@ proptest! {
         all.sort_by_key(|(_, at)| at.start);
         for (n, (key, at)) in all.iter().enumerate() {
             let json = at.of(line.as_bytes());
-            let about = placeholder::About { entry: "e", session: "s", tool: None, json };
+            if json.first() != Some(&b'"') {
+                continue;
+            }
+            let about = placeholder::About { entry: "e", session: "s", tool: None, json, keep: 160 };
             if which >> (n % 64) & 1 == 0 || at.start < last {
                 continue;
             }

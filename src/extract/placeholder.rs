@@ -11,11 +11,11 @@ use crate::settings::Placeholder;
 /// Bytes that a value must get shorter by.
 pub const GAIN: usize = 100;
 
-/// Characters of the value's beginning that stay.
-const HEAD: usize = 160;
+/// The most characters of the value's end that stay.
+const TAIL: u32 = 80;
 
-/// Characters of its end.
-const TAIL: usize = 80;
+/// Bytes that a placeholder takes at most besides what stays of the value.
+const FRAME: usize = 7 * 1024;
 
 /// What a placeholder tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,24 +26,35 @@ pub struct About<'a> {
     pub session: &'a str,
     /// The tool, where there is one.
     pub tool: Option<&'a str>,
-    /// The value's JSON, as it stands in the row.
+    /// The value's JSON, as it stands in the row: a string, or a block that goes whole.
     pub json: &'a [u8],
+    /// Characters of its beginning that stay.
+    pub keep: u32,
 }
 
-/// The JSON that is put in the value's place, of the same kind: for a string a string, for an
-/// object one with the text in `extracted`, for a list one with a text block; for a block that
-/// goes whole, a text block. `None` where that gains too little.
+/// Characters of a value's end that stay where so many of its beginning do.
+pub fn tail(keep: u32) -> u32 {
+    (keep / 2).min(TAIL)
+}
+
+/// Bytes of a value from which on every placeholder that keeps so many characters is shorter by
+/// enough.
+pub fn long(keep: u32) -> usize {
+    // A character is at most four bytes of JSON: quotes are two, and nothing else is escaped.
+    4 * (keep + tail(keep)) as usize + FRAME + GAIN
+}
+
+/// The JSON that is put in the value's place: a string, or for a block that goes whole a text
+/// block. `None` where that gains too little.
 pub fn json(about: &About, form: Placeholder, whole: bool) -> Option<Vec<u8>> {
     if about.json.len() <= GAIN {
         return None;
     }
     let words = words(about, form);
-    let block = json!({ "type": "text", "text": words });
-    let put = match about.json.first() {
-        Some(b'{' | b'[') if whole => serde_json::to_vec(&block),
-        Some(b'{') => serde_json::to_vec(&json!({ "extracted": words })),
-        Some(b'[') => serde_json::to_vec(&[block]),
-        _ => serde_json::to_vec(&words),
+    let put = if whole {
+        serde_json::to_vec(&json!({ "type": "text", "text": words }))
+    } else {
+        serde_json::to_vec(&words)
     };
     put.ok().filter(|put| put.len() + GAIN <= about.json.len())
 }
@@ -58,13 +69,19 @@ fn words(about: &About, form: Placeholder) -> String {
     if let Some(tool) = about.tool {
         let _ = write!(words, " of {}", one_line(tool));
     }
-    let (head, tail, whole) = text::ends(about.json, HEAD, TAIL);
-    let _ = if whole {
-        write!(words, ", extracted: «{}»", one_line(&(head + &tail)))
-    } else {
-        let (head, tail) = (one_line(&head), one_line(&tail));
-        write!(words, ", extracted. It begins: «{head}» and ends: «{tail}»")
-    };
+    words.push_str(", extracted");
+    if about.keep > 0 {
+        let last = tail(about.keep) as usize;
+        let (head, tail, whole) = text::ends(about.json, about.keep as usize, last);
+        let _ = if whole {
+            write!(words, ": «{}»", one_line(&(head + &tail)))
+        } else if tail.is_empty() {
+            write!(words, ". It begins: «{}»", one_line(&head))
+        } else {
+            let (head, tail) = (one_line(&head), one_line(&tail));
+            write!(words, ". It begins: «{head}» and ends: «{tail}»")
+        };
+    }
     let _ = write!(
         words,
         ". To have it back: purge_control restore {entry} (or brain-guard extract restore {} {entry})",
@@ -116,7 +133,7 @@ mod tests {
     use super::*;
 
     fn about(json: &[u8]) -> About<'_> {
-        About { entry: "a1b2c3d4", session: "3f0a9d1e", tool: Some("exec"), json }
+        About { entry: "a1b2c3d4", session: "3f0a9d1e", tool: Some("exec"), json, keep: 160 }
     }
 
     fn full(json: &[u8]) -> String {
@@ -155,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kind_of_the_value_stays() {
+    fn for_a_string_a_string_for_a_block_one_of_text() {
         let words = "w".repeat(900);
         let put = |json: Value, whole| -> Value {
             let json = serde_json::to_vec(&json).unwrap();
@@ -167,12 +184,64 @@ mod tests {
             put(json!({"type": "thinking", "thinking": words, "signature": "s"}), true),
             block
         );
-        assert_eq!(
-            put(json!({"command": words}), false),
-            json!({"extracted": "[[extracted-a1b2c3d4]]"})
-        );
-        assert_eq!(put(json!([{"type": "text", "text": words}]), false), json!([block]));
         assert_eq!(put(json!(words), false), json!("[[extracted-a1b2c3d4]]"));
+    }
+
+    /// KB-016: the first characters of a value, none, and more than it has.
+    #[test]
+    fn keep_chars_says_how_much_of_the_beginning_is_shown() {
+        let text = "日本語のテキスト🦀と".repeat(100);
+        let json = serde_json::to_vec(&text).unwrap();
+        let said = |keep| {
+            let put = super::json(&About { keep, ..about(&json) }, Placeholder::Full, false);
+            serde_json::from_slice::<String>(&put.unwrap()).unwrap()
+        };
+        let all: Vec<char> = text.chars().collect();
+        let first = |n: usize| all[..n].iter().collect::<String>();
+        let last = |n: usize| all[all.len() - n..].iter().collect::<String>();
+        assert!(
+            said(10).contains(&format!(
+                "extracted. It begins: «{}» and ends: «{}». To have it back",
+                first(10),
+                last(5)
+            )),
+            "{}",
+            said(10)
+        );
+        assert!(said(1).contains("extracted. It begins: «日». To have it back"), "{}", said(1));
+        assert!(said(0).contains("of exec, extracted. To have it back"), "{}", said(0));
+        assert!(!said(0).contains('«'));
+        assert!(said(400).contains(&format!("«{}» and ends: «{}»", first(400), last(80))));
+        let more = About { keep: 10_000, ..about(&json) };
+        assert_eq!(super::json(&more, Placeholder::Full, false), None, "nothing would be gained");
+        let plain = super::json(&more, Placeholder::Plain, false).unwrap();
+        assert_eq!(plain, br#""[[extracted-a1b2c3d4]]""#);
+    }
+
+    /// A character that JSON writes as two escapes is shown whole or not at all.
+    #[test]
+    fn a_surrogate_pair_at_a_cut_stays_whole() {
+        for ahead in 150..170 {
+            let json = format!("\"{}{}\"", "x".repeat(ahead), r"\ud83e\udd80".repeat(1000));
+            let said = full(json.as_bytes());
+            let crabs = |n: usize| "🦀".repeat(n);
+            let begins = format!("«{}{}»", "x".repeat(ahead.min(160)), crabs(160 - ahead.min(160)));
+            assert!(said.contains(&begins), "{said}");
+            assert!(said.contains(&format!("ends: «{}»", crabs(80))), "{said}");
+            assert!(!said.contains('\u{fffd}'), "{said}");
+        }
+    }
+
+    #[test]
+    fn no_placeholder_is_longer_than_is_said() {
+        for keep in [0, 1, 160, 10_000] {
+            for one in ["\"", "🦀", "\\", "\u{1}", "«"] {
+                let text = one.repeat(long(keep));
+                let json = serde_json::to_vec(&text).unwrap();
+                let put = super::json(&About { keep, ..about(&json) }, Placeholder::Full, false);
+                assert!(put.is_some_and(|put| put.len() + GAIN <= long(keep)), "{keep} {one}");
+            }
+        }
     }
 
     #[test]
@@ -200,16 +269,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_value_gives_one_json_of_its_kind(text in "\\PC{0,60}|[\"\\\\\n\u{1}🦀é»]{0,60}", n in 0..60_usize, kind in 0..3_u8) {
+        fn any_value_gives_one_json_of_its_kind(text in "\\PC{0,60}|[\"\\\\\n\u{1}🦀é»]{0,60}", n in 0..60_usize, keep in 0..400_u32, whole in any::<bool>()) {
             let text = text.repeat(n);
-            let value = match kind {
-                0 => json!(text),
-                1 => json!({"command": text}),
-                _ => json!([text]),
-            };
+            let value = if whole { json!({"type": "thinking", "thinking": text}) } else { json!(text) };
             let json = serde_json::to_vec(&value).unwrap();
             for form in [Placeholder::Full, Placeholder::Plain] {
-                let Some(put) = super::json(&about(&json), form, false) else { continue };
+                let about = About { keep, ..about(&json) };
+                let Some(put) = super::json(&about, form, whole) else { continue };
                 prop_assert!(put.len() + GAIN <= json.len());
                 prop_assert!(!put.contains(&b'\n'));
                 let put: Value = serde_json::from_slice(&put).unwrap();

@@ -1,9 +1,12 @@
 //! What an extraction would do: pure, of entries, settings and the time.
 
+mod again;
+
 use std::collections::BTreeMap;
 
+use self::again::Standing;
 use super::entry::{Entry, Role, Trigger, Value};
-use super::rules::{Rules, Stays, positions};
+use super::rules::{Goes, Rules, Stays, positions};
 use crate::clock::Time;
 use crate::settings::ExtractSettings;
 use crate::transcript::span::Span;
@@ -27,6 +30,10 @@ pub struct Item {
     pub whole: bool,
     /// Whether it is sent to the model: in the context, and no copy.
     pub sent: bool,
+    /// Why it goes.
+    pub why: Goes,
+    /// Characters of its beginning that its placeholder shows.
+    pub keep: u32,
 }
 
 /// What is extracted, and what is not.
@@ -40,8 +47,8 @@ pub struct Plan {
     pub entries: u64,
     /// Messages of the conversation among them.
     pub messages: u64,
-    /// The first row that changes.
-    pub first_row: Option<u64>,
+    /// Rows that are left alone as something is wrong with them, by what.
+    pub left: BTreeMap<Stays, Vec<u64>>,
 }
 
 impl Plan {
@@ -65,27 +72,56 @@ pub fn plan(
 ) -> Plan {
     let rules = Rules::new(settings, now);
     let mut plan = Plan { entries: entries.len() as u64, ..Plan::default() };
-    for (entry, at) in entries.iter().zip(positions(entries)) {
+    let mut standing = Standing::default();
+    // From the end: what stands again later is known when it is met before.
+    for (entry, at) in entries.iter().zip(positions(entries)).rev() {
         plan.messages += u64::from(entry.role != Role::None && !entry.continues);
-        for value in &entry.values {
+        plan.wrong(entry);
+        for value in entry.values.iter().rev() {
             // In the place of a block that went whole stands a block of text.
             let block = value.key.strip_suffix(".text");
             let live = placeholder(entry, &value.key)
                 || block.is_some_and(|block| placeholder(entry, block));
-            let verdict =
-                if live { Err(Stays::Placeholder) } else { rules.extracted(entry, value, at) };
-            match verdict {
-                Ok(()) => plan.items.push(Item::of(entry, value)),
-                Err(why) => *plan.stay.entry(why).or_default() += 1,
+            if live {
+                *plan.stay.entry(Stays::Placeholder).or_default() += 1;
+                continue;
+            }
+            let early = settings.dedupe.then(|| standing.later(value)).flatten();
+            match rules.extracted(entry, value, at, early) {
+                Ok(why) => plan.items.push(Item::of(entry, value, why, rules.keep(entry, value))),
+                Err(why) => {
+                    *plan.stay.entry(why).or_default() += 1;
+                    standing.stays(entry, value);
+                }
             }
         }
+        standing.next();
     }
-    plan.first_row = plan.items.first().map(|item| item.row);
+    plan.items.reverse();
+    plan.left.values_mut().for_each(|rows| rows.reverse());
     plan
 }
 
+impl Plan {
+    /// Notes what is wrong with an entry.
+    fn wrong(&mut self, entry: &Entry) {
+        for (why, holds) in [
+            (Stays::Broken, entry.broken),
+            (Stays::Unclear, entry.unclear && !entry.broken),
+            (Stays::Twice, entry.doubled > 0),
+        ] {
+            if holds {
+                self.left.entry(why).or_default().push(entry.row);
+            }
+        }
+        if entry.doubled > 0 {
+            *self.stay.entry(Stays::Twice).or_default() += u64::from(entry.doubled);
+        }
+    }
+}
+
 impl Item {
-    fn of(entry: &Entry, value: &Value) -> Self {
+    fn of(entry: &Entry, value: &Value, why: Goes, keep: u32) -> Self {
         Self {
             row: entry.row,
             entry: entry.id.clone(),
@@ -95,6 +131,8 @@ impl Item {
             tool: value.tool.as_ref().or(entry.tool.as_ref()).map(ToString::to_string),
             whole: value.whole,
             sent: entry.in_context && !value.copy,
+            why,
+            keep,
         }
     }
 }

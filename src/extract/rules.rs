@@ -3,10 +3,25 @@
 use chrono::Duration;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-use super::entry::{Entry, Extractable, Role, Value};
+pub use self::triggers::Triggers;
+use super::entry::{Entry, Extractable, Role, Trigger, Value};
 use super::placeholder::GAIN;
 use crate::clock::Time;
-use crate::settings::{ExtractSettings, Trigger};
+use crate::settings::ExtractSettings;
+
+/// Why a value goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Goes {
+    /// It is older than what stays.
+    Old,
+    /// It stands again later in the conversation.
+    Again,
+    /// The file that it was read of was read again later.
+    Reread,
+    /// The entry says `_extractable: true`.
+    Said,
+}
 
 /// Why a value stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -20,6 +35,12 @@ pub enum Stays {
     Type,
     /// The entry says `_extractable: false`, or how long it stays.
     Said,
+    /// What the entry says with `_extractable` means nothing.
+    Unclear,
+    /// Its row is no sound JSON.
+    Broken,
+    /// A name on the way to it stands twice.
+    Twice,
     /// It was restored not long ago.
     Restored,
     /// Its tool is protected.
@@ -46,13 +67,15 @@ pub struct Position {
     /// Turns of the agent behind it: 0 in the last one. A turn is one message of the agent's with
     /// what its calls gave; a prompt that nobody has begun yet begins one.
     pub turns: u32,
+    /// No message of the agent's is behind it: it is of the agent's last one, or behind that.
+    pub latest: bool,
 }
 
 /// The rules as the settings say, at a time.
 #[derive(Debug, Clone)]
 pub struct Rules<'a> {
     settings: &'a ExtractSettings,
-    triggers: Vec<Trigger>,
+    triggers: Triggers,
     protect: GlobSet,
     now: Time,
 }
@@ -66,30 +89,41 @@ impl<'a> Rules<'a> {
             protect.add(glob);
         }
         let protect = protect.build().unwrap_or_default();
-        Self { settings, triggers: settings.triggers(), protect, now }
+        Self { settings, triggers: Triggers::new(settings), protect, now }
     }
 
-    /// Whether `value` of `entry` is extracted. What an entry says of itself goes before
-    /// everything but this: the signed reasoning of the agent's last turn stays, since a model
-    /// takes no conversation in which that was touched.
+    /// Whether `value` of `entry` is extracted, and why. `early`: why it may go before it is old.
+    /// What an entry says of itself goes before everything but this: the signed reasoning of the
+    /// agent's last message stays, since a model takes no conversation in which that was touched.
     ///
     /// # Errors
     /// Why it stays.
-    pub fn extracted(&self, entry: &Entry, value: &Value, at: Position) -> Result<(), Stays> {
+    pub fn extracted(
+        &self,
+        entry: &Entry,
+        value: &Value,
+        at: Position,
+        early: Option<Goes>,
+    ) -> Result<Goes, Stays> {
         let stays = |holds: bool, why: Stays| if holds { Err(why) } else { Ok(()) };
+        stays(entry.broken, Stays::Broken)?;
         stays(entry.extractable == Some(Extractable::Never), Stays::Said)?;
-        stays(value.whole && at.turns == 0, Stays::Turn)?;
+        stays(entry.unclear, Stays::Unclear)?;
+        stays(value.whole && at.latest, Stays::Turn)?;
         stays(least(entry, value) > value.span.end - value.span.start, Stays::NoGain)?;
         if entry.extractable == Some(Extractable::Always) {
-            return Ok(());
+            return Ok(Goes::Said);
         }
         let settings = self.settings;
-        stays(!self.triggers.contains(&value.trigger), Stays::Type)?;
-        stays(value.chars < settings.min_value_length, Stays::Short)?;
-        match entry.extractable {
-            Some(Extractable::After(messages)) => stays(at.from_end < messages, Stays::Said)?,
-            _ => stays(at.from_end < settings.keep_recent, Stays::Recent)?,
-        }
+        let rule = self.triggers.of(entry, value)?;
+        let goes = match entry.extractable {
+            Some(Extractable::After(messages)) => {
+                stays(at.from_end < messages, Stays::Said)?;
+                Goes::Old
+            }
+            _ if at.from_end < rule.keep_recent => early.ok_or(Stays::Recent)?,
+            _ => Goes::Old,
+        };
         stays(at.first, Stays::First)?;
         stays(at.turns < settings.protect_turns, Stays::Turn)?;
         stays(self.restored_lately(entry), Stays::Restored)?;
@@ -97,7 +131,13 @@ impl<'a> Rules<'a> {
         let protected = tools.into_iter().flatten().any(|tool| self.protect.is_match(&**tool));
         stays(protected, Stays::Tool)?;
         let error = entry.error && value.trigger == Trigger::ToolResult;
-        stays(error && settings.keep_errors, Stays::Error)
+        stays(error && settings.keep_errors, Stays::Error)?;
+        Ok(goes)
+    }
+
+    /// Characters of a value's beginning that its placeholder shows.
+    pub fn keep(&self, entry: &Entry, value: &Value) -> u32 {
+        self.triggers.keep(entry, value)
     }
 
     /// Whether the entry was restored less than `keep_after_restore_seconds` ago; at that second
@@ -121,7 +161,7 @@ fn least(entry: &Entry, value: &Value) -> usize {
 pub fn positions(entries: &[Entry]) -> Vec<Position> {
     let begins = entries.iter().position(|entry| entry.in_context).unwrap_or(0);
     let first = entries.iter().position(|entry| entry.role == Role::User);
-    let (mut from_end, mut turns, mut begun) = (0, 0, false);
+    let (mut from_end, mut turns, mut begun, mut latest) = (0, 0, false, true);
     // A prompt was met that nobody has answered.
     let mut waits = false;
     let mut all = Vec::with_capacity(entries.len());
@@ -131,8 +171,9 @@ pub fn positions(entries: &[Entry]) -> Vec<Position> {
             turns += u32::from(waits);
             (begun, waits) = (true, false);
         }
-        all.push(Position { from_end, first: first == Some(n), turns });
+        all.push(Position { from_end, first: first == Some(n), turns, latest });
         if counts && !entry.continues {
+            latest &= entry.role != Role::Assistant;
             from_end += u32::from(entry.role != Role::None);
             turns += u32::from(entry.role == Role::Assistant);
             waits |= entry.role == Role::User && !begun;
@@ -144,3 +185,4 @@ pub fn positions(entries: &[Entry]) -> Vec<Position> {
 
 #[cfg(test)]
 mod tests;
+mod triggers;

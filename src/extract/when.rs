@@ -1,4 +1,6 @@
-//! Whether an extraction pays: an edit throws away the prompt cache behind it. It does when the cache has expired anyway, or within a number of turns.
+//! Whether an extraction pays: an edit throws away the prompt cache behind it, and writes the file
+//! anew. It does when it saves enough, and the cache has expired anyway or it pays within a number
+//! of turns.
 
 use chrono::Duration;
 
@@ -8,8 +10,12 @@ use crate::settings::{Acts, ExtractSettings};
 /// What is known of a session when it is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
-    /// When its last row was written.
+    /// When its last row was written, as far as that is known.
     pub last: Option<Time>,
+    /// Values that go.
+    pub values: u64,
+    /// Characters that the file has less then.
+    pub characters: u64,
     /// Tokens of the context behind the first change.
     pub behind: u64,
     /// Tokens that leave the context.
@@ -28,6 +34,8 @@ pub enum Verdict {
     Waits(Option<u32>),
     /// Nothing leaves the context, and the cache stays as it is.
     Nothing,
+    /// What goes is less than `min_saving`.
+    Little,
     /// The settings say: at every look.
     Interval,
 }
@@ -48,6 +56,9 @@ pub fn break_even(behind: u64, saved: u64) -> Option<u32> {
 
 /// Whether to act.
 pub fn verdict(look: &Look, settings: &ExtractSettings, now: Time) -> Verdict {
+    if look.values > 0 && look.characters < settings.min_saving {
+        return Verdict::Little;
+    }
     if look.saved == 0 && look.behind == 0 {
         return Verdict::Nothing;
     }
@@ -55,7 +66,8 @@ pub fn verdict(look: &Look, settings: &ExtractSettings, now: Time) -> Verdict {
         return Verdict::Interval;
     }
     let lives = i64::try_from(settings.cache_seconds).ok().and_then(Duration::try_seconds);
-    if look.last.is_none_or(|last| lives.is_some_and(|lives| now - last >= lives)) {
+    // Of a session that says nowhere when it was written, a warm cache is taken for granted.
+    if look.last.is_some_and(|last| lives.is_some_and(|lives| now - last >= lives)) {
         return Verdict::Cold;
     }
     match break_even(look.behind, look.saved) {
@@ -84,10 +96,31 @@ mod tests {
         assert_eq!(break_even(u64::MAX, 1), Some(u32::MAX));
     }
 
+    /// Values enough to go, of which nobody knows when they were written.
+    fn of(behind: u64, saved: u64) -> Look {
+        Look { last: None, values: 9, characters: 90_000, behind, saved }
+    }
+
+    #[test]
+    fn little_is_not_worth_a_file_written_anew() {
+        let settings = ExtractSettings { min_saving: 5_000, ..ExtractSettings::default() };
+        let look = |characters| Look { last: Some(at(-900)), characters, ..of(80_000, 1_250) };
+        assert_eq!(verdict(&look(4_999), &settings, at(0)), Verdict::Little);
+        assert_eq!(verdict(&look(5_000), &settings, at(0)), Verdict::Cold);
+        let file_only = Look { behind: 0, saved: 0, ..look(4_999) };
+        assert_eq!(verdict(&file_only, &settings, at(0)), Verdict::Little);
+        let often = ExtractSettings { when: Acts::Interval, ..settings.clone() };
+        assert_eq!(verdict(&look(4_999), &often, at(0)), Verdict::Little);
+        let none = Look { values: 0, characters: 0, behind: 0, saved: 0, last: None };
+        assert_eq!(verdict(&none, &settings, at(0)), Verdict::Nothing);
+        let any = ExtractSettings { min_saving: 0, ..settings };
+        assert_eq!(verdict(&look(0), &any, at(0)), Verdict::Cold);
+    }
+
     #[test]
     fn it_acts_when_the_cache_is_cold_or_when_it_pays() {
         let settings = ExtractSettings::default();
-        let look = |ago: i64, behind, saved| Look { last: Some(at(-ago)), behind, saved };
+        let look = |ago: i64, behind, saved| Look { last: Some(at(-ago)), ..of(behind, saved) };
         let verdict = |look: Look| verdict(&look, &settings, at(0));
         assert_eq!(verdict(look(300, 1_000, 1)), Verdict::Cold, "at that second");
         assert_eq!(verdict(look(299, 80_000, 40_000)), Verdict::Waits(Some(12)));
@@ -99,22 +132,23 @@ mod tests {
         );
         assert_eq!(verdict(look(10, 80_000, 0)), Verdict::Waits(None));
         assert_eq!(verdict(look(900, 0, 0)), Verdict::Nothing);
-        assert_eq!(verdict(Look { last: None, behind: 9, saved: 1 }), Verdict::Cold);
+        assert_eq!(verdict(of(9, 1)), Verdict::Waits(Some(92)), "nobody knows when");
+        assert_eq!(verdict(of(9, 9)), Verdict::Pays(0));
     }
 
     #[test]
     fn at_every_look_where_the_settings_say_so() {
         let settings = ExtractSettings { when: Acts::Interval, ..ExtractSettings::default() };
-        let look = Look { last: Some(at(0)), behind: 80_000, saved: 1 };
+        let look = of(80_000, 1);
         assert_eq!(verdict(&look, &settings, at(1)), Verdict::Interval);
-        let nothing = Look { behind: 0, saved: 0, ..look };
+        let nothing = of(0, 0);
         assert_eq!(verdict(&nothing, &settings, at(1)), Verdict::Nothing);
     }
 
     /// An extraction that may cost 10 turns doesn't wait for a saving that costs 11.
     #[test]
     fn the_number_of_turns_is_the_settings() {
-        let look = Look { last: Some(at(0)), behind: 80_000, saved: 40_000 };
+        let look = Look { last: Some(at(0)), ..of(80_000, 40_000) };
         for (turns, pays) in [(11, false), (12, true), (u32::MAX, true)] {
             let settings =
                 ExtractSettings { break_even_turns: turns, ..ExtractSettings::default() };

@@ -8,6 +8,32 @@ use serde::{Deserialize, Serialize};
 
 pub use self::check::{Trigger, triggers};
 
+/// A rule of its own for some values (`trigger_rules`): the first one that takes a value says what
+/// holds for it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct TriggerRule {
+    /// What it takes, as in `trigger_types`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Of whose messages: `user`, `assistant`, `tool`, or several with `|`; none: of anybody's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// Of which tools, as a glob; none: of any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Characters from which on it takes a value, in the place of `min_value_length`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_length: Option<u32>,
+    /// Messages that stay, in the place of the setting's `keep_recent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_recent: Option<u32>,
+    /// Characters of a value's beginning that stay, in the place of the setting's `keep_chars`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_chars: Option<u32>,
+}
+
 /// When watching acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -46,6 +72,11 @@ pub struct ExtractSettings {
     /// What is extracted: `thinking`, `tool_result`, `tool_call`, `user`, `assistant`, `*`, or
     /// several with `|`.
     pub trigger_types: Vec<String>,
+    /// Rules in the place of `trigger_types`: the first one that takes a value counts.
+    pub trigger_rules: Vec<TriggerRule>,
+    /// A value that stands again later in the conversation, and what a tool read of a file that
+    /// was read again later, go before they are old enough.
+    pub dedupe: bool,
     /// Seconds between two looks at a file, 10 to 3600.
     pub scan_interval_seconds: u64,
     /// How long content is kept that no placeholder needs: `24h`, `30m`, `7d`.
@@ -74,6 +105,11 @@ pub struct ExtractSettings {
     pub keep_errors: bool,
     /// What is put in a value's place.
     pub placeholder: Placeholder,
+    /// Characters of a value's beginning that its placeholder shows, up to 10000; of its end it
+    /// shows half as many, and 80 at most.
+    pub keep_chars: u32,
+    /// Characters that an extraction has to save for watching to write a file; 0: any.
+    pub min_saving: u64,
     /// When watching acts.
     pub when: Acts,
     /// Turns within which an extraction has to pay, where the prompt cache is warm.
@@ -91,6 +127,8 @@ impl Default for ExtractSettings {
             keep_recent: 3,
             min_value_length: 500,
             trigger_types: vec!["thinking".into(), "tool_result".into()],
+            trigger_rules: Vec::new(),
+            dedupe: true,
             scan_interval_seconds: 30,
             retention: "24h".into(),
             keep_purge_control_calls: false,
@@ -103,6 +141,8 @@ impl Default for ExtractSettings {
             protect_turns: 1,
             keep_errors: true,
             placeholder: Placeholder::default(),
+            keep_chars: 160,
+            min_saving: 10_000,
             when: Acts::default(),
             break_even_turns: 10,
             cache_seconds: 300,

@@ -87,7 +87,8 @@ pub fn row(line: &[u8], items: &[Item], to: To) -> Option<Lean> {
         for (key, at) in strings(line, item.span, &item.key) {
             let json = at.of(line);
             let tool = item.tool.as_deref();
-            let about = About { entry: to.entry, session: to.session, tool, json };
+            let (entry, session, keep) = (to.entry, to.session, item.keep);
+            let about = About { entry, session, tool, json, keep };
             if let Some(put) = placeholder::json(&about, to.form, false) {
                 taken.push(value(shifted(&key, &gone), json, put.clone()));
                 places.push((at, put));
@@ -190,6 +191,7 @@ fn look(line: &[u8], at: Span, key: &str, depth: usize, found: &mut Vec<(String,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::extract::rules::Goes;
 
     const TO: To = To { session: "s", entry: "e", form: Placeholder::Plain };
 
@@ -208,6 +210,8 @@ mod tests {
             tool: None,
             whole,
             sent: true,
+            why: Goes::Old,
+            keep: 160,
         }
     }
 

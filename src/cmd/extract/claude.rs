@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use anyhow::{Context as _, ensure};
 use serde_json::json;
 
+use super::read::COMPARED;
 use super::record;
 use super::run::How;
 use crate::cli::{ExtractArgs, OutputArgs};
@@ -21,6 +22,7 @@ use crate::extract::edit;
 use crate::extract::entry::Entries;
 use crate::extract::placeholder::{self, About};
 use crate::extract::plan::{self, Plan};
+use crate::extract::rules::Triggers;
 use crate::settings::ExtractSettings;
 use crate::store::blocks::Reader;
 use crate::store::extracted::{Extracted, Ledger, Record};
@@ -161,15 +163,13 @@ fn known(ledger: &Ledger) -> BTreeMap<String, Vec<(String, String)>> {
     known
 }
 
-/// Bytes of a value from which on every placeholder is shorter by enough.
-const LONG: usize = 8 * 1024;
-
 /// As long as the id of a new session.
 const SESSION: &str = "00000000-0000-0000-0000-000000000000";
 
 /// A transcript on its way to the rules.
 struct Reading<'s> {
     settings: &'s ExtractSettings,
+    triggers: Triggers,
     entries: Entries,
     /// Rows so far.
     rows: u64,
@@ -183,9 +183,16 @@ struct Reading<'s> {
 
 impl<'s> Reading<'s> {
     fn of(ledger: &Ledger, settings: &'s ExtractSettings) -> Self {
+        let triggers = Triggers::new(settings);
+        let entries = if settings.dedupe {
+            Entries::comparing(triggers.shortest().max(COMPARED))
+        } else {
+            Entries::default()
+        };
         Self {
             settings,
-            entries: Entries::default(),
+            triggers,
+            entries,
             rows: 0,
             row: Vec::new(),
             known: known(ledger),
@@ -204,12 +211,12 @@ impl<'s> Reading<'s> {
                 }
             }
             for value in &entry.values {
-                let json = value.span.of(&self.row);
-                if value.whole || json.len() >= LONG {
+                let (json, keep) = (value.span.of(&self.row), self.triggers.keep(entry, value));
+                if value.whole || json.len() >= placeholder::long(keep) {
                     continue;
                 }
                 let tool = value.tool.as_deref();
-                let about = About { entry: &entry.id, session: SESSION, tool, json };
+                let about = About { entry: &entry.id, session: SESSION, tool, json, keep };
                 if placeholder::json(&about, self.settings.placeholder, false).is_none() {
                     self.stays.insert((self.rows, value.key.clone()));
                 }

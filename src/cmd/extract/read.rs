@@ -12,13 +12,16 @@ use crate::clock::Time;
 use crate::extract::edit;
 use crate::extract::entry::{Entries, Entry};
 use crate::extract::placeholder::{self, About};
+use crate::extract::plan::Item;
+use crate::extract::rules::Triggers;
 use crate::settings::{ExtractSettings, Placeholder};
 use crate::store::extracted::{Ledger, Record};
 use crate::store::sessions::Stamp;
 use crate::transcript::span::Span;
 
-/// Bytes of a value's JSON from which on every placeholder is shorter by enough.
-const LONG: usize = 8 * 1024;
+/// Characters from which on values are compared, whatever the settings extract: a client's word
+/// that a file is as it was is no second reading of it.
+pub const COMPARED: u32 = 256;
 
 /// A placeholder in a session, by its ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +76,7 @@ pub struct Read {
     pub ledger: Ledger,
     /// The file when it was read.
     pub stamp: Stamp,
-    /// When its last row was written, by what that says.
+    /// When its last row was written, by what that says; where no row says it, the file.
     pub last: Option<Time>,
     /// Values, by row and key, whose placeholders would not be shorter by enough.
     pub no_gain: HashSet<(u64, String)>,
@@ -113,7 +116,17 @@ pub fn session(source: &Source) -> anyhow::Result<Read> {
 pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::Result<Read> {
     let ledger = source.extracted.ledger()?;
     let finder = Finder::new(&ledger);
-    let mut entries = Entries::default();
+    let gain = settings.map(|settings| Gain {
+        source,
+        triggers: Triggers::new(settings),
+        form: settings.placeholder,
+    });
+    let mut entries = match (&gain, settings) {
+        (Some(gain), Some(settings)) if settings.dedupe => {
+            Entries::comparing(gain.triggers.shortest().max(COMPARED))
+        }
+        _ => Entries::default(),
+    };
     let (mut live, mut no_gain, mut tail) = (Vec::new(), HashSet::new(), Tail::default());
     let bar = progress::bar(&source.path);
     let stamp = source.file.rows(&mut |row, line| {
@@ -122,8 +135,8 @@ pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::
         entries.row(row, line);
         for entry in &entries.found[before..] {
             finder.row(entry, line, &mut live);
-            if let Some(settings) = settings {
-                gainless(source, entry, line, settings, &mut no_gain);
+            if let Some(gain) = &gain {
+                gain.none(entry, line, &mut no_gain);
             }
         }
         tail.push(row, line);
@@ -133,7 +146,7 @@ pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::
     let stamp = stamp.with_context(|| format!("{} can't be read", source.path.display()))?;
     let entries = entries.finish();
     live.extend(finder.whole());
-    let last = tail.last();
+    let last = tail.last().or_else(|| modified(&stamp));
     Ok(Read { entries, live, ledger, stamp, last, no_gain, tail })
 }
 
@@ -202,37 +215,44 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Puts the values of an entry aside that no placeholder is shorter than.
-fn gainless(
-    source: &Source,
-    entry: &Entry,
-    line: &[u8],
-    settings: &ExtractSettings,
-    found: &mut HashSet<(u64, String)>,
-) {
-    for value in &entry.values {
-        let json = value.span.of(line);
-        // What the length alone keeps needs no other reason.
-        let short = value.chars < settings.min_value_length && entry.extractable.is_none();
-        if short || json.len() >= LONG {
-            continue;
-        }
-        let tool = value.tool.as_deref().or(entry.tool.as_deref());
-        if put(source, &entry.id, tool, json, settings.placeholder, value.whole).is_none() {
-            found.insert((entry.row, value.key.clone()));
+/// When a file was written.
+fn modified(stamp: &Stamp) -> Option<Time> {
+    let nanos = i64::try_from(stamp.modified).ok()?;
+    Some(chrono::DateTime::from_timestamp_nanos(nanos))
+}
+
+/// Which values a placeholder would be shorter than.
+struct Gain<'s> {
+    source: &'s Source,
+    triggers: Triggers,
+    form: Placeholder,
+}
+
+impl Gain<'_> {
+    /// Puts the values of an entry aside that no placeholder is shorter than.
+    fn none(&self, entry: &Entry, line: &[u8], found: &mut HashSet<(u64, String)>) {
+        let shortest = self.triggers.shortest();
+        for value in &entry.values {
+            // What the length alone keeps needs no other reason.
+            if value.chars < shortest && entry.extractable.is_none() {
+                continue;
+            }
+            let (json, keep) = (value.span.of(line), self.triggers.keep(entry, value));
+            if json.len() >= placeholder::long(keep) {
+                continue;
+            }
+            let tool = value.tool.as_deref().or(entry.tool.as_deref());
+            let about = About { entry: &entry.id, session: &self.source.session, tool, json, keep };
+            if placeholder::json(&about, self.form, value.whole).is_none() {
+                found.insert((entry.row, value.key.clone()));
+            }
         }
     }
 }
 
-/// The JSON that goes into a value's place.
-pub fn put(
-    source: &Source,
-    entry: &str,
-    tool: Option<&str>,
-    json: &[u8],
-    form: Placeholder,
-    whole: bool,
-) -> Option<Vec<u8>> {
-    let about = About { entry, session: &source.session, tool, json };
-    placeholder::json(&about, form, whole)
+/// The JSON that goes into a value's place, which is `json` now.
+pub fn put(source: &Source, item: &Item, json: &[u8], form: Placeholder) -> Option<Vec<u8>> {
+    let (tool, session) = (item.tool.as_deref(), source.session.as_str());
+    let about = About { entry: &item.entry, session, tool, json, keep: item.keep };
+    placeholder::json(&about, form, item.whole)
 }

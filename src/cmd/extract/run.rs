@@ -107,9 +107,10 @@ pub fn run(env: &Env, now: Time, args: &ExtractArgs, how: &How) -> anyhow::Resul
     let planned = planned(&source, &settings, now)?;
     let done = execute(&source, &settings, now, &planned)?;
     if args.json {
-        out_json(&view::done_json(&source, &done))?;
+        out_json(&view::done_json(&source, &done, &planned.plan))?;
     } else {
-        out(view::done(&source, &done));
+        let told = [vec![view::done(&source, &done)], view::left(&planned.plan)].concat();
+        out(told.join("\n"));
     }
     Ok(Exit::Done)
 }
@@ -122,8 +123,13 @@ pub fn asked(env: &Env, args: &ExtractArgs) -> anyhow::Result<ExtractSettings> {
     let mut settings = super::asked::settings(env)?;
     settings.keep_recent = args.keep_recent.unwrap_or(settings.keep_recent);
     settings.min_value_length = args.min_length.unwrap_or(settings.min_value_length);
+    for rule in &mut settings.trigger_rules {
+        rule.keep_recent = args.keep_recent.or(rule.keep_recent);
+        rule.min_length = args.min_length.or(rule.min_length);
+    }
     if !args.types.is_empty() {
         settings.trigger_types.clone_from(&args.types);
+        settings.trigger_rules.clear();
     }
     for word in &settings.trigger_types {
         triggers(word).map_err(anyhow::Error::msg)?;
@@ -144,7 +150,6 @@ pub fn planned(source: &Source, settings: &ExtractSettings, now: Time) -> anyhow
     let gainless = (before - plan.items.len()) as u64;
     if gainless > 0 {
         *plan.stay.entry(Stays::NoGain).or_default() += gainless;
-        plan.first_row = plan.items.first().map(|item| item.row);
     }
     let look = numbers::look(&read, &plan);
     let verdict = when::verdict(&look, settings, now);

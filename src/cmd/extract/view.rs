@@ -9,7 +9,8 @@ use super::source::{self, Source};
 use crate::clock::Time;
 use crate::cmd::inscribe::count;
 use crate::extract::entry::Role;
-use crate::extract::rules::Stays;
+use crate::extract::plan::Plan;
+use crate::extract::rules::{Goes, Stays};
 use crate::extract::when::{self, Verdict};
 use crate::policy::coach::grouped;
 
@@ -52,6 +53,7 @@ pub fn text(source: &Source, planned: &Planned, preview: &Preview, now: Time) ->
     if !stay.is_empty() {
         lines.push(format!("stays: {}", stay.join(", ")));
     }
+    lines.extend(left(plan));
     if plan.items.is_empty() {
         lines.push("nothing to extract".to_owned());
         return lines.join("\n");
@@ -66,8 +68,47 @@ pub fn text(source: &Source, planned: &Planned, preview: &Preview, now: Time) ->
         grouped(planned.look.saved),
         grouped(planned.look.behind),
     ));
+    for (why, said) in [
+        (Goes::Again, "again later in the conversation"),
+        (Goes::Reread, "of files that were read again later"),
+    ] {
+        let number = plan.items.iter().filter(|item| item.why == why).count();
+        if number > 0 {
+            lines.push(format!("of them before they are old: {}, {said}", count(number, "value")));
+        }
+    }
     lines.push(pays(planned, now));
     lines.join("\n")
+}
+
+/// Rows that are left alone as something is wrong with them, each kind on a line.
+pub fn left(plan: &Plan) -> Vec<String> {
+    let line = |(why, rows): (&Stays, &Vec<u64>)| {
+        let what = match why {
+            Stays::Broken => "not valid JSON",
+            Stays::Unclear => "`_extractable` is neither true, false nor a number of messages",
+            _ => "a name stands twice where it has values",
+        };
+        let mut lines: Vec<String> = rows.iter().take(9).map(|row| (row + 1).to_string()).collect();
+        if rows.len() > lines.len() {
+            lines.push(format!("and {} more", rows.len() - lines.len()));
+        }
+        let word = if rows.len() == 1 { "line" } else { "lines" };
+        format!("left alone: {what}, {word} {}", lines.join(", "))
+    };
+    plan.left.iter().map(line).collect()
+}
+
+/// The same for programs: lines by what is wrong with them.
+fn left_json(plan: &Plan) -> Value {
+    let lines = |rows: &Vec<u64>| rows.iter().map(|row| row + 1).collect::<Vec<_>>();
+    plan.left.iter().map(|(why, rows)| (json!(why), lines(rows))).fold(
+        json!({}),
+        |mut all, (why, lines)| {
+            all[why.as_str().unwrap_or_default()] = json!(lines);
+            all
+        },
+    )
 }
 
 /// `1 entry`, `2 entries`.
@@ -120,6 +161,9 @@ fn stays(why: Stays) -> &'static str {
         Stays::Short => "too short",
         Stays::Type => "of a type that stays",
         Stays::Said => "whose entry says so (_extractable)",
+        Stays::Unclear => "whose entry says something unclear (_extractable)",
+        Stays::Broken => "in rows that are not valid JSON",
+        Stays::Twice => "below names that stand twice",
         Stays::Restored => "restored not long ago",
         Stays::Tool => "of protected tools",
         Stays::First => "in the user's first message",
@@ -152,6 +196,10 @@ fn pays(planned: &Planned, now: Time) -> String {
         Verdict::Nothing => {
             "nothing of it leaves the context: only the file gets smaller".to_owned()
         }
+        Verdict::Little => format!(
+            "less than `extract.min_saving`: {} characters; `watch` leaves it, `run` does it",
+            grouped(planned.look.characters)
+        ),
         Verdict::Cold => format!("the prompt cache has expired{age}: pays at once"),
         Verdict::Pays(_) | Verdict::Waits(_) | Verdict::Interval => {
             turns(&format!("the prompt cache may be warm{age}: "))
@@ -176,6 +224,7 @@ pub fn json(source: &Source, planned: &Planned, preview: &Preview) -> Value {
                 "trigger": item.trigger.name(),
                 "bytes": item.span.end - item.span.start,
                 "in_context": item.sent,
+                "because": item.why,
                 "begins": begins,
             })
         })
@@ -190,6 +239,7 @@ pub fn json(source: &Source, planned: &Planned, preview: &Preview) -> Value {
         "messages": plan.messages,
         "items": items,
         "stay": plan.stay,
+        "left": left_json(plan),
         "bytes": bytes,
         "bytes_in_context": sent,
         "tokens": planned.look.saved,
@@ -216,7 +266,7 @@ pub fn done(source: &Source, done: &Done) -> String {
 }
 
 /// What was done, for programs.
-pub fn done_json(source: &Source, done: &Done) -> Value {
+pub fn done_json(source: &Source, done: &Done, plan: &Plan) -> Value {
     json!({
         "session": source.session,
         "agent": source.agent,
@@ -226,5 +276,6 @@ pub fn done_json(source: &Source, done: &Done) -> Value {
         "entries": done.entries,
         "bytes": done.bytes,
         "freed": done.freed,
+        "left": left_json(plan),
     })
 }

@@ -1,42 +1,46 @@
-//! How many characters a JSON string holds, without decoding it.
+//! How many characters a JSON string holds, without decoding it, and whether it is one.
 
 use memchr::memchr;
 
 /// Characters of a string, from its JSON with the quotes: an escape is one, a surrogate pair
-/// is one.
-pub fn count(json: &[u8]) -> u32 {
-    let mut rest = json.get(1..json.len().saturating_sub(1)).unwrap_or_default();
-    let mut chars = 0;
-    while let Some(at) = memchr(b'\\', rest) {
-        chars += plain(&rest[..at]) + 1;
-        let escape = &rest[at..];
-        let length = match unit(escape) {
-            Some(high)
-                if (0xd800..0xdc00).contains(&high)
-                    && escape
-                        .get(6..)
-                        .and_then(unit)
-                        .is_some_and(|low| (0xdc00..0xe000).contains(&low)) =>
-            {
-                12
-            }
-            Some(_) => 6,
-            None => 2,
-        };
-        rest = escape.get(length..).unwrap_or_default();
+/// is one, half of one, too. `None` where it is no sound JSON: a control character, an escape
+/// that there isn't, bytes that are no UTF-8.
+pub fn count(json: &[u8]) -> Option<u32> {
+    let inner = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    let text = std::str::from_utf8(inner).ok()?;
+    // Without an end before the last byte: so it is a step for many of them.
+    if inner.iter().fold(false, |some, byte| some | (*byte < 0x20)) {
+        return None;
     }
-    (chars + plain(rest)) as u32
+    let mut chars = text.chars().count();
+    let mut from = 0;
+    while let Some(at) = memchr(b'\\', &inner[from..]) {
+        let length = escape(&inner[from + at..])?;
+        // Everything written of an escape is a byte a character.
+        chars -= length - 1;
+        from += at + length;
+    }
+    u32::try_from(chars).ok()
 }
 
-/// Characters of UTF-8 without escapes.
-fn plain(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|byte| (**byte as i8) >= -0x40).count()
+/// Bytes of the escape that comes next.
+fn escape(rest: &[u8]) -> Option<usize> {
+    match rest.get(1)? {
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),
+        b'u' => {
+            let high = (0xd800..0xdc00).contains(&unit(rest)?);
+            let low = rest.get(6..).and_then(unit).filter(|low| (0xdc00..0xe000).contains(low));
+            Some(if high && low.is_some() { 12 } else { 6 })
+        }
+        _ => None,
+    }
 }
 
 /// The UTF-16 unit that `\uXXXX` is.
 fn unit(escape: &[u8]) -> Option<u32> {
     let digits = escape.strip_prefix(b"\\u")?.get(..4)?;
-    u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    let digits = std::str::from_utf8(digits).ok()?;
+    u32::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))
 }
 
 #[cfg(test)]
@@ -56,11 +60,27 @@ mod tests {
             (r#""日本語🦀""#, 4),
             (r#""\ud83e""#, 1),
         ] {
-            assert_eq!(count(json.as_bytes()), chars, "{json}");
+            assert_eq!(count(json.as_bytes()), Some(chars), "{json}");
         }
     }
 
+    #[test]
+    fn what_is_no_string_has_no_characters() {
+        for json in ["", "\"", "3", "\"a", "\"a\tb\"", r#""\x""#, r#""\u12""#, r#""\u+123""#, r#""\""#] {
+            assert_eq!(count(json.as_bytes()), None, "{json}");
+        }
+        assert_eq!(count(b"\"a\xffb\""), None);
+    }
+
     proptest! {
+        /// What is counted is what the parser takes.
+        #[test]
+        fn as_sound_as_for_the_parser(pieces in prop::collection::vec(prop_oneof![Just("\\"), Just("u"), Just("d83e"), Just("\\ud83e"), Just("\\udd80"), Just("n"), Just("+"), Just("\t"), Just("é"), Just("\\\\")], 0..8)) {
+            let json = format!("\"{}\"", pieces.concat());
+            let sound = serde_json::from_str::<&serde_json::value::RawValue>(&json).is_ok();
+            prop_assert_eq!(count(json.as_bytes()).is_some(), sound, "{}", json);
+        }
+
         #[test]
         fn as_many_as_the_text_has(text in any::<String>(), ascii in any::<bool>()) {
             let json = serde_json::to_string(&text).unwrap();
@@ -73,7 +93,7 @@ mod tests {
                     units.iter().flat_map(|u| format!("\\u{u:04x}").chars().collect::<Vec<_>>()).collect()
                 }
             }).collect();
-            prop_assert_eq!(count(escaped.as_bytes()) as usize, text.chars().count());
+            prop_assert_eq!(count(escaped.as_bytes()), Some(text.chars().count() as u32));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A row, read on one way through it: its fields, its message, the message's blocks. What a
 //! field means depends on others that may come later, so places are kept, and judged behind.
 
-use super::strings::{self, Found};
+use super::strings::{self, Found, SIGNATURE};
 use crate::transcript::span::{Cursor, Span, plain};
 
 /// How a row is written.
@@ -44,14 +44,16 @@ pub struct Head<'a> {
     pub tool: Option<Span>,
     pub call: Option<Span>,
     pub error: bool,
+    /// What a flat call was given, where that is an object.
+    pub given: Option<Span>,
+    /// A flat row with a signature that isn't empty.
+    pub signed: bool,
     /// The message is a string.
     pub text: Option<Span>,
     /// Fields of the message.
     pub role: &'a [u8],
     pub message_id: Option<Span>,
     pub content: Option<Span>,
-    /// It has two contents: keys say too little.
-    pub twice: bool,
     /// What a command of the user's printed, and whether the model isn't told.
     pub output: Option<Span>,
     pub excluded: bool,
@@ -71,6 +73,8 @@ pub struct Block {
     pub id: Option<Span>,
     pub call: Option<Span>,
     pub content: Option<Span>,
+    /// What a call was given.
+    pub given: Option<Span>,
     /// It has a signature that isn't empty.
     pub signed: bool,
     pub error: bool,
@@ -91,6 +95,9 @@ pub struct Room {
     pub flat: Vec<Found>,
     path: String,
 }
+
+/// What results call the id of their call.
+const CALL: [&[u8]; 4] = [b"toolCallId", b"tool_call_id", b"toolUseId", b"tool_use_id"];
 
 /// Fields that hold content in the seed's flat rows, and arguments in its calls.
 const CONTENT: [&[u8]; 10] = [
@@ -145,7 +152,8 @@ impl<'a> Head<'a> {
                     b"_restored" => self.restored = Some(value),
                     b"firstKeptEntryId" => self.first_kept = plain(json),
                     b"name" | b"tool" | b"toolName" | b"tool_name" => self.tool = Some(value),
-                    b"toolCallId" | b"tool_call_id" | b"toolUseId" => self.call = Some(value),
+                    _ if CALL.contains(&name) => self.call = Some(value),
+                    _ if SIGNATURE.contains(&name) => self.signed |= strings::signs(json),
                     b"isError" | b"is_error" => self.error |= json == b"true",
                     _ => {}
                 }
@@ -169,6 +177,9 @@ impl<'a> Head<'a> {
         // A field of that name with more than `false` in it says that it went wrong.
         let failed = !matches!(span.of(line), b"false" | b"null" | b"\"\"");
         self.error |= name == b"error" && failed;
+        if matches!(name, b"arguments" | b"input" | b"params") {
+            self.given = Some(span);
+        }
         Some(())
     }
 
@@ -178,7 +189,6 @@ impl<'a> Head<'a> {
             let name = cursor.name()?.of(line);
             match (name, cursor.peek()?) {
                 (b"content", _) if self.content.is_some() || !room.blocks.is_empty() => {
-                    self.twice = true;
                     cursor.value()?;
                 }
                 (b"content", b'[') => {
@@ -198,6 +208,7 @@ impl<'a> Head<'a> {
                         b"content" => self.content = Some(value),
                         b"output" => self.output = Some(value),
                         b"toolName" | b"tool_name" | b"name" => self.tool = Some(value),
+                        _ if CALL.contains(&name) => self.call = Some(value),
                         b"isError" | b"is_error" => self.error |= json == b"true",
                         b"excludeFromContext" => self.excluded = json == b"true",
                         _ => {}
@@ -259,7 +270,10 @@ fn block(cursor: &mut Cursor, line: &[u8], room: &mut Room) -> Option<()> {
                     strings::numbered(path, blocks.len());
                     path.push('.');
                     path.push_str(std::str::from_utf8(name).ok()?);
-                    strings::below(cursor, line, path, strings)?;
+                    let value = strings::below(cursor, line, path, strings)?;
+                    if name != b"content" {
+                        block.given = Some(value);
+                    }
                 }
                 _ => block.field(name, cursor.value()?, line),
             }
@@ -285,9 +299,7 @@ impl Block {
             b"id" => self.id = Some(value),
             b"tool_use_id" => self.call = Some(value),
             b"content" => self.content = Some(value),
-            b"signature" | b"thinkingSignature" => {
-                self.signed = !matches!(value.of(line), b"\"\"" | b"null");
-            }
+            _ if SIGNATURE.contains(&name) => self.signed |= strings::signs(value.of(line)),
             b"is_error" => self.error = value.of(line) == b"true",
             _ => {}
         }

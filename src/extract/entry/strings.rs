@@ -5,7 +5,7 @@ use crate::transcript::span::{Cursor, Span};
 
 /// Names whose values are the entry's structure wherever they stand: the clients' own, and the
 /// fields that extraction sets.
-const STRUCTURE: [&[u8]; 27] = [
+const STRUCTURE: [&[u8]; 28] = [
     b"__id",
     b"id",
     b"__ts",
@@ -32,8 +32,17 @@ const STRUCTURE: [&[u8]; 27] = [
     b"fromHook",
     b"tokensBefore",
     b"role",
-    b"signature",
+    SIGNATURE[0],
+    SIGNATURE[1],
 ];
+
+/// What the signature of reasoning is called.
+pub const SIGNATURE: [&[u8]; 2] = [b"signature", b"thinkingSignature"];
+
+/// Whether a signature is one: not empty.
+pub fn signs(json: &[u8]) -> bool {
+    !matches!(json, b"\"\"" | b"null")
+}
 
 /// How deep objects and arrays are looked into.
 const DEEP: usize = 64;
@@ -57,7 +66,8 @@ pub struct Found {
 }
 
 /// Walks over the value at the cursor, and puts the strings in it that count into `found`.
-/// Pictures, names of the structure, and names that a path can't hold are left out.
+/// Pictures, signed reasoning, names of the structure, and names that a path can't hold are left
+/// out.
 /// `None` where the JSON is broken; `path` is as before then, too.
 pub fn below(
     cursor: &mut Cursor,
@@ -83,8 +93,10 @@ fn walk(
     match cursor.peek()? {
         b'{' if deep > 0 => {
             let (mut more, mut picture) = (cursor.enter(b'{')?, false);
+            let (mut signed, mut reasons) = (false, false);
             while more {
                 let name = cursor.name()?.of(line);
+                reasons |= name == b"thinking";
                 let named = std::str::from_utf8(name).ok().filter(|name| fits(name));
                 match named {
                     Some(named) if !STRUCTURE.contains(&name) => {
@@ -96,11 +108,12 @@ fn walk(
                     _ => {
                         let value = cursor.value()?.of(line);
                         picture |= name == b"type" && matches!(value, b"\"image\"" | b"\"base64\"");
+                        signed |= SIGNATURE.contains(&name) && signs(value);
                     }
                 }
                 more = cursor.more(b'}')?;
             }
-            if picture {
+            if picture || signed && reasons {
                 found.truncate(first);
             }
         }

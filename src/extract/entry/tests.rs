@@ -2,6 +2,7 @@
 
 mod context;
 mod laws;
+mod odd;
 
 use super::*;
 
@@ -271,12 +272,4 @@ fn short_values() {
     assert_eq!(told(&flat(&long(97))), Vec::<String>::new());
     assert_eq!(told(&flat(&long(98))), ["output tool_result 98"]);
     assert_eq!(told(&flat("[[extracted-a]]")), ["output tool_result 15"]);
-}
-
-/// A name that stands twice in an object: a key would say too little.
-#[test]
-fn names_that_stand_twice() {
-    let text = long(200);
-    let row = format!(r#"{{"type":"tool_result","id":"a","output":"{text}","output":"{text}"}}"#);
-    assert_eq!(told(&one(&row)), Vec::<String>::new());
 }

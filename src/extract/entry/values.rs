@@ -1,22 +1,45 @@
 //! From a row's places to an entry and its values, in each of the shapes.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use chrono::DateTime;
 
 use super::read::{Block, Head, Room, Shape};
 use super::strings::{self, Found, counts};
-use super::{Entry, Extractable, Role, Tools, Trigger, Value, chars};
+use super::{Entry, Extractable, FileRead, Role, Tools, Trigger, Value, chars, flat};
 use crate::clock::Time;
-use crate::transcript::span::{Span, text};
+use crate::transcript::span::{Span, plain, text};
 
-/// The entry that a row is, without its id and number.
-pub fn of(line: &[u8], head: &Head, room: &Room, tools: &mut Tools) -> Entry {
+/// The entry that a row is, without its id and number. Values of at least `compared` characters
+/// are made comparable.
+pub fn of(
+    line: &[u8],
+    head: &Head,
+    room: &Room,
+    tools: &mut Tools,
+    compared: Option<u32>,
+) -> Entry {
     let shape = head.shape();
     let (role, words) = whose(head, shape);
-    let tool = tools.name(head.tool.map(|at| at.of(line)));
-    let mut found = Values { line, tools, tool, words, error: head.error, all: Vec::new() };
+    let mut tool = tools.name(head.tool.map(|at| at.of(line)));
+    let mut read = None;
+    if role == Role::Tool
+        && let Some(call) = tools.call(head.call.map(|at| at.of(line)))
+    {
+        tool = tool.or_else(|| Some(Arc::clone(&call.tool)));
+        read = call.read;
+    }
+    let mut found = Values {
+        line,
+        tools,
+        tool,
+        words,
+        error: head.error,
+        read,
+        compared,
+        broken: false,
+        all: Vec::new(),
+    };
     match shape {
         Shape::Flat => found.flat(head, room),
         Shape::Pi | Shape::Claude => found.message(head, room),
@@ -25,12 +48,10 @@ pub fn of(line: &[u8], head: &Head, room: &Room, tools: &mut Tools) -> Entry {
         let copied = if trigger == Trigger::User { Trigger::ToolResult } else { trigger };
         found.strings(&room.copies, copied, None, true);
     }
-    let Values { mut all, tool, error, .. } = found;
+    let Values { mut all, tool, error, broken, .. } = found;
     all.sort_unstable_by_key(|value| value.span.start);
-    if head.twice || twice(&all) {
-        all.clear();
-    }
     all.shrink_to_fit();
+    let said = head.extractable.map_or(Some(None), |at| extractable(at.of(line)));
     Entry {
         row: 0,
         id: String::new(),
@@ -38,10 +59,13 @@ pub fn of(line: &[u8], head: &Head, room: &Room, tools: &mut Tools) -> Entry {
         continues: false,
         tool: tool.filter(|_| role != Role::Assistant),
         error,
-        extractable: head.extractable.and_then(|at| extractable(at.of(line))),
+        extractable: said.unwrap_or_default(),
+        unclear: said.is_none(),
         restored: head.restored.and_then(|at| restored(at.of(line))),
         in_context: false,
         values: all,
+        broken,
+        doubled: 0,
     }
 }
 
@@ -56,20 +80,11 @@ fn whose(head: &Head, shape: Shape) -> (Role, Option<Trigger>) {
         Shape::Claude if matches!(head.kind, b"\"user\"" | b"\"assistant\"") => head.kind,
         Shape::Claude => return (Role::None, None),
     };
-    match role {
-        b"\"user\"" => (Role::User, Some(Trigger::User)),
-        b"\"assistant\"" => (Role::Assistant, Some(Trigger::Assistant)),
-        b"\"thinking\"" => (Role::Assistant, Some(Trigger::Thinking)),
-        b"\"toolCall\"" | b"\"tool_call\"" | b"\"tool_use\"" => {
-            (Role::Assistant, Some(Trigger::ToolCall))
-        }
-        b"\"toolResult\"" | b"\"tool_result\"" | b"\"tool\"" => {
-            (Role::Tool, Some(Trigger::ToolResult))
-        }
+    match plain(role).unwrap_or_default() {
         // What the user ran himself, and what an extension says.
-        b"\"bashExecution\"" => (Role::None, Some(Trigger::ToolResult)),
-        b"\"custom\"" if shape == Shape::Pi => (Role::None, Some(Trigger::User)),
-        _ => (Role::None, None),
+        "bashExecution" => (Role::None, Some(Trigger::ToolResult)),
+        "custom" if shape == Shape::Pi => (Role::None, Some(Trigger::User)),
+        word => flat::whose(word).map_or((Role::None, None), |(role, text)| (role, Some(text))),
     }
 }
 
@@ -82,6 +97,11 @@ struct Values<'a> {
     /// What the message's text is.
     words: Option<Trigger>,
     error: bool,
+    /// What the row's result was read of.
+    read: Option<FileRead>,
+    compared: Option<u32>,
+    /// A string is no sound JSON.
+    broken: bool,
     all: Vec<Value>,
 }
 
@@ -103,10 +123,21 @@ impl Values<'_> {
     /// A row of the seed's: content stands in the row, or in a message whose type is the row's.
     fn flat(&mut self, head: &Head, room: &Room) {
         let Some(words) = self.words else { return };
-        self.tools.called(head.call.map(|at| at.of(self.line)), self.tool.as_ref());
         let tool = self.tool.clone();
+        if words == Trigger::ToolCall {
+            let json = |at: Option<Span>| at.map(|at| at.of(self.line));
+            let ids = [json(head.call).and_then(plain), head.row_id, head.own_id];
+            self.tools.called(&ids, tool.as_ref(), json(head.given));
+        }
         self.string("message", head.text, words, false);
+        let first = self.all.len();
         self.strings(&room.flat, words, tool.as_ref(), false);
+        if head.signed {
+            // Reasoning never goes from under its signature, and a row can't go whole.
+            let reasons = |key: &str| words == Trigger::Thinking || key.starts_with("thinking");
+            let found = self.all.split_off(first);
+            self.all.extend(found.into_iter().filter(|value| !reasons(&value.key)));
+        }
         self.message(head, room);
     }
 
@@ -126,7 +157,7 @@ impl Values<'_> {
             }
             b"\"thinking\"" | b"\"redacted_thinking\"" => {
                 let text = block.thinking.or(block.data);
-                let chars = text.map_or(0, |at| chars::count(at.of(self.line)));
+                let chars = text.map_or(0, |at| self.chars(at));
                 if counts(block.span.of(self.line)) {
                     self.add(at(""), Trigger::Thinking, block.span, chars, None, false, true);
                 }
@@ -134,11 +165,13 @@ impl Values<'_> {
             b"\"toolCall\"" | b"\"tool_use\"" => {
                 let (name, id) = (json(block.name), json(block.id));
                 let tool = self.tools.name(name);
-                self.tools.called(id, tool.as_ref());
+                self.tools.called(&[id.and_then(plain)], tool.as_ref(), json(block.given));
                 self.strings(strings, Trigger::ToolCall, tool.as_ref(), false);
             }
             b"\"tool_result\"" => {
-                let tool = self.tools.of_call(json(block.call));
+                let call = self.tools.call(json(block.call));
+                let tool = call.map(|call| Arc::clone(&call.tool));
+                let read = call.and_then(|call| call.read);
                 self.error |= block.error;
                 self.tool = self.tool.take().or_else(|| tool.clone());
                 let first = self.all.len();
@@ -150,6 +183,7 @@ impl Values<'_> {
                 }
                 for value in &mut self.all[first..] {
                     value.tool.clone_from(&tool);
+                    value.read = read;
                 }
             }
             _ => {}
@@ -163,7 +197,7 @@ impl Values<'_> {
     }
 
     fn found(&mut self, found: &Found, trigger: Trigger, tool: Option<&Arc<str>>, copy: bool) {
-        let chars = chars::count(found.span.of(self.line));
+        let chars = self.chars(found.span);
         self.add(found.key.clone(), trigger, found.span, chars, tool, copy, false);
     }
 
@@ -179,8 +213,17 @@ impl Values<'_> {
         let Some(at) = at else { return };
         let json = at.of(self.line);
         if json.first() == Some(&b'"') && counts(json) {
-            self.add(key(), trigger, at, chars::count(json), None, false, false);
+            let chars = self.chars(at);
+            self.add(key(), trigger, at, chars, None, false, false);
         }
+    }
+
+    /// Characters of a string.
+    fn chars(&mut self, at: Span) -> u32 {
+        chars::count(at.of(self.line)).unwrap_or_else(|| {
+            self.broken = true;
+            0
+        })
     }
 
     #[allow(clippy::too_many_arguments, reason = "a value has that many parts")]
@@ -196,22 +239,33 @@ impl Values<'_> {
     ) {
         let of_row = self.tool.as_ref().filter(|_| trigger == Trigger::ToolResult);
         let tool = tool.or(of_row).map(Arc::clone);
-        self.all.push(Value { key, trigger, span, chars, tool, copy, whole });
+        let compared = !whole && self.compared.is_some_and(|least| chars >= least);
+        let same = if compared { hashed(span.of(self.line)) } else { 0 };
+        let read = self.read.filter(|_| !copy && trigger == Trigger::ToolResult);
+        self.all.push(Value { key, trigger, span, chars, tool, copy, whole, same, read });
     }
 }
 
-/// Whether a name stands twice in an object: then a key says too little.
-fn twice(values: &[Value]) -> bool {
-    let mut keys = HashSet::new();
-    values.len() > 1 && !values.iter().all(|value| keys.insert(value.key.as_str()))
+/// A hash that tells long values apart; never 0.
+fn hashed(json: &[u8]) -> u64 {
+    use std::hash::BuildHasher;
+    foldhash::quality::FixedState::default().hash_one(json).max(1)
 }
 
-fn extractable(json: &[u8]) -> Option<Extractable> {
-    match json {
-        b"true" => Some(Extractable::Always),
-        b"false" => Some(Extractable::Never),
-        number => std::str::from_utf8(number).ok()?.parse().ok().map(Extractable::After),
-    }
+/// What is said by `_extractable`; `null` says nothing. `None` where it is not known what is meant.
+fn extractable(json: &[u8]) -> Option<Option<Extractable>> {
+    Some(Some(match json {
+        b"null" => return Some(None),
+        b"true" => Extractable::Always,
+        b"false" => Extractable::Never,
+        number => match serde_json::from_slice::<f64>(number) {
+            // As other programs write it: 10.0. What is more than there is stays for good.
+            Ok(messages) if messages >= 0.0 && messages.fract() == 0.0 => {
+                Extractable::After(messages as u32)
+            }
+            _ => return None,
+        },
+    }))
 }
 
 fn restored(json: &[u8]) -> Option<Time> {

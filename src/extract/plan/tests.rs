@@ -4,6 +4,7 @@ use chrono::DateTime;
 use proptest::prelude::*;
 
 use super::*;
+use crate::extract::entry::Entries;
 use crate::extract::entry::tests::read;
 use crate::extract::generate;
 
@@ -35,7 +36,7 @@ fn a_long_thought_before_three_prompts() {
         plan(&entries, &ExtractSettings::default(), now(), &none)
     };
     let first = life("");
-    assert_eq!((first.entries, first.messages, first.first_row), (4, 4, Some(0)));
+    assert_eq!((first.entries, first.messages), (4, 4));
     let keys: Vec<_> = first.items.iter().map(|i| (i.entry.as_str(), i.key.as_str())).collect();
     assert_eq!(keys, [("msg-1", "thinking")]);
     assert_eq!(first.stay, BTreeMap::from([(Stays::Type, 3)]));
@@ -64,9 +65,9 @@ fn bytes_that_the_model_is_sent_are_counted_apart() {
     let settings =
         ExtractSettings { keep_recent: 0, protect_turns: 0, ..ExtractSettings::default() };
     let plan = plan(&read(rows.concat().as_bytes()), &settings, now(), &none);
-    let told: Vec<_> = plan.items.iter().map(|i| (i.row, i.key.as_str(), i.sent)).collect();
+    let found: Vec<_> = plan.items.iter().map(|i| (i.row, i.key.as_str(), i.sent)).collect();
     assert_eq!(
-        told,
+        found,
         [
             (0, "message.content.0.text", false),
             (0, "message.details.aggregated", false),
@@ -96,6 +97,171 @@ fn a_placeholder_is_no_value() {
         assert_eq!(plan.items.is_empty(), there, "{key}");
         assert_eq!(plan.stay.contains_key(&Stays::Placeholder), there, "{key}");
     }
+}
+
+/// A call of a tool, and what it gave.
+fn asked(n: u32, tool: &str, arguments: &str, output: &str) -> String {
+    format!(
+        r#"{{"type":"tool_call","__id":"c{n}","toolCallId":"t{n}","name":"{tool}","arguments":{arguments}}}
+{{"type":"tool_result","__id":"r{n}","toolCallId":"t{n}","output":"{output}"}}
+"#
+    )
+}
+
+/// What goes of these rows, and why, where values are compared.
+fn goes(rows: &[String], settings: &ExtractSettings) -> Vec<(String, Goes)> {
+    let mut entries = Entries::comparing(256);
+    let bytes = rows.concat();
+    bytes.lines().zip(0..).for_each(|(line, n)| entries.row(n, line.as_bytes()));
+    let plan = plan(&entries.finish(), settings, now(), &none);
+    plan.items.into_iter().map(|item| (item.entry, item.why)).collect()
+}
+
+fn told<'a>(goes: &'a [(String, Goes)]) -> Vec<(&'a str, Goes)> {
+    goes.iter().map(|(entry, why)| (entry.as_str(), *why)).collect()
+}
+
+/// A value that stands again later goes before age does; its last occurrence stays.
+#[test]
+fn what_stands_again_later_goes_before_it_is_old() {
+    let text = |letter: &str| letter.repeat(900);
+    let rows = [
+        asked(1, "exec", "{}", &text("a")),
+        asked(2, "exec", "{}", &text("b")),
+        asked(3, "exec", "{}", &text("a")),
+        asked(4, "exec", "{}", &text("a")),
+        flat("end", "assistant", "content", ""),
+    ];
+    let settings = ExtractSettings { keep_recent: 100, ..ExtractSettings::default() };
+    let found = goes(&rows, &settings);
+    assert_eq!(told(&found), [("r1", Goes::Again), ("r3", Goes::Again)]);
+    let off = ExtractSettings { dedupe: false, ..settings.clone() };
+    assert_eq!(goes(&rows, &off), []);
+    // What goes itself stands for nothing.
+    let mut forced = rows.clone();
+    forced[3] = forced[3].replace(r#""__id":"r4""#, r#""__id":"r4","_extractable":true"#);
+    let found = goes(&forced, &settings);
+    assert_eq!(told(&found), [("r1", Goes::Again), ("r4", Goes::Said)]);
+    // What is old is old, and what is too short is not compared.
+    let found = goes(&rows, &ExtractSettings { keep_recent: 5, ..settings.clone() });
+    assert_eq!(told(&found), [("r1", Goes::Old), ("r2", Goes::Old), ("r3", Goes::Again)]);
+    let short = rows.map(|row| row.replace(&text("a"), &"a".repeat(255)));
+    let settings = ExtractSettings { min_value_length: 200, ..settings };
+    assert_eq!(goes(&short, &settings), []);
+}
+
+/// A branch that was left, a copy and the same entry are no later place in the conversation.
+#[test]
+fn only_the_conversation_stands_for_what_goes() {
+    let text = "x".repeat(900);
+    let result = |id: &str, parent: &str, content: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":"{parent}","message":{{"role":"toolResult","toolName":"exec",{content}}}}}"#
+        ) + "\n"
+    };
+    let said = format!(r#""content":[{{"type":"text","text":"{text}"}}]"#);
+    let twice = format!(r#""content":[{{"type":"text","text":"{text}"}},{{"type":"text","text":"{text}"}}]"#);
+    let copied = format!(r#""content":[],"details":{{"aggregated":"{text}"}}"#);
+    let end = r#"{"type":"message","id":"end","parentId":"a","message":{"role":"assistant","content":[]}}"#;
+    let settings = ExtractSettings { keep_recent: 100, ..ExtractSettings::default() };
+    for (rows, found) in [
+        ([result("a", "", &said), result("b", "a", &said)], &[][..]),
+        ([result("a", "", &twice), String::new()], &[]),
+        ([result("x", "", &said), result("a", "x", &copied)], &[]),
+        ([result("x", "", &said), result("a", "x", &said)], &[("x", Goes::Again)]),
+    ] {
+        let rows = [rows[0].clone(), rows[1].clone(), end.to_owned()];
+        assert_eq!(told(&goes(&rows, &settings)), found, "{rows:?}");
+    }
+}
+
+/// What a tool read of a file that was read again later goes before age does.
+#[test]
+fn a_read_goes_when_the_file_was_read_again() {
+    let text = |letter: &str| letter.repeat(900);
+    let (whole, part, other) = (
+        r#"{"path":"/w/a"}"#,
+        r#"{"path":"/w/a","offset":10,"limit":20}"#,
+        r#"{"path":"/w/a","offset":30,"limit":20}"#,
+    );
+    let end = || flat("end", "assistant", "content", "");
+    let settings = ExtractSettings { keep_recent: 100, ..ExtractSettings::default() };
+    for (first, second, found) in [
+        (whole, whole, &[("r1", Goes::Reread)][..]),
+        (part, whole, &[("r1", Goes::Reread)]),
+        (part, part, &[("r1", Goes::Reread)]),
+        (whole, part, &[]),
+        (part, other, &[]),
+        (whole, r#"{"path":"/w/b"}"#, &[]),
+    ] {
+        let rows =
+            [asked(1, "read", first, &text("a")), asked(2, "read", second, &text("b")), end()];
+        assert_eq!(told(&goes(&rows, &settings)), found, "{first} {second}");
+    }
+    let two = |second: String| [asked(1, "read", whole, &text("a")), second, end()];
+    for (rows, why) in [
+        (two(asked(2, "exec", whole, &text("b"))), "no read"),
+        (two(asked(2, "read", whole, "File unchanged since last read.")), "a word, no file"),
+        (
+            two(asked(2, "read", whole, &text("b")).replace(r#""output""#, r#""isError":true,"output""#)),
+            "a failure",
+        ),
+    ] {
+        assert_eq!(goes(&rows, &settings), [], "{why}");
+    }
+    // Two texts of one read are one read.
+    let rows = two(String::new());
+    assert_eq!(goes(&rows, &settings), []);
+    let off = ExtractSettings { dedupe: false, ..settings };
+    let rows = two(asked(2, "read", whole, &text("b")));
+    assert_eq!(goes(&rows, &off), []);
+}
+
+/// A placeholder of what was extracted is no later read of the file.
+#[test]
+fn a_placeholder_stands_for_nothing() {
+    let text = |letter: &str| letter.repeat(900);
+    let read = |n, letter| asked(n, "read", r#"{"path":"/w/a"}"#, &text(letter));
+    let rows = [read(1, "a"), read(2, "b"), flat("end", "assistant", "content", "")].concat();
+    let mut entries = Entries::comparing(256);
+    rows.lines().zip(0..).for_each(|(line, n)| entries.row(n, line.as_bytes()));
+    let settings = ExtractSettings { keep_recent: 100, ..ExtractSettings::default() };
+    let entries = entries.finish();
+    let of = |live: &str| {
+        let ledger = |entry: &Entry, _: &str| entry.id == live;
+        plan(&entries, &settings, now(), &ledger).items.len()
+    };
+    assert_eq!((of("nobody"), of("r2")), (1, 0));
+}
+
+/// Rows with something wrong are left alone, told by their lines, and keep nothing else.
+#[test]
+fn what_is_wrong_with_rows_is_told() {
+    let rows = [
+        flat("a", "tool_result", "output", ""),
+        flat("b", "tool_result", "output", ",\"x\":\"a\tb\""),
+        flat("c", "tool_result", "output", r#","_extractable":"false""#),
+        flat("d", "tool_result", "output", r#","output":"x""#),
+        flat("e", "tool_result", "output", r#","x":nul"#),
+        flat("f", "tool_result", "output", ""),
+    ];
+    let settings =
+        ExtractSettings { keep_recent: 0, protect_turns: 0, ..ExtractSettings::default() };
+    let plan = plan(&read(rows.concat().as_bytes()), &settings, now(), &none);
+    let entries: Vec<&str> = plan.items.iter().map(|item| item.entry.as_str()).collect();
+    assert_eq!(entries, ["a", "f"]);
+    assert_eq!(
+        plan.left,
+        BTreeMap::from([
+            (Stays::Broken, vec![1, 4]),
+            (Stays::Unclear, vec![2]),
+            (Stays::Twice, vec![3])
+        ])
+    );
+    assert_eq!(
+        plan.stay,
+        BTreeMap::from([(Stays::Broken, 2), (Stays::Unclear, 1), (Stays::Twice, 1)])
+    );
 }
 
 proptest! {
@@ -128,6 +294,6 @@ proptest! {
             prop_assert!(free || !(first || entry.error && item.trigger == Trigger::ToolResult));
         }
         let nothing = plan(&entries, &settings(0), now(), &|_: &Entry, _: &str| true);
-        prop_assert!(nothing.items.is_empty() && nothing.first_row.is_none());
+        prop_assert!(nothing.items.is_empty());
     }
 }

@@ -7,7 +7,7 @@ use croner::Cron;
 use globset::Glob;
 use serde::{Deserialize, Serialize};
 
-use super::ExtractSettings;
+use super::{ExtractSettings, TriggerRule};
 
 /// What a value is to the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -68,6 +68,33 @@ pub fn triggers(text: &str) -> Result<Vec<Trigger>, String> {
     Ok(all)
 }
 
+/// Whose messages a rule may be for.
+pub const ROLES: [&str; 3] = ["user", "assistant", "tool"];
+
+/// The most characters of a value that a placeholder shows.
+const SHOWN: u64 = 10_000;
+
+/// The key of a rule that is wrong, and what it must be.
+fn rule(number: usize, rule: &TriggerRule) -> Option<String> {
+    let told = |key: &str, why: String| Some(format!("rule {}: {key}: {why}", number + 1));
+    if let Err(why) = triggers(&rule.kind) {
+        return told("type", why);
+    }
+    let mut roles = rule.role.iter().flat_map(|role| role.split('|').map(str::trim));
+    if let Some(other) = roles.find(|role| !ROLES.contains(role) && *role != "toolResult") {
+        let known = ROLES.join(", ");
+        return told(
+            "role",
+            format!("{other:?} writes no messages; write {known}, or several with |"),
+        );
+    }
+    if let Some(why) = rule.tool.as_deref().and_then(|glob| Glob::new(glob).err()) {
+        return told("tool", format!("must be a glob of tools' names: {why}"));
+    }
+    let shown = rule.keep_chars.filter(|shown| u64::from(*shown) > SHOWN)?;
+    told("keep_chars", format!("{shown} is more than {SHOWN}"))
+}
+
 /// A duration: numbers with s, m, h, d or w (`24h`, `1d 12h`).
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || {
@@ -108,6 +135,7 @@ impl ExtractSettings {
         for (key, value, least, most) in [
             ("scan_interval_seconds", self.scan_interval_seconds, 10, 3_600),
             ("cache_seconds", self.cache_seconds, 1, 86_400),
+            ("keep_chars", u64::from(self.keep_chars), 0, SHOWN),
         ] {
             if !(least..=most).contains(&value) {
                 return said(key, format!("must be between {least} and {most}"));
@@ -117,6 +145,10 @@ impl ExtractSettings {
             && let Some(why) = self.trigger_types.iter().find_map(|word| triggers(word).err())
         {
             return said("trigger_types", why);
+        }
+        let mut rules = self.trigger_rules.iter().enumerate();
+        if let Some(why) = rules.find_map(|(number, one)| rule(number, one)) {
+            return said("trigger_rules", why);
         }
         if self.retention != usual.retention
             && let Err(why) = self.kept_for()
@@ -194,6 +226,11 @@ mod tests {
             ("auto_cron", json!(""), "minute, hour"),
             ("retention_cron", json!("0 25 * * *"), "minute, hour"),
             ("protect", json!(["read", "[a"]), "globs"),
+            ("keep_chars", json!(10_001), "between 0 and 10000"),
+            ("trigger_rules", json!([{"type": "*"}, {"type": "tools"}]), "rule 2: type: \"tools\""),
+            ("trigger_rules", json!([{"type": "*", "role": "user|me"}]), "rule 1: role: \"me\""),
+            ("trigger_rules", json!([{"type": "*", "tool": "[a"}]), "rule 1: tool: must be a glob"),
+            ("trigger_rules", json!([{"type": "*", "keep_chars": 10_001}]), "more than 10000"),
         ] {
             let settings: Settings =
                 serde_json::from_value(json!({"extract": {key: value}})).unwrap();
@@ -227,7 +264,15 @@ mod tests {
                 serde_json::from_value(json!({"extract": {other: true}})).unwrap();
             assert!(settings.extract.keep_purge_control_calls, "{other}");
         }
-        let negative = json!({"extract": {"keep_recent": -1}});
-        assert!(serde_json::from_value::<Settings>(negative).is_err());
+        for wrong in [
+            json!({"keep_recent": -1}),
+            json!({"min_saving": -1}),
+            json!({"trigger_rules": [{"role": "user"}]}),
+            // Fields of a row by their names: docs/extraction.md says why not.
+            json!({"trigger_rules": [{"type": "*", "customType": "a|b"}]}),
+        ] {
+            let wrong = json!({ "extract": wrong });
+            assert!(serde_json::from_value::<Settings>(wrong).is_err());
+        }
     }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::Stamp;
 use crate::clock::Time;
+use crate::extract::entry::{Trigger, whose};
 use crate::store::tail;
 use crate::transcript::span;
 
@@ -70,15 +71,12 @@ fn turn_of(line: &[u8]) -> Option<Turn> {
         ("message", Some(message)) => field(message, "role")?,
         (kind, _) => kind,
     };
-    match who {
-        "assistant" | "assistant_message" => {
+    match whose(who)? {
+        (_, Trigger::Assistant) => {
             let asks = message.is_some_and(|m| field(m, "stopReason") == Some("toolUse"));
             Some(if asks { Turn::Open } else { Turn::Over })
         }
-        "user" | "user_message" | "toolResult" | "tool_result" | "tool_call" | "thinking" => {
-            Some(Turn::Open)
-        }
-        _ => None,
+        _ => Some(Turn::Open),
     }
 }
 
@@ -127,6 +125,8 @@ mod tests {
     fn rows_of_the_seed_are_read_too() {
         let flat = |kind: &str| format!(r#"{{"__id":"e","id":"m","type":"{kind}","text":"x"}}"#);
         assert_eq!(why(&[&flat("tool_result"), &flat("assistant_message")], 60), None);
-        assert!(why(&[&flat("assistant_message"), &flat("tool_result")], 60).is_some());
+        for open in ["tool_result", "tool", "toolCall", "tool_use", "thinking", "user_message"] {
+            assert!(why(&[&flat("assistant_message"), &flat(open)], 60).is_some(), "{open}");
+        }
     }
 }

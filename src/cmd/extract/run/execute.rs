@@ -87,10 +87,10 @@ impl Work<'_> {
         self.source.file.rows(&mut |row, line| {
             while let Some(item) = items.next_if(|item| item.row == row) {
                 let json = item.span.of(line);
-                if edit::locate(line, &item.key) != Some(item.span) {
-                    return Err(self.is_moved());
-                }
-                let Some(placeholder) = self.placeholder(item, json) else {
+                // Only what can be found again by its key may leave the session.
+                let there = edit::locate(line, &item.key) == Some(item.span);
+                let placeholder = self.placeholder(item, json).filter(|_| there);
+                let Some(placeholder) = placeholder else {
                     put.push(Put { digest: String::new(), bytes: 0 });
                     continue;
                 };
@@ -145,8 +145,7 @@ impl Work<'_> {
     }
 
     fn placeholder(&self, item: &Item, json: &[u8]) -> Option<Vec<u8>> {
-        let (tool, form) = (item.tool.as_deref(), self.settings.placeholder);
-        read::put(self.source, &item.entry, tool, json, form, item.whole)
+        read::put(self.source, item, json, self.settings.placeholder)
     }
 
     fn is_moved(&self) -> io::Error {

@@ -65,8 +65,13 @@ fn attempt(
         Verdict::Nothing if items.is_empty() => {
             Came::Nothing { until: protected(&planned, settings, now) }
         }
+        Verdict::Little => Came::Little {
+            values: items.len() as u64,
+            characters: planned.look.characters,
+            until: protected(&planned, settings, now),
+        },
         Verdict::Waits(turns) => {
-            let until = planned.look.last.map_or(now, |last| last + cache(settings));
+            let until = planned.look.last.unwrap_or(now) + cache(settings);
             Came::Waits { turns, until }
         }
         verdict => {

@@ -45,6 +45,16 @@ pub enum Came {
         /// When its prompt cache has expired.
         until: Time,
     },
+    /// There is something to extract, too little for a file to be written anew.
+    Little {
+        /// Values that would go.
+        values: u64,
+        /// Characters that the file would have less.
+        characters: u64,
+        /// When more may go, as a restore protects no longer.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        until: Option<Time>,
+    },
     /// There is nothing to extract; perhaps once a restore protects no longer.
     Nothing {
         /// When that is.
@@ -79,7 +89,7 @@ impl Came {
     fn again(&self, now: Time) -> Option<Time> {
         match self {
             Self::Waits { until, .. } => Some(*until),
-            Self::Nothing { until } => *until,
+            Self::Nothing { until } | Self::Little { until, .. } => *until,
             Self::Refused { .. } => Some(now),
             Self::Failed { .. } => Some(now + MENDED),
             Self::Extracted { .. }

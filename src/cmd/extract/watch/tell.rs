@@ -54,6 +54,7 @@ impl Teller {
                 Came::Extracted { .. } => "extracted".to_owned(),
                 Came::Would { values, .. } => format!("would {values}"),
                 Came::Waits { until, .. } => format!("waits {until}"),
+                Came::Little { characters, .. } => format!("little {characters}"),
                 Came::Nothing { .. } => "nothing".to_owned(),
                 // How long ago it was written is another number each time.
                 Came::Refused { .. } => "refused".to_owned(),
@@ -74,7 +75,10 @@ impl Teller {
             }
             match came {
                 Came::Nothing { .. } | Came::Never { .. } => {}
-                Came::Extracted { .. } | Came::Would { .. } | Came::Waits { .. } => {
+                Came::Extracted { .. }
+                | Came::Would { .. }
+                | Came::Waits { .. }
+                | Came::Little { .. } => {
                     out(format_args!("{shown}: {}", words(came)));
                 }
                 Came::Refused { why } => err(format_args!("{}; later", named(path, why))),
@@ -128,6 +132,10 @@ fn words(came: &Came) -> String {
             count(*values as usize, "value"),
             indicatif::HumanBytes(*bytes)
         ),
+        Came::Little { values, characters, .. } => format!(
+            "waits: {} of {characters} characters, which is less than `extract.min_saving`",
+            count(*values as usize, "value")
+        ),
         Came::Waits { turns, until } => {
             let pays = turns.map_or("it does not pay".to_owned(), |turns| {
                 format!("it pays after {} only", count(turns as usize, "turn"))
@@ -146,7 +154,7 @@ pub fn summary(report: &Report) -> String {
         count(report.files, "file"),
         of(|came| matches!(came, Came::Extracted { .. })),
         of(|came| matches!(came, Came::Nothing { .. })),
-        of(|came| matches!(came, Came::Waits { .. } | Came::Would { .. })),
+        of(|came| matches!(came, Came::Waits { .. } | Came::Would { .. } | Came::Little { .. })),
         of(|came| matches!(
             came,
             Came::Refused { .. } | Came::Never { .. } | Came::Unsupported { .. }
