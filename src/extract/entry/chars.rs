@@ -66,7 +66,9 @@ mod tests {
 
     #[test]
     fn what_is_no_string_has_no_characters() {
-        for json in ["", "\"", "3", "\"a", "\"a\tb\"", r#""\x""#, r#""\u12""#, r#""\u+123""#, r#""\""#] {
+        for json in
+            ["", "\"", "3", "\"a", "\"a\tb\"", r#""\x""#, r#""\u12""#, r#""\u+123""#, r#""\""#]
+        {
             assert_eq!(count(json.as_bytes()), None, "{json}");
         }
         assert_eq!(count(b"\"a\xffb\""), None);

@@ -160,7 +160,9 @@ fn only_the_conversation_stands_for_what_goes() {
         ) + "\n"
     };
     let said = format!(r#""content":[{{"type":"text","text":"{text}"}}]"#);
-    let twice = format!(r#""content":[{{"type":"text","text":"{text}"}},{{"type":"text","text":"{text}"}}]"#);
+    let twice = format!(
+        r#""content":[{{"type":"text","text":"{text}"}},{{"type":"text","text":"{text}"}}]"#
+    );
     let copied = format!(r#""content":[],"details":{{"aggregated":"{text}"}}"#);
     let end = r#"{"type":"message","id":"end","parentId":"a","message":{"role":"assistant","content":[]}}"#;
     let settings = ExtractSettings { keep_recent: 100, ..ExtractSettings::default() };
@@ -203,7 +205,8 @@ fn a_read_goes_when_the_file_was_read_again() {
         (two(asked(2, "exec", whole, &text("b"))), "no read"),
         (two(asked(2, "read", whole, "File unchanged since last read.")), "a word, no file"),
         (
-            two(asked(2, "read", whole, &text("b")).replace(r#""output""#, r#""isError":true,"output""#)),
+            two(asked(2, "read", whole, &text("b"))
+                .replace(r#""output""#, r#""isError":true,"output""#)),
             "a failure",
         ),
     ] {

@@ -94,9 +94,6 @@ impl Rule {
         let tool = value.tool.as_ref().or(entry.tool.as_ref());
         self.kinds.contains(&value.trigger)
             && self.roles.as_ref().is_none_or(|roles| roles.contains(&entry.role))
-            && self
-                .tool
-                .as_ref()
-                .is_none_or(|glob| tool.is_some_and(|tool| glob.is_match(&**tool)))
+            && self.tool.as_ref().is_none_or(|glob| tool.is_some_and(|tool| glob.is_match(&**tool)))
     }
 }

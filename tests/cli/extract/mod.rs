@@ -2,6 +2,7 @@
 
 mod input;
 mod lifecycle;
+mod odd;
 mod plan;
 mod restore;
 mod rules;

@@ -1,0 +1,144 @@
+//! Rows that are left alone, values that go early, and what is too little to be done, through the
+//! program.
+
+use std::fs::File;
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+
+use super::world::{ID, World, long};
+
+/// Results of the seed's flat shape, `t0` to `t9`, with these rows instead of some.
+fn rows(instead: &[(usize, &str)]) -> World {
+    let first = json!({ "type": "user", "__id": "u0", "content": "go" });
+    let mut rows: Vec<String> = (0..10)
+        .map(|n| {
+            let output = long(&format!("output {n}"), 1_600);
+            json!({ "type": "tool_result", "__id": format!("t{n}"), "output": output }).to_string()
+        })
+        .collect();
+    for (n, more) in instead {
+        rows[*n].truncate(rows[*n].len() - 1);
+        rows[*n].push_str(more);
+    }
+    let world = World::of(&format!("{first}\n{}\n", rows.join("\n")));
+    world.hook.settings(&json!({ "extract": { "protect_turns": 0 } }));
+    world
+}
+
+fn watched(world: &World) -> Value {
+    let file = world.file().display().to_string();
+    world.json(&["watch", &file, "--once"])
+}
+
+/// A raw tab in a text, a name that stands twice, and an `_extractable` that means nothing: these
+/// rows stay to the byte, are told by their lines, and keep nothing else.
+#[test]
+fn odd_rows_stay_and_the_rest_goes() {
+    let world = rows(&[
+        (1, ",\"note\":\"a\tb\"}"),
+        (2, r#","output":"short"}"#),
+        (3, r#","_extractable":"false"}"#),
+    ]);
+    let before = world.text();
+    let plan = world.json(&["plan", ID]);
+    assert_eq!(plan["left"], json!({ "broken": [3], "twice": [4], "unclear": [5] }), "{plan:#}");
+    let shown = world.done(&["plan", ID]);
+    for line in [
+        "left alone: not valid JSON, line 3",
+        "left alone: a name stands twice where it has values, line 4",
+        "left alone: `_extractable` is neither true, false nor a number of messages, line 5",
+    ] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    let told = world.done(&["run", ID]);
+    assert!(told.contains("extracted 4 values") && told.contains("line 3"), "{told}");
+    let (text, gone) = (world.text(), [1, 5, 6, 7]);
+    for (n, (old, new)) in before.lines().zip(text.lines()).enumerate() {
+        assert_eq!(old != new, gone.contains(&n), "row {n}");
+    }
+    assert_eq!(world.extracts(&[]), 0, "and a second time there is nothing to do");
+    assert_eq!(world.text(), text);
+    world.done(&["restore", ID, "all", "--in-place", "--unmarked"]);
+    assert_eq!(world.text(), before);
+}
+
+/// A value that stands again later goes though it is recent, unless that is switched off.
+#[test]
+fn a_repeated_value_goes_before_it_is_old() {
+    let world = rows(&[]);
+    let (of, twin) = (world.row("t9")["output"].clone(), "t7");
+    world.set(twin, "output", of);
+    let told = world.json(&["plan", ID]);
+    let because = |entry: &str| {
+        let items = told["items"].as_array().expect("items");
+        items.iter().find(|item| item["entry_id"] == entry).map(|item| item["because"].clone())
+    };
+    assert_eq!(because(twin), Some("again".into()));
+    assert_eq!(because("t6"), Some("old".into()));
+    assert_eq!(because("t9"), None);
+    let shown = world.done(&["plan", ID]);
+    assert!(shown.contains("before they are old: 1 value, again later"), "{shown}");
+    assert_eq!(world.extracts(&[]), 8);
+    world.hook.settings(&json!({ "extract": { "protect_turns": 0, "dedupe": false } }));
+    world.done(&["restore", ID, "all", "--in-place", "--unmarked"]);
+    assert_eq!(world.extracts(&[]), 7);
+}
+
+/// Watching leaves a file alone for a little; by hand it is done.
+#[test]
+fn watching_waits_until_it_is_worth_it() {
+    let world = rows(&[]);
+    let before = world.text();
+    let seen = watched(&world)["seen"][0].clone();
+    assert_eq!((&seen["came"], &seen["values"]), (&"little".into(), &7.into()), "{seen:#}");
+    let shown = world.done(&["plan", ID]);
+    assert!(shown.contains("less than `extract.min_saving`"), "{shown}");
+    assert_eq!(world.text(), before);
+    let settings = |min: u64| json!({ "extract": { "protect_turns": 0, "min_saving": min } });
+    let characters = seen["characters"].as_u64().expect("a number");
+    world.hook.settings(&settings(characters));
+    assert_eq!(watched(&world)["seen"][0]["came"], "extracted");
+    world.write(&before);
+    world.hook.settings(&settings(20_000));
+    assert_eq!(world.extracts(&[]), 7);
+}
+
+/// Where no row says when it was written, the file does.
+#[test]
+fn a_session_without_times_is_as_old_as_its_file() {
+    let world = rows(&[]);
+    world.hook.settings(&json!({ "extract": { "protect_turns": 0, "min_saving": 0 } }));
+    assert_eq!(world.json(&["plan", ID])["verdict"], "cold");
+    let file = File::options().append(true).open(world.file()).expect("opened");
+    file.set_modified(SystemTime::now()).expect("set");
+    let verdict = world.json(&["plan", ID])["verdict"].clone();
+    assert!(verdict["pays"].is_u64() || verdict.get("waits").is_some(), "{verdict}");
+}
+
+/// Rules of its own, and how much a placeholder shows.
+#[test]
+fn rules_and_keep_chars_of_the_settings_hold() {
+    let world = rows(&[(0, r#","name":"web"}"#), (9, r#","name":"web"}"#)]);
+    world.hook.settings(&json!({ "extract": {
+        "protect_turns": 0,
+        "trigger_rules": [
+            { "type": "tool_result", "tool": "web", "keep_recent": 0, "keep_chars": 12 },
+            { "type": "tool_result", "min_length": 1_601 },
+        ],
+    }}));
+    let before = world.text();
+    assert_eq!(world.extracts(&[]), 2);
+    let put = world.row("t9")["output"].as_str().expect("text").to_owned();
+    assert!(put.starts_with("[[extracted-t9]] "), "{put}");
+    assert!(put.contains("It begins: «output 9 the» and ends: «"), "{put}");
+    world.done(&["restore", ID, "all", "--in-place", "--unmarked"]);
+    assert_eq!(world.text(), before, "what it shows changes nothing about what comes back");
+    // What the command line says goes before the rules.
+    assert_eq!(world.extracts(&["--type", "thinking"]), 0);
+    assert_eq!(world.extracts(&["--min-length", "9000"]), 0);
+    world.hook.settings(&json!({ "extract": { "protect_turns": 0, "keep_chars": 0 } }));
+    assert_eq!(world.extracts(&[]), 7);
+    let put = world.row("t0")["output"].as_str().expect("text").to_owned();
+    assert!(put.contains(" of web, extracted. To have it back: ") && !put.contains('«'), "{put}");
+}
