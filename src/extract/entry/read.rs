@@ -1,7 +1,7 @@
 //! A row, read on one way through it: its fields, its message, the message's blocks. What a
 //! field means depends on others that may come later, so places are kept, and judged behind.
 
-use super::strings::{self, Found, SIGNATURE};
+use super::strings::{self, CALL, CONTENT, Found, SIGNATURE};
 use crate::transcript::span::{Cursor, Span, plain};
 
 /// How a row is written.
@@ -95,23 +95,6 @@ pub struct Room {
     pub flat: Vec<Found>,
     path: String,
 }
-
-/// What results call the id of their call.
-const CALL: [&[u8]; 4] = [b"toolCallId", b"tool_call_id", b"toolUseId", b"tool_use_id"];
-
-/// Fields that hold content in the seed's flat rows, and arguments in its calls.
-const CONTENT: [&[u8]; 10] = [
-    b"content",
-    b"text",
-    b"output",
-    b"result",
-    b"data",
-    b"thinking",
-    b"arguments",
-    b"input",
-    b"params",
-    b"error",
-];
 
 impl<'a> Head<'a> {
     /// The entry's id. A header's is the session's.

@@ -36,6 +36,23 @@ const STRUCTURE: [&[u8]; 28] = [
     SIGNATURE[1],
 ];
 
+/// What results call the id of their call.
+pub const CALL: [&[u8]; 4] = [b"toolCallId", b"tool_call_id", b"toolUseId", b"tool_use_id"];
+
+/// Fields that hold content in the seed's flat rows, and arguments in its calls.
+pub const CONTENT: [&[u8]; 10] = [
+    b"content",
+    b"text",
+    b"output",
+    b"result",
+    b"data",
+    b"thinking",
+    b"arguments",
+    b"input",
+    b"params",
+    b"error",
+];
+
 /// What the signature of reasoning is called.
 pub const SIGNATURE: [&[u8]; 2] = [b"signature", b"thinkingSignature"];
 
