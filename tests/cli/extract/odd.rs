@@ -18,7 +18,7 @@ fn rows(instead: &[(usize, &str)]) -> World {
         })
         .collect();
     for (n, more) in instead {
-        rows[*n].truncate(rows[*n].len() - 1);
+        rows[*n].pop();
         rows[*n].push_str(more);
     }
     let world = World::of(&format!("{first}\n{}\n", rows.join("\n")));
