@@ -91,6 +91,21 @@ pub fn out_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// [`out_json`] of what may be too large to be put together first.
+///
+/// # Errors
+/// Values that can't be JSON; a part of it may be printed then.
+pub fn out_json_streamed(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    let mut stdout = io::BufWriter::new(io::stdout().lock());
+    match serde_json::to_writer_pretty(&mut stdout, value) {
+        // A closed pipe is nobody's fault.
+        Err(e) if e.is_io() => return Ok(()),
+        other => other?,
+    }
+    let _ = writeln!(stdout).and_then(|()| stdout.flush());
+    Ok(())
+}
+
 const STDIN_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Reads all of stdin as text; invalid bytes become U+FFFD.

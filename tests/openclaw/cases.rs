@@ -1,5 +1,6 @@
 //! The cases.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -19,6 +20,7 @@ pub const ALL: &[Case] = &[
     ("an_extracted_file_gives_the_same_context", an_extracted_file_gives_the_same_context),
     ("an_extracted_file_is_imported", an_extracted_file_is_imported),
     ("a_database_is_extracted_and_restored", a_database_is_extracted_and_restored),
+    ("nothing_else_of_a_database_changes", nothing_else_of_a_database_changes),
     ("a_gateway_that_runs_is_respected", a_gateway_that_runs_is_respected),
     ("a_schema_nobody_knows_is_left_alone", a_schema_nobody_knows_is_left_alone),
     ("its_agents_are_offered_the_tools", its_agents_are_offered_the_tools),
@@ -104,6 +106,80 @@ fn a_database_is_extracted_and_restored(client: &Client) {
     world.extracted(&back);
     assert_eq!(events(&world), original);
     assert_eq!(client.messages(world.home(), ID), before);
+    assert_eq!(world.copies(), 2);
+}
+
+/// Of the database nothing is otherwise but the rows that something went out of, and what
+/// OpenClaw tells versions by.
+fn nothing_else_of_a_database_changes(client: &Client) {
+    let world = World::of_a_database(client);
+    // What another version may write.
+    let database = Connection::open(world.database()).expect("database");
+    let long = "later ".repeat(400);
+    let last = "SELECT event_json FROM transcript_events WHERE event_json IS NOT NULL
+                ORDER BY seq DESC LIMIT 1";
+    let last: String = database.query_row(last, [], |row| row.get(0)).expect("a row");
+    let last: Value = serde_json::from_str(&last).expect("a row");
+    for (n, kind) in ["future_kind", "branch_summary"].into_iter().enumerate() {
+        let event = json!({
+            "type": kind, "id": format!("f000000{n}"), "parentId": last["id"], "fromId": last["id"],
+            "timestamp": "2026-02-20T11:00:00.000Z", "summary": long, "payload": { "text": long },
+        });
+        let put = "INSERT INTO transcript_events (session_id, seq, event_json, event_utf8_bytes, created_at)
+                   SELECT ?1, max(seq) + 1, ?2, length(CAST(?2 AS BLOB)), max(created_at) + 1
+                   FROM transcript_events WHERE session_id = ?1";
+        database.execute(put, [ID, &event.to_string()]).expect("a row");
+    }
+    drop(database);
+    let messages = client.messages(world.home(), ID);
+    let (before, was) = (tables(&world), events(&world));
+    world.extracted(&["run", &world.place(), "--offline"]);
+    some(&messages, &client.messages(world.home(), ID));
+    let (after, is) = (tables(&world), events(&world));
+    let told =
+        ["session_transcript_index_state", "session_windows", "transcript_rewrite_watermarks"];
+    for (name, rows) in &before {
+        let new = &after[name];
+        if name == "transcript_events" {
+            assert_eq!(rows.len(), new.len());
+            let same = was.iter().zip(&is).map(|(was, is)| was == is);
+            for (same, (old, new)) in same.zip(rows.iter().zip(new)) {
+                assert!(!same || old == new, "{old} is written anew as {new}");
+            }
+        } else if !told.contains(&name.as_str()) {
+            assert_eq!(rows, new, "{name} is otherwise");
+        }
+    }
+    assert!(was.iter().zip(&is).filter(|(was, is)| was != is).count() > 3);
+    let back = ["restore", &world.place(), "all", "--in-place", "--unmarked", "--offline"];
+    world.extracted(&back);
+    assert_eq!(events(&world), was);
+    assert_eq!(client.messages(world.home(), ID), messages);
+    assert_eq!(client.doctor(world.home(), "inspect")["totals"]["issues"], 0);
+}
+
+/// Every table's rows, as far as SQLite can read them alone.
+fn tables(world: &World) -> BTreeMap<String, Vec<String>> {
+    let database = Connection::open(world.database()).expect("database");
+    let mut names = database
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+        .expect("tables");
+    let names: Vec<String> =
+        names.query_map([], |row| row.get(0)).expect("tables").map(Result::unwrap).collect();
+    let mut all = BTreeMap::new();
+    for name in names {
+        let Ok(mut table) = database.prepare(&format!("SELECT * FROM \"{name}\"")) else {
+            continue;
+        };
+        let columns = table.column_count();
+        let rows = table.query_map([], |row| {
+            let value = |at| Ok(format!("{:?}", row.get_ref(at)?));
+            (0..columns).map(value).collect::<Result<String, _>>()
+        });
+        let rows: Vec<String> = rows.expect("rows").map(|row| row.expect("a row")).collect();
+        all.insert(name, rows);
+    }
+    all
 }
 
 fn a_gateway_that_runs_is_respected(client: &Client) {

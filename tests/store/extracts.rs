@@ -22,35 +22,7 @@ impl World {
     fn new() -> Self {
         let scene = Scene::new();
         let path = scene.path().join("home/.pi/agent/sessions/--w--/2026-02-20T10-00-00_s.jsonl");
-        let header = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-02-20T10:00:00.000Z","cwd":"/w"}"#;
-        let (mut rows, mut parent) = (vec![header.to_owned()], "null".to_owned());
-        let mut row = |id: String, message: String| {
-            rows.push(format!(
-                r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-02-20T10:00:01.000Z","message":{message}}}"#
-            ));
-            parent = format!("\"{id}\"");
-        };
-        let said = |text: &str| {
-            format!(r#"{{"role":"assistant","content":[{text}],"stopReason":"stop"}}"#)
-        };
-        row("u".into(), r#"{"role":"user","content":"go"}"#.into());
-        for number in 0..4 {
-            row(
-                format!("c{number}"),
-                said(&format!(
-                    r#"{{"type":"toolCall","id":"t{number}","name":"exec","arguments":{{}}}}"#
-                )),
-            );
-            row(
-                format!("r{number}"),
-                format!(
-                    r#"{{"role":"toolResult","toolCallId":"t{number}","toolName":"exec","content":[{{"type":"text","text":"{}"}}],"isError":false}}"#,
-                    format!("row {number} größer\\n").repeat(200)
-                ),
-            );
-            row(format!("a{number}"), said(r#"{"type":"text","text":"done"}"#));
-        }
-        let world = Self { scene, path, old: rows.join("\n") + "\n" };
+        let world = Self { scene, path, old: rows().join("\n") + "\n" };
         fs::create_dir_all(world.path.parent().expect("a folder")).expect("made");
         fs::write(&world.path, &world.old).expect("written");
         world.quiet();
@@ -70,15 +42,51 @@ impl World {
         self.path.to_str().expect("utf-8")
     }
 
+    fn killed(&self, args: &[&str], then: impl Fn(&str) -> Result<(), String>) -> End {
+        killed(&self.scene, args, || self.text(), || self.quiet(), then)
+    }
+
     fn restore(&self) -> Vec<&str> {
         vec!["extract", "restore", self.shown(), "all", "--in-place", "--unmarked"]
     }
 }
 
+/// The rows of a session with results that are long enough.
+pub fn rows() -> Vec<String> {
+    let header = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-02-20T10:00:00.000Z","cwd":"/w"}"#;
+    let (mut rows, mut parent) = (vec![header.to_owned()], "null".to_owned());
+    let mut row = |id: String, message: String| {
+        rows.push(format!(
+            r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-02-20T10:00:01.000Z","message":{message}}}"#
+        ));
+        parent = format!("\"{id}\"");
+    };
+    let said =
+        |text: &str| format!(r#"{{"role":"assistant","content":[{text}],"stopReason":"stop"}}"#);
+    row("u".into(), r#"{"role":"user","content":"go"}"#.into());
+    for number in 0..4 {
+        row(
+            format!("c{number}"),
+            said(&format!(
+                r#"{{"type":"toolCall","id":"t{number}","name":"exec","arguments":{{}}}}"#
+            )),
+        );
+        row(
+            format!("r{number}"),
+            format!(
+                r#"{{"role":"toolResult","toolCallId":"t{number}","toolName":"exec","content":[{{"type":"text","text":"{}"}}],"isError":false}}"#,
+                format!("row {number} größer\\n").repeat(200)
+            ),
+        );
+        row(format!("a{number}"), said(r#"{"type":"text","text":"done"}"#));
+    }
+    rows
+}
+
 /// `extract run`.
 pub fn run() -> End {
     let world = World::new();
-    killed(&world, &["extract", "run", world.shown()], |again| {
+    world.killed(&["extract", "run", world.shown()], |again| {
         let answer = world.scene.run(&["extract", "run", world.shown()]);
         if answer.code != Some(0) || world.text() != again {
             return Err(format!("the next one: {answer:?}"));
@@ -99,24 +107,32 @@ pub fn restore() -> End {
     if answer.code != Some(0) || world.text() == world.old {
         return End::Failed(format!("{answer:?}"));
     }
-    killed(&world, &world.restore(), |again| {
+    world.killed(&world.restore(), |again| {
         // One that was all but over has left nothing to restore.
         let answer = world.scene.run(&world.restore());
         if world.text() == again { Ok(()) } else { Err(format!("the next one: {answer:?}")) }
     })
 }
 
-fn killed(world: &World, args: &[&str], then: impl Fn(&str) -> Result<(), String>) -> End {
+/// Kills it as it enters one call after the other: each time the session, as `text` gives it, is
+/// that of before or that of after, and `then` holds. `lay` makes ready what was laid anew.
+pub fn killed(
+    scene: &Scene,
+    args: &[&str],
+    text: impl Fn() -> String,
+    lay: impl Fn(),
+    then: impl Fn(&str) -> Result<(), String>,
+) -> End {
     let strace = match strace() {
         Ok(strace) => strace,
         Err(why) => return End::Left(why),
     };
-    let root: &Path = world.scene.path();
-    let (old, before) = (Tree::read(root), world.text());
-    let run = Run::of(&world.scene.command(args), b"");
+    let root: &Path = scene.path();
+    let (old, before) = (Tree::read(root), text());
+    let run = Run::of(&scene.command(args), b"");
     let log = tempfile::NamedTempFile::new().expect("a log");
     let (answer, points, _) = run.watched(&strace, root, log.path());
-    let after = world.text();
+    let after = text();
     if answer.code != Some(0) || after == before {
         return End::Failed(format!("undisturbed: {answer:?}"));
     }
@@ -125,12 +141,12 @@ fn killed(world: &World, args: &[&str], then: impl Fn(&str) -> Result<(), String
     let mut reached = 0;
     for point in &points {
         old.put(root);
-        world.quiet();
+        lay();
         if !run.killed(&strace, point) {
             continue;
         }
         reached += 1;
-        let found = world.text();
+        let found = text();
         let at = format!("{} {}: {}", point.call, point.number, point.line);
         if found != before && found != after {
             faults.push(format!("neither of before nor of after: {at}"));

@@ -8,6 +8,7 @@
     reason = "a program of its own: it starts processes, reads files, and prints"
 )]
 
+mod database;
 mod edits;
 mod extracts;
 mod kills;
@@ -39,7 +40,7 @@ enum End {
 /// A case.
 type Case = (&'static str, fn() -> End);
 
-const CASES: [Case; 11] = [
+const CASES: [Case; 13] = [
     ("a hundred sessions, written and inscribed by processes that are killed", storm::run),
     ("control: a row that is gone is found", storm::control),
     ("kills: the first inscription", || kills::run(kills::first)),
@@ -49,6 +50,8 @@ const CASES: [Case; 11] = [
     ("kills: a session's file is written anew", edits::killed),
     ("kills: extract run", extracts::run),
     ("kills: extract restore --in-place", extracts::restore),
+    ("kills: extract run on a database", database::run),
+    ("kills: extract restore --in-place on a database", database::restore),
     ("a session's file without room", edits::full),
     ("a session's file in a folder that can't be written", edits::read_only),
 ];

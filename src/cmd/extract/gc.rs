@@ -1,7 +1,9 @@
 //! `extract gc`, and the retention that watching sees to: content goes when no placeholder needs
 //! it and its time is over, never for its age alone.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use serde::Serialize;
@@ -12,9 +14,10 @@ use crate::clock::Time;
 use crate::cmd::inscribe::{self, count};
 use crate::cmd::{Exit, err, out, out_json};
 use crate::env::Env;
+use crate::index::openclaw;
 use crate::settings::ExtractSettings;
 use crate::store::blocks::Root;
-use crate::store::extracted::{self, Ledger, State, Swept};
+use crate::store::extracted::{self, Ledger, Record, State, Swept};
 
 /// What a program is told.
 #[derive(Serialize)]
@@ -60,7 +63,11 @@ pub fn sweep(
     let older = now.checked_sub_signed(kept_for).unwrap_or(Time::MIN_UTC);
     let mut around = Around::new(older);
     let mut live = |place: &Path, ledger: &Ledger| around.needs(root, place, ledger);
-    let swept = extracted::sweep(root, older, &mut live, dry_run)?;
+    let mut swept = extracted::sweep(root, older, &mut live, dry_run)?;
+    for database in databases(root)? {
+        let (copies, bytes) = openclaw::remove_older(&database, older, dry_run)?;
+        swept.copies = (swept.copies.0 + copies, swept.copies.1 + bytes);
+    }
     // Where nothing was ever extracted nothing is made.
     if !dry_run && root.path().join("extracted").is_dir() {
         let state = State { last_retention_run_at: Some(now), ..State::read(root) };
@@ -69,12 +76,37 @@ pub fn sweep(
     Ok(swept)
 }
 
+/// OpenClaw's databases that something was extracted of: beside them are copies of ours.
+fn databases(root: &Root) -> io::Result<BTreeSet<PathBuf>> {
+    let mut found = BTreeSet::new();
+    for extracted in extracted::all(root)? {
+        // What can't be read is told by the sweep.
+        let ledger = extracted.ledger().unwrap_or_default();
+        for record in &ledger.records {
+            let Record::Extract { file, .. } = record else { continue };
+            let database = file.to_str().and_then(|place| Some(place.rsplit_once(':')?.0));
+            let database = database.map(Path::new).filter(|path| path.is_file());
+            found.extend(database.map(Path::to_path_buf));
+        }
+    }
+    Ok(found)
+}
+
 /// What a sweep came to, on a line.
 pub fn line(swept: &Swept, dry_run: bool) -> String {
     let (gone, freed) = swept.gone;
     let (kept, held) = swept.kept;
+    let copies = match swept.copies {
+        (0, _) => String::new(),
+        (copies, bytes) => format!(
+            "; {} of OpenClaw's databases, {}, {}",
+            if copies == 1 { "1 copy".into() } else { format!("{copies} copies") },
+            indicatif::HumanBytes(bytes),
+            if dry_run { "would be removed" } else { "removed" },
+        ),
+    };
     format!(
-        "{}, {}, {}; {kept} {} kept, {}",
+        "{}, {}, {}; {kept} {} kept, {}{copies}",
         count(gone as usize, "object"),
         indicatif::HumanBytes(freed),
         if dry_run { "would be removed" } else { "removed" },

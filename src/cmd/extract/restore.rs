@@ -2,6 +2,7 @@
 
 mod choose;
 mod place;
+mod stream;
 
 use std::io;
 
@@ -12,11 +13,13 @@ use super::preview;
 use super::read::{self, Live, Read};
 use super::record;
 use super::source::{self, Source};
+use super::view;
 use crate::clock::Time;
-use crate::cmd::{Exit, err, inscribe, out, out_json};
+use crate::cmd::{Exit, err, inscribe, out, out_json, out_json_streamed};
 use crate::env::Env;
 use crate::extract::restore::Answer;
 use crate::store::extracted::Record;
+use crate::store::lock::Lock;
 
 pub use place::{Placed, in_place};
 
@@ -43,7 +46,12 @@ pub fn as_output(
 ) -> anyhow::Result<Restored> {
     anyhow::ensure!(entry != choose::ALL, "name one entry: each is restored by its own call");
     let source = source::find(env, &inscribe::root(env)?, session, false)?;
-    outputs(&source, now, entry, keys)?.pop().context("an entry that was chosen is there")
+    let chosen = Chosen::of(&source, now, entry, keys)?;
+    let mut texts = Vec::new();
+    for live in &chosen.live {
+        texts.push((live.key.clone(), text(&source, live)?));
+    }
+    Ok(Restored { answer: answer(&chosen.read, &chosen.live), texts })
 }
 
 /// How it is restored.
@@ -78,35 +86,45 @@ pub fn run(
         let placed = in_place(&source, &settings, now, entry, keys, how.unmarked)?;
         return tell_placed(&source, &placed, entry == choose::ALL, how.json);
     }
-    let restored = outputs(&source, now, entry, keys)?;
-    tell(&restored, entry == choose::ALL, how.json)
+    let chosen = Chosen::of(&source, now, entry, keys)?;
+    if how.json {
+        let many = entry == choose::ALL;
+        out_json_streamed(&stream::Told { source: &source, chosen: &chosen, many })?;
+        return Ok(Exit::Done);
+    }
+    tell(&source, &chosen)
 }
 
-/// Reads what was extracted of an entry, or of every one; the ledger notes it.
-fn outputs(
-    source: &Source,
-    now: Time,
-    entry: &str,
-    keys: &[String],
-) -> anyhow::Result<Vec<Restored>> {
-    // None of it may be removed meanwhile.
-    let _held = possible(source.extracted.hold())?;
-    let read = read::session(source)?;
-    let chosen = choose::choose(source, &read, entry, keys)?;
-    let (mut all, mut records) = (Vec::new(), Vec::new());
-    for of_entry in chosen.chunk_by(|a, b| a.entry == b.entry) {
-        let mut texts = Vec::new();
-        for live in of_entry {
-            texts.push((live.key.clone(), preview::text(&content(source, live)?)));
+/// What is restored as output, of an entry or of every one; the ledger has noted it.
+struct Chosen {
+    read: Read,
+    /// Values of an entry follow each other.
+    live: Vec<Live>,
+    /// None of it is removed meanwhile.
+    _held: Option<Lock>,
+}
+
+impl Chosen {
+    fn of(source: &Source, now: Time, entry: &str, keys: &[String]) -> anyhow::Result<Self> {
+        let held = possible(source.extracted.hold())?;
+        let read = read::session(source)?;
+        let live = choose::choose(source, &read, entry, keys)?;
+        // What is damaged is told before anything is printed; it is not kept in memory.
+        for live in &live {
+            content(source, live)?;
         }
-        records.push(noted(of_entry, now, false));
-        all.push(Restored { answer: answer(&read, of_entry), texts });
+        let chosen = Self { read, live, _held: held };
+        let records: Vec<_> = chosen.entries().map(|live| noted(live, now, false)).collect();
+        possible(source.extracted.add(&records))?;
+        for live in chosen.entries() {
+            log(source, live, false);
+        }
+        Ok(chosen)
     }
-    possible(source.extracted.add(&records))?;
-    for of_entry in chosen.chunk_by(|a, b| a.entry == b.entry) {
-        log(source, of_entry, false);
+
+    fn entries(&self) -> impl Iterator<Item = &[Live]> {
+        self.live.chunk_by(|a, b| a.entry == b.entry)
     }
-    Ok(all)
 }
 
 /// What the store can't take in a place that may not be written, a sandbox, is done without:
@@ -132,6 +150,11 @@ fn content(source: &Source, live: &Live) -> anyhow::Result<Vec<u8>> {
     source.extracted.get(&live.object).with_context(what)
 }
 
+/// A string without its quotes, other JSON as it is.
+fn text(source: &Source, live: &Live) -> anyhow::Result<String> {
+    Ok(preview::text(&content(source, live)?))
+}
+
 fn noted(of_entry: &[Live], at: Time, redacted: bool) -> Record {
     let entry = of_entry.first().map(|live| live.entry.clone()).unwrap_or_default();
     let keys = of_entry.iter().map(|live| live.key.clone()).collect();
@@ -155,31 +178,19 @@ fn answer(read: &Read, of_entry: &[Live]) -> Answer {
 }
 
 /// Prints texts: one alone as it is, several under their names.
-fn tell(all: &[Restored], many: bool, json: bool) -> anyhow::Result<Exit> {
-    if json {
-        let told: Vec<Value> = all
-            .iter()
-            .map(|restored| {
-                let texts: serde_json::Map<String, Value> =
-                    restored.texts.iter().map(|(k, t)| (k.clone(), json!(t))).collect();
-                with(&restored.answer, "texts", texts.into())
-            })
-            .collect::<anyhow::Result<_>>()?;
-        tell_json(told, many)?;
-        return Ok(Exit::Done);
-    }
-    let alone = all.len() == 1 && all[0].texts.len() == 1;
-    for restored in all {
-        for (key, text) in &restored.texts {
+fn tell(source: &Source, chosen: &Chosen) -> anyhow::Result<Exit> {
+    let alone = chosen.live.len() == 1;
+    for of_entry in chosen.entries() {
+        for live in of_entry {
             if !alone {
-                out(format_args!("## {} {key}\n", restored.answer.entry_id));
+                out(format_args!("## {} {}\n", live.entry, live.key));
             }
-            out(text);
+            out(text(source, live)?);
             if !alone {
                 out("");
             }
         }
-        suggest(&restored.answer);
+        suggest(&answer(&chosen.read, of_entry));
     }
     Ok(Exit::Done)
 }
@@ -195,7 +206,13 @@ fn tell_placed(source: &Source, all: &[Placed], many: bool, json: bool) -> anyho
     if json {
         let told: Vec<Value> = all
             .iter()
-            .map(|placed| with(&placed.answer, "redacted", placed.redacted.into()))
+            .map(|placed| {
+                let mut told = with(&placed.answer, "redacted", placed.redacted.into())?;
+                if let Some(copy) = source.file.copied() {
+                    told["copy"] = json!(copy);
+                }
+                Ok(told)
+            })
             .collect::<anyhow::Result<_>>()?;
         tell_json(told, many)?;
         return Ok(Exit::Done);
@@ -209,6 +226,9 @@ fn tell_placed(source: &Source, all: &[Placed], many: bool, json: bool) -> anyho
             source.place().display()
         ));
         suggest(answer);
+    }
+    if source.file.copied().is_some() {
+        out(view::copied(source).trim_start());
     }
     Ok(Exit::Done)
 }

@@ -262,7 +262,15 @@ pub fn done(source: &Source, done: &Done) -> String {
         source.place().display(),
         HumanBytes(done.freed),
         source.session,
-    )
+    ) + &copied(source)
+}
+
+/// Where a copy was left, on a line of its own.
+pub fn copied(source: &Source) -> String {
+    source.file.copied().map_or_else(String::new, |copy| {
+        let copy = copy.display();
+        format!("\nthe database as it was: {copy} (extract gc removes it after extract.retention)")
+    })
 }
 
 /// What was done, for programs.
@@ -277,5 +285,6 @@ pub fn done_json(source: &Source, done: &Done, plan: &Plan) -> Value {
         "bytes": done.bytes,
         "freed": done.freed,
         "left": left_json(plan),
+        "copy": source.file.copied(),
     })
 }

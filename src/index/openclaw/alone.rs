@@ -42,20 +42,30 @@ pub(super) fn take(database: &Path) -> Result<Alone, Refused> {
     };
     let owner = fs::metadata(&database)?.uid();
     let me = rustix::process::getuid().as_raw();
+    if owner != me {
+        return Err(Refused::Unsupported(format!(
+            "{} is of user {owner}, and OpenClaw's locks are each user's own: run it as that \
+             user (`sudo -u '#{owner}' brain-guard …`); `plan`, `search` and `restore` without \
+             --in-place work as it is",
+            database.display()
+        )));
+    }
     let mut held = Vec::new();
-    let mut users = vec![owner, me];
-    users.dedup();
-    for user in users {
-        // What is made for somebody else they could not open.
-        let make = user == owner && owner == me;
-        for lock in [starting(root, user), running(root, user)] {
-            match hold(&lock, make)? {
-                Held::Ours(connection) => held.push(connection),
-                Held::Theirs => return Err(locked(root, holder(root, user))),
-                Held::Missing => {}
-            }
+    for lock in [starting(root, me), running(root, me)] {
+        held.push(hold(&lock)?.ok_or_else(|| locked(root, holder(root, me)))?);
+    }
+    for user in users(root)? {
+        // Of ours, one that knows no such locks; those of others are not ours to hold.
+        let seen = atomic::read_record(&beside(root, user));
+        if let (Err(e), false) = (&seen, user == me) {
+            let said = beside(root, user);
+            return Err(Refused::Unsupported(format!(
+                "whether OpenClaw runs on {} as user {user} can't be told ({}: {e}); once it has \
+                 ended there, remove that file's folder",
+                root.display(),
+                said.display()
+            )));
         }
-        // One that knows no such locks.
         if let Some(pid) = holder(root, user) {
             return Err(locked(root, Some(pid)));
         }
@@ -90,23 +100,33 @@ pub(super) fn running(root: &Path, user: u32) -> PathBuf {
     root.join(format!("tmp/openclaw-{user}/gateway.state.lock.sqlite"))
 }
 
-/// A lock, after it was asked for.
-enum Held {
-    Ours(Connection),
-    Theirs,
-    Missing,
+/// Where the holder of that says who it is.
+fn beside(root: &Path, user: u32) -> PathBuf {
+    running(root, user).with_extension("")
 }
 
-fn hold(lock: &Path, make: bool) -> io::Result<Held> {
-    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    if make {
-        let folder = lock.parent().unwrap_or(lock);
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", folder.display())))?;
-        flags |= OpenFlags::SQLITE_OPEN_CREATE;
-    } else if !lock.is_file() {
-        return Ok(Held::Missing);
+/// The users who ever ran OpenClaw on its folder.
+fn users(root: &Path) -> io::Result<Vec<u32>> {
+    let folder = root.join("tmp");
+    let named = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", folder.display()));
+    let mut found = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(named)? {
+        let name = entry.map_err(named)?.file_name();
+        let user =
+            name.to_str().and_then(|name| name.strip_prefix("openclaw-")?.parse::<u32>().ok());
+        found.extend(user);
     }
+    Ok(found)
+}
+
+/// A lock, held; `None` while somebody else holds it.
+fn hold(lock: &Path) -> io::Result<Option<Connection>> {
+    let folder = lock.parent().unwrap_or(lock);
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", folder.display())))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let held = Connection::open_with_flags(lock, flags).and_then(|connection| {
         connection.busy_timeout(Duration::ZERO)?;
         connection.pragma_update_and_check(None, "journal_mode", "MEMORY", |_| Ok(()))?;
@@ -114,15 +134,15 @@ fn hold(lock: &Path, make: bool) -> io::Result<Held> {
         Ok(connection)
     });
     match held {
-        Ok(connection) => Ok(Held::Ours(connection)),
-        Err(e) if e.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(Held::Theirs),
+        Ok(connection) => Ok(Some(connection)),
+        Err(e) if e.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(None),
         Err(e) => Err(super::failed(lock, &e)),
     }
 }
 
 /// The process that says beside a lock that it is its, where it lives still.
 fn holder(root: &Path, user: u32) -> Option<u32> {
-    let json = atomic::read_record(&running(root, user).with_extension("")).ok()??;
+    let json = atomic::read_record(&beside(root, user)).ok()??;
     let holder: Holder = serde_json::from_slice(&json).ok()?;
     let there = state::client(holder.pid)?;
     holder.start_time.is_none_or(|start| start == there.start).then_some(holder.pid)
@@ -139,12 +159,12 @@ fn locked(root: &Path, pid: Option<u32>) -> Refused {
 
 /// A process that has the database open, as far as that can be seen.
 fn user(database: &Path) -> Option<u32> {
-    let beside = |end: &str| {
+    let with = |end: &str| {
         let mut name = database.as_os_str().to_owned();
         name.push(end);
         PathBuf::from(name)
     };
-    let files = [database.to_owned(), beside("-wal"), beside("-shm")];
+    let files = [database.to_owned(), with("-wal"), with("-shm")];
     let me = std::process::id();
     let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());

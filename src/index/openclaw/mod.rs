@@ -2,6 +2,7 @@
 //! gateway writes; written only where nothing of OpenClaw runs, and after a copy.
 
 mod alone;
+mod copies;
 mod read;
 mod write;
 
@@ -9,19 +10,24 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use rusqlite::Connection;
 
 use crate::store::atomic;
 use crate::store::sessions::{Change, Refused, SessionFile, Stamp};
 
+pub use copies::remove_older;
+
 /// A session in such a database.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Database {
     path: PathBuf,
     agent: String,
     session: String,
     offline: bool,
+    /// What the last edit copied it to.
+    copied: Mutex<Option<PathBuf>>,
 }
 
 /// A session that a database has.
@@ -62,7 +68,13 @@ impl Database {
         let why = match (&all[..], name) {
             ([one], _) => {
                 let session = one.session.clone();
-                return Ok(Self { path: path.to_owned(), agent, session, offline });
+                return Ok(Self {
+                    path: path.to_owned(),
+                    agent,
+                    session,
+                    offline,
+                    copied: Mutex::default(),
+                });
             }
             ([], None) => (io::ErrorKind::NotFound, format!("{said} holds no session")),
             ([], Some(name)) => {
@@ -143,7 +155,13 @@ impl SessionFile for Database {
             )));
         }
         let _alone = alone::take(&self.path)?;
-        write::edit(self, stamp, ready, change)
+        let copied = write::edit(self, stamp, ready, change)?;
+        *self.copied.lock().unwrap_or_else(PoisonError::into_inner) = copied;
+        Ok(())
+    }
+
+    fn copied(&self) -> Option<PathBuf> {
+        self.copied.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

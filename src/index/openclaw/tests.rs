@@ -1,10 +1,10 @@
 //! Databases as OpenClaw has them, made up: what is read, what is written, and what is refused.
 
 mod lab;
+mod others;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Command, Stdio};
 
 use self::lab::{Lab, RESULT, SAID, USER, put, rows};
 use super::*;
@@ -148,6 +148,33 @@ fn offline_a_row_changes_and_openclaw_is_told() {
     assert_eq!(lab.one::<i64>(index), 0);
     put(&found, rows(&found).0, 2, &SAID.replace("done", "[[extracted-a3]]")).unwrap();
     assert_eq!(lab.one::<i64>(index), 1);
+    // The last two copies stay, and it says where the last one is.
+    let left = lab.copies();
+    assert!(left.len() == 2 && !left.contains(&copies[0]), "{left:?}");
+    assert!(found.copied().is_some_and(|copy| left.contains(&copy)), "{found:?}");
+}
+
+#[test]
+fn what_a_gateway_left_in_its_log_is_there() {
+    let lab = Lab::new();
+    let gateway = lab.raw();
+    let new = SAID.replace("done", "said last");
+    gateway.execute("UPDATE transcript_events SET event_json = ?1 WHERE seq = 4", [&new]).unwrap();
+    // As after a kill: what was written last is in the log alone.
+    let killed = Lab::empty();
+    for end in ["", "-wal"] {
+        let name = |of: &Lab| format!("{}{end}", of.path().display());
+        fs::copy(name(&lab), name(&killed)).unwrap();
+    }
+    let found = killed.find(true);
+    let (stamp, all) = rows(&found);
+    assert_eq!(all, [USER, RESULT, &new]);
+    let short = RESULT.replace("long, long", "short");
+    put(&found, stamp, 1, &short).unwrap();
+    assert_eq!(rows(&found).1, [USER, &short, &new]);
+    let copy = Database::find(&killed.copies()[0], None, false).unwrap();
+    assert_eq!(rows(&copy).1, [USER, RESULT, &new]);
+    drop(gateway);
 }
 
 #[test]
@@ -160,12 +187,18 @@ fn what_fails_changes_nothing_and_leaves_no_copy() {
     let failures = [
         found.edit(stamp, &mut || Err(full()), &mut |_, _| Ok(Some(b"{}".to_vec()))),
         found.edit(stamp, &mut || Ok(()), &mut |at, _| {
-            if at == 2 { Err(full()) } else { Ok(Some(b"{}".to_vec())) }
+            if at == 2 { Err(full()) } else { Ok(Some([USER, RESULT][at as usize].into())) }
         }),
         put(&found, stamp, 1, "{\"torn\":"),
+        put(&found, stamp, 1, &RESULT.replace("a2", "a9")),
+        put(&found, stamp, 1, &RESULT.replace("[{", "{").replace("}]", "}")),
     ];
-    for failure in failures {
+    for failure in &failures {
         assert!(matches!(failure, Err(Refused::Io(_))), "{failure:?}");
+    }
+    for (failure, lost) in failures[3..].iter().zip(["its id", "its message's content"]) {
+        let why = failure.as_ref().unwrap_err().to_string();
+        assert!(why.contains(lost) && why.contains("3f2c-one: event 2"), "{why}");
     }
     found.edit(stamp, &mut || Ok(()), &mut |_, _| Ok(None)).unwrap();
     assert_eq!(rows(&found), (stamp, all));
@@ -185,69 +218,6 @@ fn what_was_written_meanwhile_is_not_overwritten() {
     let (stamp, _) = rows(&found);
     lab.raw().execute("UPDATE transcript_rewrite_watermarks SET generation = 'bb'", []).unwrap();
     assert!(matches!(put(&found, stamp, 0, "{}"), Err(Refused::Changed(_))));
-}
-
-#[test]
-fn a_gateway_s_lock_is_respected() {
-    let lab = Lab::new();
-    let found = lab.find(true);
-    let (stamp, all) = rows(&found);
-    let me = rustix::process::getuid().as_raw();
-    for lock in [alone::running(&lab.root(), me), alone::starting(&lab.root(), me)] {
-        fs::create_dir_all(lock.parent().unwrap()).unwrap();
-        let gateway = Connection::open(&lock).unwrap();
-        gateway.execute_batch("BEGIN EXCLUSIVE").unwrap();
-        let why = put(&found, stamp, 0, "{}").unwrap_err();
-        assert!(matches!(&why, Refused::Locked(why) if why.contains("gateway stop")), "{why}");
-        assert_eq!(rows(&found), (stamp, all.clone()));
-    }
-    // A lock's file alone: of a process that lives, and of one that had its number before.
-    let beside = alone::running(&lab.root(), me).with_extension("");
-    let pid = std::process::id();
-    let start = crate::store::state::client(pid).unwrap().start;
-    for (start, held) in [(start, true), (start + 1, false)] {
-        fs::write(&beside, format!("{{\"pid\":{pid},\"startTime\":{start}}}")).unwrap();
-        let done = put(&found, stamp, 0, USER);
-        assert_eq!(matches!(done, Err(Refused::Locked(_))), held, "{done:?}");
-    }
-    assert_eq!(lab.copies().len(), 1);
-}
-
-#[test]
-fn while_it_is_written_no_gateway_begins() {
-    let lab = Lab::new();
-    let found = lab.find(true);
-    let (stamp, _) = rows(&found);
-    let me = rustix::process::getuid().as_raw();
-    let locks = [alone::running(&lab.root(), me), alone::starting(&lab.root(), me)];
-    let mut taken = 0;
-    let mut ready = || {
-        for lock in &locks {
-            let gateway = Connection::open(lock).unwrap();
-            gateway.busy_timeout(std::time::Duration::ZERO).unwrap();
-            taken += u32::from(gateway.execute_batch("BEGIN EXCLUSIVE").is_err());
-        }
-        Ok(())
-    };
-    found.edit(stamp, &mut ready, &mut |_, _| Ok(None)).unwrap();
-    assert_eq!(taken, 2);
-}
-
-#[test]
-fn a_process_that_has_it_open_is_respected() {
-    let lab = Lab::new();
-    let found = lab.find(true);
-    let (stamp, _) = rows(&found);
-    let mut other = Command::new("sleep")
-        .arg("600")
-        .stdin(Stdio::from(File::open(lab.path()).unwrap()))
-        .spawn()
-        .unwrap();
-    let why = put(&found, stamp, 0, "{}");
-    other.kill().unwrap();
-    other.wait().unwrap();
-    let number = other.id().to_string();
-    assert!(matches!(&why, Err(Refused::Busy(why)) if why.contains(&number)), "{why:?}");
 }
 
 #[test]

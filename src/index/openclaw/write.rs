@@ -2,33 +2,29 @@
 //! rewrites a transcript. Before it, the database is copied.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use rusqlite::backup::{Backup, StepResult};
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, ffi, params};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
 use serde_json::Value;
 
+use super::copies::{self, Copied};
 use super::read::{self, Events, PATIENCE};
-use super::{Database, cold, failed};
+use super::{Database, cold};
 use crate::clock;
-use crate::store::sessions::{Change, Refused, Stamp};
+use crate::store::sessions::{Change, Refused, Stamp, kept};
 
 /// The schemas whose rows may be written; what others ask for is not known.
 const KNOWN: [i64; 1] = [23];
-/// Pages that are copied at a time.
-const PAGES: i32 = 4096;
 
 /// As [`SessionFile::edit`](crate::store::sessions::SessionFile::edit); nothing else has the
-/// database open.
+/// database open. Says where the copy is, where anything was changed.
 pub(super) fn edit(
     of: &Database,
     stamp: Stamp,
     ready: &mut dyn FnMut() -> io::Result<()>,
     change: Change<'_>,
-) -> Result<(), Refused> {
+) -> Result<Option<PathBuf>, Refused> {
     // What it is, before it is opened to write.
     drop(read::open(&of.path)?);
     let failed = |e: rusqlite::Error| Refused::Io(of.error(&e));
@@ -42,17 +38,23 @@ pub(super) fn edit(
     if of.stamp(&transaction)? != stamp {
         return Err(Refused::Changed(of.said()));
     }
-    let mut copy = Copied::make(&of.path)?;
+    let copy = Copied::make(&of.path)?;
     ready()?;
     if !changed(of, &transaction, change)? {
-        return Ok(());
+        return Ok(None);
     }
     if of.stamp(&transaction)?.size != stamp.size {
         return Err(Refused::Changed(of.said()));
     }
-    transaction.commit().map_err(failed)?;
-    copy.keep = true;
-    Ok(())
+    // From here on it may be either.
+    let copy = copy.keep();
+    transaction.commit().map_err(|e| {
+        let (why, copy) = (of.error(&e), copy.display());
+        let said = format!("{why}; the database as it was is at {copy}");
+        Refused::Io(io::Error::new(why.kind(), said))
+    })?;
+    copies::trim(&of.path);
+    Ok(Some(copy))
 }
 
 /// Whether a database of this kind is written.
@@ -109,6 +111,7 @@ fn changed(of: &Database, connection: &Connection, change: Change<'_>) -> Result
         let text = str::from_utf8(&after).map_err(|e| wrong(format!("no text: {e}")))?;
         let value: Value =
             serde_json::from_str(text).map_err(|e| wrong(format!("no JSON: {e}")))?;
+        kept(before, &after).map_err(|lost| wrong(format!("without {lost}")))?;
         search |= searched(serde_json::from_slice(before).ok()) != searched(Some(value));
         drop(found);
         let rows = put.execute(params![of.session, seq, text, text.len() as i64]);
@@ -182,59 +185,4 @@ fn words(message: Value) -> Value {
         _ => Value::Null,
     };
     Value::Array(vec![role, hidden, said])
-}
-
-/// The copy of a database; it goes again where nothing was changed.
-struct Copied {
-    path: PathBuf,
-    keep: bool,
-}
-
-impl Copied {
-    fn make(database: &Path) -> io::Result<Self> {
-        let time = clock::now().format("%Y%m%dT%H%M%S%.3fZ");
-        let mut name = database.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".brain-guard-{time}"));
-        let path = database.with_file_name(name);
-        let unmade = |e: io::Error| {
-            let why = format!("{}: no copy before the database is written: {e}", path.display());
-            io::Error::new(e.kind(), why)
-        };
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(unmade)?;
-        let copy = Self { path: path.clone(), keep: false };
-        copy.fill(database).map_err(|e| unmade(failed(&path, &e)))?;
-        File::open(&path).and_then(|file| file.sync_all()).map_err(unmade)?;
-        if let Some(folder) = path.parent() {
-            File::open(folder).and_then(|folder| folder.sync_all()).map_err(unmade)?;
-        }
-        Ok(copy)
-    }
-
-    fn fill(&self, database: &Path) -> rusqlite::Result<()> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let from = Connection::open_with_flags(database, flags)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut to = Connection::open_with_flags(&self.path, flags)?;
-        let backup = Backup::new(&from, &mut to)?;
-        loop {
-            match backup.step(PAGES)? {
-                StepResult::Done => return Ok(()),
-                StepResult::More => {}
-                // It was waited for: SQLite's own patience is five seconds.
-                _ => {
-                    let busy = ffi::Error::new(ffi::SQLITE_BUSY);
-                    return Err(rusqlite::Error::SqliteFailure(busy, None));
-                }
-            }
-        }
-    }
-}
-
-impl Drop for Copied {
-    fn drop(&mut self) {
-        if !self.keep {
-            // It holds nothing that the database does not.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
 }

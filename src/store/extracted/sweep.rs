@@ -24,6 +24,9 @@ pub struct Swept {
     pub kept: (u64, u64),
     /// Objects that went, or would.
     pub gone: (u64, u64),
+    /// Copies of OpenClaw's databases that went, or would, and their bytes: who sweeps sees to
+    /// them.
+    pub copies: (u64, u64),
     /// Session files that could not be read: what they may need stays. A ledger among them keeps
     /// everything.
     pub unread: Vec<PathBuf>,

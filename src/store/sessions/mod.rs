@@ -10,7 +10,7 @@ mod kept;
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -84,6 +84,11 @@ pub trait SessionFile {
         ready: &mut dyn FnMut() -> io::Result<()>,
         change: Change<'_>,
     ) -> Result<(), Refused>;
+
+    /// Where the last edit left a copy of what was there before, where it leaves one.
+    fn copied(&self) -> Option<PathBuf> {
+        None
+    }
 }
 
 /// The same error, with the file it is about.

@@ -29,6 +29,31 @@ fn output_alters_nothing_but_the_ledger() {
 }
 
 #[test]
+fn everything_is_told_by_entry() {
+    let world = World::of(&plain().text());
+    world.done(&["run", ID]);
+    let all = world.json(&["restore", ID, "all"]);
+    let told = all.as_array().expect("a list");
+    assert_eq!(told.len(), 1, "{all}");
+    assert_eq!((&told[0]["restored"], &told[0]["entry_id"]), (&true.into(), &"aa000003".into()));
+    let texts = told[0]["texts"].as_object().expect("texts");
+    let keys: Vec<&str> = texts.keys().map(String::as_str).collect();
+    assert_eq!(keys, ["message.content.0.text", "message.details.aggregated"]);
+    assert!(texts.values().all(|text| *text == long("found", 4_000)), "{all}");
+    // What is damaged is told before anything is.
+    let pack = world.kept().into_keys().find(|path| path.extension().is_some_and(|e| e == "pack"));
+    let pack = pack.expect("a pack");
+    let mut bytes = fs::read(&pack).expect("a pack");
+    *bytes.last_mut().expect("content") ^= 1;
+    fs::write(pack, bytes).expect("written");
+    for json in [&["restore", ID, "all"][..], &["restore", ID, "all", "--json"]] {
+        let ran = world.run(json);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{ran:?}");
+        assert!(ran.stderr.contains("damaged"), "{ran:?}");
+    }
+}
+
+#[test]
 fn what_is_not_extracted_is_named() {
     let world = World::of(&plain().text());
     let nothing = world.refused(&["restore", ID, "all"]);

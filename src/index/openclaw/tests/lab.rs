@@ -11,23 +11,7 @@ use crate::index::openclaw::Database;
 use crate::store::sessions::{Refused, SessionFile as _, Stamp};
 
 /// What of OpenClaw's tables is looked at.
-const TABLES: &str = "
-    CREATE TABLE schema_meta(meta_key TEXT PRIMARY KEY, role TEXT, agent_id TEXT);
-    INSERT INTO schema_meta VALUES ('primary', 'agent', 'main');
-    CREATE TABLE transcript_events(
-        session_id TEXT NOT NULL, seq INTEGER NOT NULL, event_json TEXT,
-        created_at INTEGER NOT NULL, event_zstd BLOB, event_utf8_bytes INTEGER,
-        navigation_json TEXT, PRIMARY KEY (session_id, seq),
-        CHECK ((event_json IS NULL) = (event_zstd IS NOT NULL AND navigation_json IS NOT NULL)));
-    CREATE TABLE transcript_rewrite_watermarks(
-        session_id TEXT PRIMARY KEY, generation TEXT NOT NULL, updated_at INTEGER NOT NULL);
-    CREATE TABLE session_windows(
-        session_id TEXT PRIMARY KEY, transcript_updated_at INTEGER,
-        transcript_observed_at INTEGER);
-    CREATE TABLE session_transcript_index_state(
-        session_id TEXT PRIMARY KEY, needs_rebuild INTEGER NOT NULL);
-    CREATE TABLE session_transcript_cold_archives(session_id TEXT PRIMARY KEY);
-    PRAGMA user_version = 23;";
+const TABLES: &str = include_str!("schema.sql");
 
 pub const USER: &str = r#"{"type":"message","id":"a1","message":{"role":"user","content":"list"}}"#;
 pub const RESULT: &str = r#"{"type":"message","id":"a2","message":{"role":"toolResult","content":[{"type":"text","text":"long, long"}]}}"#;
@@ -46,9 +30,15 @@ impl Drop for Lab {
 }
 
 impl Lab {
-    pub fn new() -> Self {
+    /// Without a database.
+    pub fn empty() -> Self {
         let lab = Self { dir: tempfile::tempdir().unwrap() };
         fs::create_dir_all(lab.path().parent().unwrap()).unwrap();
+        lab
+    }
+
+    pub fn new() -> Self {
+        let lab = Self::empty();
         let db = lab.raw();
         db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())).unwrap();
         db.execute_batch(TABLES).unwrap();

@@ -32,7 +32,7 @@ fn a_sweep_takes_what_is_old_and_not_needed() {
         Some(vec![ids[0].clone()])
     };
     let dry = sweep(&scene.root, time(100), &mut live, true).unwrap();
-    assert_eq!(dry, Swept { kept: (3, 30_000), gone: (1, 10_000), unread: Vec::new() });
+    assert_eq!(dry, Swept { kept: (3, 30_000), gone: (1, 10_000), ..Swept::default() });
     assert_eq!(there(&scene, &ids), [true; 4]);
     assert_eq!(sweep(&scene.root, time(100), &mut live, false).unwrap(), dry);
     assert_eq!(there(&scene, &ids), [true, false, true, true]);

@@ -1,0 +1,72 @@
+//! What came back, for programs: each text is read as it is written, since all of them together
+//! may be larger than memory.
+
+use serde::ser::{Error as _, SerializeMap as _};
+use serde::{Serialize, Serializer};
+
+use super::{Chosen, answer, text};
+use crate::cmd::extract::read::Live;
+use crate::cmd::extract::source::Source;
+
+/// The entries that were chosen: one is an object, and a list where all were asked for.
+pub struct Told<'a> {
+    /// Where they are from.
+    pub source: &'a Source,
+    /// What was chosen.
+    pub chosen: &'a Chosen,
+    /// All were asked for.
+    pub many: bool,
+}
+
+impl Serialize for Told<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut entries = self.chosen.entries().map(|live| Entry { told: self, live });
+        match (entries.next(), entries.next()) {
+            (Some(only), None) if !self.many => only.serialize(serializer),
+            (one, two) => serializer.collect_seq(one.into_iter().chain(two).chain(entries)),
+        }
+    }
+}
+
+/// The answer for an entry, with its texts.
+struct Entry<'a> {
+    told: &'a Told<'a>,
+    live: &'a [Live],
+}
+
+impl Serialize for Entry<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let answer = serde_json::to_value(answer(&self.told.chosen.read, self.live));
+        let answer = answer.map_err(S::Error::custom)?;
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in answer.as_object().into_iter().flatten() {
+            map.serialize_entry(name, value)?;
+        }
+        map.serialize_entry("texts", &Texts(self))?;
+        map.end()
+    }
+}
+
+/// The texts of an entry by their keys; an id that stands in several rows has its last one.
+struct Texts<'a>(&'a Entry<'a>);
+
+impl Serialize for Texts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Entry { told, live } = self.0;
+        let last = |(at, of): &(usize, &Live)| live[at + 1..].iter().all(|l| l.key != of.key);
+        let texts = live.iter().enumerate().filter(last);
+        serializer.collect_map(texts.map(|(_, live)| (&live.key, Text { told, live })))
+    }
+}
+
+struct Text<'a> {
+    told: &'a Told<'a>,
+    live: &'a Live,
+}
+
+impl Serialize for Text<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = text(self.told.source, self.live);
+        serializer.serialize_str(&text.map_err(|why| S::Error::custom(format!("{why:#}")))?)
+    }
+}
