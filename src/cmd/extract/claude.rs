@@ -9,8 +9,8 @@ use anyhow::{Context as _, ensure};
 use serde_json::json;
 
 use super::read::COMPARED;
-use super::record;
 use super::run::How;
+use super::{record, said};
 use crate::cli::{ExtractArgs, OutputArgs};
 use crate::clock::Time;
 use crate::cmd::surgery::extracted::Chosen;
@@ -168,6 +168,7 @@ const SESSION: &str = "00000000-0000-0000-0000-000000000000";
 
 /// A transcript on its way to the rules.
 struct Reading<'s> {
+    ledger: &'s Ledger,
     settings: &'s ExtractSettings,
     triggers: Triggers,
     entries: Entries,
@@ -182,7 +183,7 @@ struct Reading<'s> {
 }
 
 impl<'s> Reading<'s> {
-    fn of(ledger: &Ledger, settings: &'s ExtractSettings) -> Self {
+    fn of(ledger: &'s Ledger, settings: &'s ExtractSettings) -> Self {
         let triggers = Triggers::new(settings);
         let entries = if settings.dedupe {
             Entries::comparing(triggers.shortest().max(COMPARED))
@@ -190,6 +191,7 @@ impl<'s> Reading<'s> {
             Entries::default()
         };
         Self {
+            ledger,
             settings,
             triggers,
             entries,
@@ -203,7 +205,8 @@ impl<'s> Reading<'s> {
     fn line(&mut self) {
         let before = self.entries.found.len();
         self.entries.row(self.rows, &self.row);
-        for entry in &self.entries.found[before..] {
+        for entry in &mut self.entries.found[before..] {
+            said::lay(self.ledger, entry);
             for (key, placeholder) in self.known.get(&entry.id).into_iter().flatten() {
                 let json = edit::locate(&self.row, key).map(|at| at.of(&self.row));
                 if json.is_some_and(|json| Record::digest(json) == *placeholder) {

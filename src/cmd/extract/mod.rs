@@ -12,6 +12,7 @@ pub mod read;
 mod record;
 pub mod restore;
 pub mod run;
+mod said;
 pub mod set;
 pub mod source;
 mod status;
@@ -42,7 +43,7 @@ pub fn run(env: &Env, now: Time, what: ExtractVerb) -> anyhow::Result<Exit> {
             restore::run(env, now, &session, &entry, &keys, how)
         }
         ExtractVerb::SetExtractable { session, entry, value, offline, json } => {
-            set::run(env, &session, &entry, &value, offline, json)
+            set::run(env, now, &session, &entry, &value, offline, json)
         }
         ExtractVerb::Context { session, json } => context::run(env, &session, json),
         ExtractVerb::Status { json } => status::run(env, json),

@@ -5,9 +5,9 @@ use std::io;
 
 use anyhow::Context as _;
 
-use super::progress;
 use super::source::Source;
 use super::tail::Tail;
+use super::{progress, said};
 use crate::clock::Time;
 use crate::extract::edit;
 use crate::extract::entry::{Entries, Entry};
@@ -133,7 +133,8 @@ pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::
         bar.inc(line.len() as u64);
         let before = entries.found.len();
         entries.row(row, line);
-        for entry in &entries.found[before..] {
+        for entry in &mut entries.found[before..] {
+            said::lay(&ledger, entry);
             finder.row(entry, line, &mut live);
             if let Some(gain) = &gain {
                 gain.none(entry, line, &mut no_gain);

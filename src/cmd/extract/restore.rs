@@ -21,6 +21,7 @@ use crate::extract::restore::Answer;
 use crate::store::extracted::Record;
 use crate::store::lock::Lock;
 
+pub use choose::listed;
 pub use place::{Placed, in_place};
 
 /// What came back of an entry, to be told at the tail of the conversation.

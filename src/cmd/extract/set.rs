@@ -1,43 +1,53 @@
 //! `extract set-extractable`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::bail;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::read;
+use super::read::{self, Read};
+use super::restore::listed;
+use super::said::{parse, shown};
 use super::source::{self, Kind, Source};
+use crate::clock::Time;
 use crate::cmd::{Exit, inscribe, out, out_json};
 use crate::env::Env;
 use crate::extract::edit;
 use crate::extract::entry::Extractable;
+use crate::store::extracted::Record;
 
 /// The field of an entry that says it.
 const FIELD: &str = "_extractable";
 
-/// What an entry says of itself now.
+/// What is said of an entry now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
     /// The entry.
     pub entry_id: String,
     /// true, false, a number of messages, or null.
     pub extractable: Value,
+    /// The ledger says it, for the session could not be written: why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_ledger: Option<String>,
 }
 
-/// Says of an entry whether it may be extracted; `None` takes back what was said.
+/// Says of an entry whether it may be extracted; `None` takes back what was said. A session that
+/// lives, or is never written, keeps its row: then the ledger says it, and every plan goes by
+/// that.
 ///
 /// # Errors
-/// An entry that is not there; a file that can't be written.
+/// An entry that is not there; a store that can't be written.
 pub fn set(
     env: &Env,
+    now: Time,
     session: &str,
     entry: &str,
     value: Option<Extractable>,
 ) -> anyhow::Result<Answer> {
     let source = source::find(env, &inscribe::root(env)?, session, false)?;
-    set_in(&source, entry, value)
+    set_in(&source, now, entry, value)
 }
 
 /// Runs the verb.
@@ -46,6 +56,7 @@ pub fn set(
 /// What keeps it from being done.
 pub fn run(
     env: &Env,
+    now: Time,
     session: &str,
     entry: &str,
     value: &str,
@@ -54,100 +65,121 @@ pub fn run(
 ) -> anyhow::Result<Exit> {
     let value = parse(value)?;
     let source = source::find(env, &inscribe::root(env)?, session, offline)?;
-    let answer = set_in(&source, entry, value)?;
+    let answer = set_in(&source, now, entry, value)?;
     if json {
         out_json(&answer)?;
         return Ok(Exit::Done);
     }
     let id = &answer.entry_id;
     out(match value {
-        None => format!("{id} says nothing of itself any more: the settings hold"),
+        None => format!("nothing is said of {id} any more: the settings hold"),
         Some(Extractable::Always) => format!("{id} is extracted at the next run"),
         Some(Extractable::Never) => format!("{id} is never extracted"),
         Some(Extractable::After(n)) => {
             format!("{id} stays until {} are behind it", inscribe::count(n as usize, "message"))
         }
     });
+    if let Some(why) = &answer.in_ledger {
+        out(format_args!("kept in the store's ledger, for the session was not written: {why}"));
+    }
     Ok(Exit::Done)
 }
 
-/// `true`, `false`, a number of messages, or `none`.
+/// The entry that is meant, by its id, by what its placeholder calls it, or by how one begins.
 ///
 /// # Errors
-/// Anything else.
-pub fn parse(value: &str) -> anyhow::Result<Option<Extractable>> {
-    Ok(match value {
-        "true" => Some(Extractable::Always),
-        "false" => Some(Extractable::Never),
-        "none" | "null" => None,
-        number => Some(Extractable::After(number.parse().ok().with_context(|| {
-            format!("`{value}` is neither true, false, none nor a number of messages")
-        })?)),
-    })
-}
-
-fn shown(value: Option<Extractable>) -> Value {
-    match value {
-        None => Value::Null,
-        Some(Extractable::Always) => true.into(),
-        Some(Extractable::Never) => false.into(),
-        Some(Extractable::After(messages)) => messages.into(),
+/// None, or several.
+fn named(source: &Source, read: &Read, asked: &str) -> anyhow::Result<String> {
+    let mut ids: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for entry in read.entries.iter().filter(|known| known.id.starts_with(asked)) {
+        ids.entry(&entry.id).or_default().insert(&entry.id);
+    }
+    // In a session that was made of another one placeholders call entries by their older ids.
+    for live in read.live.iter().filter(|live| live.entry.starts_with(asked)) {
+        let row = read.entry(live.row).map(|entry| entry.id.as_str());
+        ids.entry(&live.entry).or_default().extend(row);
+    }
+    let rows = match ids.get(asked) {
+        Some(rows) => rows.clone(),
+        None if asked.is_empty() => BTreeSet::new(),
+        None => ids.values().flatten().copied().collect(),
+    };
+    match rows.into_iter().collect::<Vec<_>>().as_slice() {
+        [id] => Ok((*id).to_owned()),
+        [] if ids.contains_key(asked) => bail!(
+            "{asked} is no row of {} any more: what it held went whole; `extract restore` prints it",
+            source.place().display()
+        ),
+        [] => bail!(
+            "there is no entry {asked} in {}; `extract plan SESSION --json` lists entries that can be extracted, `extract context SESSION` those that are",
+            source.place().display()
+        ),
+        several => bail!(
+            "several entries of {} begin with `{asked}`; write more of it: {}",
+            source.place().display(),
+            listed(several)
+        ),
     }
 }
 
-/// Sets it in a session's file; one that says so already is left alone.
-fn set_in(source: &Source, entry: &str, value: Option<Extractable>) -> anyhow::Result<Answer> {
-    ensure!(
-        source.kind != Kind::Claude,
-        "{}: a session of Claude Code is never changed; extract.protect in your settings keeps what a tool gave, --keep-recent more messages",
-        source.path.display()
-    );
+/// Sets it in a session's file, or beside it; what holds already is left alone.
+fn set_in(
+    source: &Source,
+    now: Time,
+    entry: &str,
+    value: Option<Extractable>,
+) -> anyhow::Result<Answer> {
     let read = read::session(source)?;
-    let begin: BTreeSet<&str> = read
-        .entries
-        .iter()
-        .map(|known| known.id.as_str())
-        .filter(|id| id.starts_with(entry) && !entry.is_empty())
-        .collect();
-    let id = match begin.iter().copied().collect::<Vec<_>>().as_slice() {
-        _ if begin.contains(entry) => entry,
-        [id] => *id,
-        [] => bail!("there is no entry {entry} in {}", source.place().display()),
-        several => bail!("several entries begin with `{entry}`: {}", several.join(", ")),
-    };
-    let rows: BTreeSet<u64> = read
-        .entries
-        .iter()
-        .filter(|known| known.id == id && known.extractable != value)
-        .map(|known| known.row)
-        .collect();
-    let answer = Answer { entry_id: id.to_owned(), extractable: shown(value) };
-    if rows.is_empty() {
+    let id = named(source, &read, entry)?;
+    let mut answer = Answer { entry_id: id.clone(), extractable: shown(value), in_ledger: None };
+    let of_entry = || read.entries.iter().filter(|known| known.id == id);
+    if of_entry().all(|known| known.extractable == value) {
         return Ok(answer);
     }
-    let json = value.map(|_| answer.extractable.to_string());
-    source.file.edit(read.stamp, &mut || Ok(()), &mut |row, line| {
+    let record = |in_row| {
+        let (entry, value) = (id.clone(), answer.extractable.clone());
+        Record::Set { entry, value, at: now, file: source.place(), in_row }
+    };
+    // What the ledger says goes before the row: it must never say the older.
+    let beside = read.ledger.said(&id).is_some();
+    if beside {
+        source.extracted.add(&[record(false)])?;
+    }
+    let rows: BTreeSet<u64> = of_entry().map(|known| known.row).collect();
+    match in_rows(source, &read, &rows, value) {
+        Ok(()) if beside => source.extracted.add(&[record(true)])?,
+        Ok(()) => {}
+        Err(why) => {
+            if !beside {
+                source.extracted.add(&[record(false)])?;
+            }
+            answer.in_ledger = Some(why);
+        }
+    }
+    Ok(answer)
+}
+
+/// Writes it into the rows.
+///
+/// # Errors
+/// Why they are not written: the session is as it was.
+fn in_rows(
+    source: &Source,
+    read: &Read,
+    rows: &BTreeSet<u64>,
+    value: Option<Extractable>,
+) -> Result<(), String> {
+    if source.kind == Kind::Claude {
+        return Err(format!("{} is Claude Code's, which is never changed", source.path.display()));
+    }
+    let json = value.map(|_| shown(value).to_string());
+    let edited = source.file.edit(read.stamp, &mut || Ok(()), &mut |row, line| {
         if !rows.contains(&row) {
             return Ok(None);
         }
         let new = edit::with_field(line, FIELD, json.as_deref().map(str::as_bytes));
-        new.map(Some).ok_or_else(|| io::Error::other(format!("row {} is no object", row + 1)))
-    })?;
-    Ok(answer)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_can_be_said_of_an_entry() {
-        assert_eq!(parse("true").unwrap(), Some(Extractable::Always));
-        assert_eq!(parse("false").unwrap(), Some(Extractable::Never));
-        assert_eq!(parse("12").unwrap(), Some(Extractable::After(12)));
-        assert_eq!(parse("none").unwrap(), None);
-        for wrong in ["", "-1", "yes", "1.5"] {
-            assert!(parse(wrong).unwrap_err().to_string().contains("neither true"), "{wrong}");
-        }
-    }
+        let new = new.ok_or_else(|| io::Error::other(format!("row {} is no object", row + 1)))?;
+        Ok((new != line).then_some(new))
+    });
+    edited.map_err(|refused| refused.to_string())
 }

@@ -137,7 +137,7 @@ fn kept(root: &Root, name: &str) -> io::Result<Vec<(String, PathBuf)>> {
         if id.starts_with(name) {
             let ledger = extracted.ledger()?;
             let last = ledger.records.iter().rev().find_map(|record| match record {
-                Record::Extract { file, .. } => Some(file.clone()),
+                Record::Extract { file, .. } | Record::Set { file, .. } => Some(file.clone()),
                 Record::Restore { .. } => None,
             });
             found.extend(last.map(|file| (id, file)));

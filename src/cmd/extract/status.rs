@@ -128,6 +128,7 @@ fn session(root: &Root, extracted: &Extracted) -> Session {
                 session.file = Some(file.clone());
             }
             Record::Restore { .. } => session.restores += 1,
+            Record::Set { file, .. } => session.file = Some(file.clone()),
         }
     }
     session.stored_bytes = objects.into_values().sum();

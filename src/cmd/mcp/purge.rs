@@ -70,7 +70,7 @@ pub fn call(env: &Env, now: Time, arguments: Value) -> Said {
         }
         Action::SetExtractable => {
             let value = extractable(asked.value.as_ref())?;
-            let answer = set::set(env, &session, &entry(asked.entry_id)?, value)?;
+            let answer = set::set(env, now, &session, &entry(asked.entry_id)?, value)?;
             Ok(vec![serde_json::to_string(&answer)?])
         }
     }

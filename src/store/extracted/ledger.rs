@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{digest, named, settle};
 use crate::clock::Time;
@@ -56,6 +57,21 @@ pub enum Record {
         /// The call that asked was redacted.
         redacted: bool,
     },
+    /// Somebody said of an entry whether it may be extracted, while its row could not be written.
+    Set {
+        /// The entry, by the id of its row.
+        entry: String,
+        /// What `_extractable` would be in the row: true, false, a number of messages; null takes
+        /// back what was said.
+        value: Value,
+        /// When.
+        at: Time,
+        /// The session's file.
+        file: PathBuf,
+        /// The row says it itself now, or what holds: what was said before is over.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        in_row: bool,
+    },
 }
 
 impl Record {
@@ -67,14 +83,16 @@ impl Record {
     /// The entry it is about.
     pub fn entry(&self) -> &str {
         match self {
-            Self::Extract { entry, .. } | Self::Restore { entry, .. } => entry,
+            Self::Extract { entry, .. } | Self::Restore { entry, .. } | Self::Set { entry, .. } => {
+                entry
+            }
         }
     }
 
     /// When it was.
     pub fn at(&self) -> Time {
         match self {
-            Self::Extract { at, .. } | Self::Restore { at, .. } => *at,
+            Self::Extract { at, .. } | Self::Restore { at, .. } | Self::Set { at, .. } => *at,
         }
     }
 }
@@ -132,8 +150,18 @@ impl Ledger {
     pub fn restored(&self, entry: &str) -> Option<Time> {
         self.newest_first(entry).find_map(|record| match record {
             Record::Restore { at, .. } => Some(*at),
-            Record::Extract { .. } => None,
+            Record::Extract { .. } | Record::Set { .. } => None,
         })
+    }
+
+    /// What was said last of whether an entry may be extracted, where its row doesn't say it
+    /// itself: null takes back what that says.
+    pub fn said(&self, entry: &str) -> Option<&Value> {
+        let last = self.newest_first(entry).find_map(|record| match record {
+            Record::Set { value, in_row, .. } => Some((value, *in_row)),
+            Record::Extract { .. } | Record::Restore { .. } => None,
+        });
+        last.filter(|(_, in_row)| !in_row).map(|(value, _)| value)
     }
 
     fn newest_first(&self, entry: &str) -> impl Iterator<Item = &Record> {
@@ -146,7 +174,7 @@ impl Ledger {
 pub fn objects(records: &[Record]) -> impl Iterator<Item = &str> {
     records.iter().filter_map(|record| match record {
         Record::Extract { object, .. } => Some(object.as_str()),
-        Record::Restore { .. } => None,
+        Record::Restore { .. } | Record::Set { .. } => None,
     })
 }
 

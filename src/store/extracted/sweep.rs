@@ -164,6 +164,7 @@ impl Needs {
                         }
                     }
                 }
+                Record::Set { .. } => {}
             }
         }
         for (file, objects) in files {

@@ -12,7 +12,7 @@ use crate::store::extracted::Record;
 pub const ALL: &str = "all";
 
 /// Entries that an error lists.
-const LISTED: usize = 20;
+const LISTED: usize = 10;
 
 /// The values, those of an entry together.
 ///
@@ -87,7 +87,7 @@ fn unique<'a>(source: &Source, read: &'a Read, entry: &str) -> anyhow::Result<&'
         .into_iter()
         .filter_map(|record| match record {
             Record::Extract { key, .. } => Some(key.as_str()),
-            Record::Restore { .. } => None,
+            Record::Restore { .. } | Record::Set { .. } => None,
         })
         .collect();
     let known = read.entries.iter().any(|known| known.id == entry);
@@ -105,7 +105,8 @@ fn unique<'a>(source: &Source, read: &'a Read, entry: &str) -> anyhow::Result<&'
     }
 }
 
-fn listed(ids: &[&str]) -> String {
+/// Some of these ids, and how many more there are.
+pub fn listed(ids: &[&str]) -> String {
     let shown = ids.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");
     match ids.len().saturating_sub(LISTED) {
         0 => shown,

@@ -1,0 +1,102 @@
+//! What was said of entries: whether they may be extracted (`_extractable`). An entry's row says
+//! it itself; while that can't be written, for its session lives or is Claude Code's, the ledger
+//! says it in its place, and goes before the row.
+
+use anyhow::Context as _;
+use serde_json::Value;
+
+use crate::extract::entry::{Entry, Extractable};
+use crate::store::extracted::Ledger;
+
+/// `true`, `false`, a number of messages, or `none`.
+///
+/// # Errors
+/// Anything else.
+pub fn parse(value: &str) -> anyhow::Result<Option<Extractable>> {
+    Ok(match value {
+        "true" => Some(Extractable::Always),
+        "false" => Some(Extractable::Never),
+        "none" | "null" => None,
+        number => Some(Extractable::After(number.parse().ok().with_context(|| {
+            format!("`{value}` is neither true, false, none nor a number of messages")
+        })?)),
+    })
+}
+
+/// As it stands in rows, in the ledger and in answers; null where nothing is said.
+pub fn shown(value: Option<Extractable>) -> Value {
+    match value {
+        None => Value::Null,
+        Some(Extractable::Always) => true.into(),
+        Some(Extractable::Never) => false.into(),
+        Some(Extractable::After(messages)) => messages.into(),
+    }
+}
+
+/// Lays what the ledger says over what the entry's row does. Nothing that [`shown`] would not
+/// write is taken.
+pub fn lay(ledger: &Ledger, entry: &mut Entry) {
+    match ledger.said(&entry.id) {
+        None => {}
+        Some(Value::Null) => entry.extractable = None,
+        Some(Value::Bool(true)) => entry.extractable = Some(Extractable::Always),
+        Some(Value::Bool(false)) => entry.extractable = Some(Extractable::Never),
+        Some(other) => {
+            let messages = other.as_u64().and_then(|n| u32::try_from(n).ok());
+            entry.extractable = messages.map(Extractable::After).or(entry.extractable);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::clock::Time;
+    use crate::extract::entry::Entries;
+    use crate::store::extracted::Record;
+
+    #[test]
+    fn what_can_be_said_of_an_entry() {
+        assert_eq!(parse("true").unwrap(), Some(Extractable::Always));
+        assert_eq!(parse("false").unwrap(), Some(Extractable::Never));
+        assert_eq!(parse("12").unwrap(), Some(Extractable::After(12)));
+        assert_eq!(parse("none").unwrap(), None);
+        for wrong in ["", "-1", "yes", "1.5"] {
+            assert!(parse(wrong).unwrap_err().to_string().contains("neither true"), "{wrong}");
+        }
+    }
+
+    fn set(value: Value, in_row: bool) -> Record {
+        let (at, file) = (Time::MIN_UTC, "/s.jsonl".into());
+        Record::Set { entry: "a".into(), value, at, file, in_row }
+    }
+
+    #[test]
+    fn what_was_said_last_holds_and_a_row_that_says_it_itself_ends_it() {
+        let of = |row: &str, records: Vec<Record>| {
+            let mut entries = Entries::default();
+            entries.row(0, row.as_bytes());
+            let mut entry = entries.finish().pop().unwrap();
+            lay(&Ledger::of(records), &mut entry);
+            entry.extractable
+        };
+        let plain = r#"{"type":"user","id":"a"}"#;
+        let never = r#"{"type":"user","id":"a","_extractable":false}"#;
+        assert_eq!(of(plain, vec![]), None);
+        assert_eq!(of(never, vec![]), Some(Extractable::Never));
+        assert_eq!(of(plain, vec![set(json!(true), false)]), Some(Extractable::Always));
+        let both = vec![set(json!(true), false), set(json!(7), false)];
+        assert_eq!(of(never, both), Some(Extractable::After(7)));
+        assert_eq!(of(never, vec![set(Value::Null, false)]), None);
+        assert_eq!(
+            of(never, vec![set(json!(true), false), set(json!(false), true)]),
+            of(never, vec![])
+        );
+        assert_eq!(of(never, vec![set(json!("x"), false)]), Some(Extractable::Never));
+        for value in [None, Some(Extractable::Always), Some(Extractable::After(3))] {
+            assert_eq!(of(plain, vec![set(shown(value), false)]), value);
+        }
+    }
+}
