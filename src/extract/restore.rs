@@ -68,15 +68,21 @@ pub fn row(line: &[u8], values: &[(String, Vec<u8>)], at: Option<Time>) -> Resul
         .ok_or_else(|| "_restored".to_owned())
 }
 
-/// The row whose tool call asked for a restore of `entry`, redacted: the call keeps its place,
-/// id and name, and of what it was given only that. `None` where it holds no such call, or one
-/// that is redacted already.
-pub fn redacted(line: &[u8], entry: &str) -> Option<Vec<u8>> {
+/// An entry as an agent may name it, by its placeholder: `[[extracted-ID]]` is `ID`.
+pub fn bare(asked: &str) -> &str {
+    asked.trim().trim_start_matches("[[extracted-").trim_end_matches("]]")
+}
+
+/// The row whose tool calls asked for restores, redacted: a call keeps its place, id and name,
+/// and of what it was given only the entry. `means` says which entry a call asked for that names
+/// it so, or none whose call is to stay. `None` where it holds no such call, or such as are
+/// redacted already.
+pub fn redacted(line: &[u8], means: &dyn Fn(&str) -> Option<String>) -> Option<Vec<u8>> {
     // Most rows hold none: they are not read for it.
-    memchr::memmem::find(line, entry.as_bytes()).filter(|_| edit::sound(line))?;
+    memchr::memmem::find(line, b"restore").filter(|_| edit::sound(line))?;
     let mut calls = Vec::new();
     if kind(line) == Some("tool_call") {
-        calls.extend(asked(line, "arguments", entry, true));
+        calls.extend(asked(line, "arguments", means, true));
     }
     let content = edit::locate(line, "message.content").or_else(|| edit::locate(line, "content"));
     let mut blocks = Vec::new();
@@ -89,15 +95,18 @@ pub fn redacted(line: &[u8], entry: &str) -> Option<Vec<u8>> {
                 Some("tool_use") => "input",
                 _ => continue,
             };
-            let at = asked(block.of(line), given, entry, false);
-            calls.extend(at.map(|at| at.shifted(block.start)));
+            let found = asked(block.of(line), given, means, false);
+            calls.extend(found.map(|(at, entry)| (at.shifted(block.start), entry)));
         }
     }
     if calls.is_empty() {
         return None;
     }
-    let left = serde_json::to_vec(&json!({ "action": "restore", "entry": entry })).ok()?;
-    let places: Vec<(Span, Vec<u8>)> = calls.into_iter().map(|at| (at, left.clone())).collect();
+    let mut places: Vec<(Span, Vec<u8>)> = Vec::with_capacity(calls.len());
+    for (at, entry) in calls {
+        let left = json!({ "action": "restore", "entry": entry });
+        places.push((at, serde_json::to_vec(&left).ok()?));
+    }
     let row = edit::with_field(&edit::replaced(line, &places), "_redacted", Some(b"true"))?;
     (row != line).then_some(row)
 }
@@ -106,9 +115,14 @@ fn kind(object: &[u8]) -> Option<&str> {
     span::plain(span::find(object, "type")?)
 }
 
-/// Where the call has what it was given, if it asked for a restore of `entry`. A flat call may
-/// be one of the seed's tool `restore`, which has no other action.
-fn asked(call: &[u8], given: &str, entry: &str, flat: bool) -> Option<Span> {
+/// Where the call has what it was given, and the entry, if it asked for a restore of one. A flat
+/// call may be one of the seed's tool `restore`, which has no other action.
+fn asked(
+    call: &[u8],
+    given: &str,
+    means: &dyn Fn(&str) -> Option<String>,
+    flat: bool,
+) -> Option<(Span, String)> {
     let name = span::plain(span::find(call, "name")?)?;
     // As OpenClaw and Claude Code call it where a tool server gives it.
     let own = ["purge_control", "brain-guard__purge_control"].contains(&name)
@@ -116,9 +130,10 @@ fn asked(call: &[u8], given: &str, entry: &str, flat: bool) -> Option<Span> {
     let old = flat && OLD_NAMES.contains(&name);
     let at = edit::locate(call, given).filter(|_| own || old)?;
     let given: Value = serde_json::from_slice(at.of(call)).ok()?;
-    let is = |name: &str, value: &str| given.get(name).and_then(Value::as_str) == Some(value);
-    let restores = is("action", "restore") || (old && given.get("action").is_none());
-    (restores && (is("entry_id", entry) || is("entry", entry))).then_some(at)
+    let text = |name: &str| given.get(name).and_then(Value::as_str);
+    let restores = text("action") == Some("restore") || (old && given.get("action").is_none());
+    let entry = text("entry_id").or_else(|| text("entry")).filter(|_| restores)?;
+    Some((at, means(bare(entry))?))
 }
 
 #[cfg(test)]
@@ -201,7 +216,8 @@ mod tests {
     }
 
     fn asks(line: &str, entry: &str) -> Option<String> {
-        redacted(line.as_bytes(), entry).map(text)
+        let means = |asked: &str| (asked == entry).then(|| entry.to_owned());
+        redacted(line.as_bytes(), &means).map(text)
     }
 
     #[test]
@@ -233,6 +249,31 @@ mod tests {
             assert_eq!(row, expected);
             assert_eq!(asks(&row, "msg-456"), None, "once is enough");
         }
+    }
+
+    #[test]
+    fn several_calls_of_a_row_say_each_its_own_entry() {
+        let call =
+            |id: &str| format!(r#"{{"type":"toolCall","name":"purge_control","arguments":{id}}}"#);
+        let row =
+            |calls: &[String]| format!(r#"{{"message":{{"content":[{}]}}}}"#, calls.join(","));
+        let asked = [
+            r#"{"action":"restore","entry_id":"[[extracted-ab12]]","keys":["content"]}"#,
+            r#"{"action":"restore","entry_id":"cd"}"#,
+            r#"{"action":"restore","entry_id":"ef"}"#,
+        ];
+        let means = |asked: &str| match asked {
+            "ab12" => Some("ab12".to_owned()),
+            "cd" => Some("cd34".to_owned()),
+            _ => None,
+        };
+        let left = redacted(row(&asked.map(call)).as_bytes(), &means).unwrap();
+        let expected = row(&[
+            call(r#"{"action":"restore","entry":"ab12"}"#),
+            call(r#"{"action":"restore","entry":"cd34"}"#),
+            call(asked[2]),
+        ]);
+        assert_eq!(text(left), expected.replace("]}}", "]},\"_redacted\":true}"));
     }
 
     #[test]

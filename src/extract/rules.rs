@@ -55,6 +55,8 @@ pub enum Stays {
     Placeholder,
     /// The placeholder would not be shorter.
     NoGain,
+    /// No longer in the context: a session that is made of this one is without it.
+    Away,
 }
 
 /// Where an entry stands in the conversation.

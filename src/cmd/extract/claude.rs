@@ -22,7 +22,7 @@ use crate::extract::edit;
 use crate::extract::entry::Entries;
 use crate::extract::placeholder::{self, About};
 use crate::extract::plan::{self, Plan};
-use crate::extract::rules::Triggers;
+use crate::extract::rules::{Stays, Triggers};
 use crate::settings::ExtractSettings;
 use crate::store::blocks::Reader;
 use crate::store::extracted::{Extracted, Ledger, Record};
@@ -111,12 +111,14 @@ fn chosen(
     let Reading { entries, rows, stays, .. } = read;
     let entries = entries.finish();
     let ids: BTreeMap<u64, &str> = entries.iter().map(|e| (e.row, e.id.as_str())).collect();
-    let plan = plan::plan(&entries, settings, now, &|entry, key| {
+    let mut plan = plan::plan(&entries, settings, now, &|entry, key| {
         stays.contains(&(entry.row, key.to_owned()))
     });
-    let mut chosen = Chosen { form: settings.placeholder, ..Chosen::default() };
+    fit(&mut plan);
+    let redact = !settings.keep_purge_control_calls;
+    let mut chosen = Chosen { form: settings.placeholder, redact, ..Chosen::default() };
     let place = rounds(session, rows);
-    for item in sent(plan) {
+    for item in plan.items {
         let Some(id) = ids.get(&item.row) else { continue };
         chosen.rounds.extend(place(item.row));
         chosen.items.entry((*id).to_owned()).or_default().push(item);
@@ -129,10 +131,18 @@ fn chosen(
     Ok(chosen)
 }
 
-/// Values that the model is sent: a copy goes with its text, and what is no longer in the
-/// context does not come into the new session.
-fn sent(plan: Plan) -> impl Iterator<Item = plan::Item> {
-    plan.items.into_iter().filter(|item| item.sent && !is_copy(&item.key))
+/// Leaves in a plan what the new session would hold: a copy goes with its text, and what is no
+/// longer in the context does not come into it.
+pub fn fit(plan: &mut Plan) {
+    let mut away = 0;
+    plan.items.retain(|item| {
+        let copy = is_copy(&item.key);
+        away += u64::from(!copy && !item.sent);
+        !copy && item.sent
+    });
+    if away > 0 {
+        *plan.stay.entry(Stays::Away).or_default() += away;
+    }
 }
 
 /// Which round a row of the file is of.

@@ -4,14 +4,17 @@ use std::path::PathBuf;
 
 use indicatif::HumanBytes;
 use serde::Serialize;
+use serde_json::Value;
 
+use super::long::{self, Long};
 use super::read::{self, Read};
 use super::source::{self, Kind, Source};
-use super::view;
+use super::{said, view};
 use crate::clock::Time;
 use crate::cmd::{Exit, inscribe, out, out_json};
 use crate::env::Env;
 use crate::extract::entry::Role;
+use crate::settings::ExtractSettings;
 use crate::surgery::table::minute;
 
 /// A value of an entry that is extracted.
@@ -44,6 +47,15 @@ pub struct Lean {
     pub in_context: bool,
 }
 
+/// An entry of which somebody said whether it may be extracted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Said {
+    /// Its id.
+    pub entry_id: String,
+    /// true, false, or a number of messages.
+    pub extractable: Value,
+}
+
 /// What is extracted of a session (seed 001, `get_context`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Context {
@@ -63,6 +75,10 @@ pub struct Context {
     pub extracted: Vec<Lean>,
     /// Bytes of that.
     pub extracted_bytes: u64,
+    /// What was said of entries, in their rows or in the ledger.
+    pub said: Vec<Said>,
+    /// The last entries in the context that hold long values: those that may go next.
+    pub long: Vec<Long>,
 }
 
 /// What is extracted of a session.
@@ -70,14 +86,15 @@ pub struct Context {
 /// # Errors
 /// A session that can't be found or read.
 pub fn of(env: &Env, session: &str) -> anyhow::Result<Context> {
-    in_source(&source::find(env, &inscribe::root(env)?, session, false)?)
+    let source = source::find(env, &inscribe::root(env)?, session, false)?;
+    in_source(&source, &source::settings(env))
 }
 
 /// The same of a session that was found.
 ///
 /// # Errors
 /// One that can't be read.
-pub fn in_source(source: &Source) -> anyhow::Result<Context> {
+pub fn in_source(source: &Source, settings: &ExtractSettings) -> anyhow::Result<Context> {
     let read = read::session(source)?;
     let messages = read.entries.iter().filter(|e| e.role != Role::None && !e.continues).count();
     let extracted = lean(&read);
@@ -91,7 +108,15 @@ pub fn in_source(source: &Source) -> anyhow::Result<Context> {
         messages: messages as u64,
         extracted_bytes: parts.map(|part| part.bytes).sum(),
         extracted,
+        said: said_of(&read),
+        long: long::last(source, &read, settings)?,
     })
+}
+
+fn said_of(read: &Read) -> Vec<Said> {
+    let says = read.entries.iter().filter(|entry| entry.extractable.is_some());
+    let of = |entry_id: &String, extractable| Said { entry_id: entry_id.clone(), extractable };
+    says.map(|entry| of(&entry.id, said::shown(entry.extractable))).collect()
 }
 
 fn lean(read: &Read) -> Vec<Lean> {
@@ -122,7 +147,7 @@ fn lean(read: &Read) -> Vec<Lean> {
 /// What keeps it from being done.
 pub fn run(env: &Env, session: &str, json: bool) -> anyhow::Result<Exit> {
     let source = source::find(env, &inscribe::root(env)?, session, false)?;
-    let context = in_source(&source)?;
+    let context = in_source(&source, &source::settings(env))?;
     if json {
         out_json(&context)?;
     } else {
@@ -133,6 +158,9 @@ pub fn run(env: &Env, session: &str, json: bool) -> anyhow::Result<Exit> {
 
 fn text(source: &Source, context: &Context) -> String {
     let mut lines = vec![view::headline(source, context.entries, context.messages)];
+    for Said { entry_id, extractable } in &context.said {
+        lines.push(format!("said of {entry_id}: _extractable {extractable}"));
+    }
     if context.extracted.is_empty() {
         lines.push("nothing of it is extracted".to_owned());
         return lines.join("\n");

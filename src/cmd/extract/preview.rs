@@ -45,10 +45,7 @@ impl Preview {
     }
 
     fn add(&mut self, text: &str) {
-        let plain = |c: char| if c.is_whitespace() || c.is_control() { ' ' } else { c };
-        let begin: String = text.trim_start().chars().take(SHOWN).map(plain).collect();
-        let more = text.trim_start().chars().nth(SHOWN).is_some();
-        self.begins.push(if more { format!("{}…", begin.trim_end()) } else { begin });
+        self.begins.push(begin(text));
         let room = SAMPLE.saturating_sub(self.sample.len()).min(OF_ONE);
         let mut end = room.min(text.len());
         while !text.is_char_boundary(end) {
@@ -56,6 +53,14 @@ impl Preview {
         }
         self.sample.push_str(&text[..end]);
     }
+}
+
+/// How a text begins, on one line.
+pub fn begin(text: &str) -> String {
+    let plain = |c: char| if c.is_whitespace() || c.is_control() { ' ' } else { c };
+    let begin: String = text.trim_start().chars().take(SHOWN).map(plain).collect();
+    let more = text.trim_start().chars().nth(SHOWN).is_some();
+    if more { format!("{}…", begin.trim_end()) } else { begin }
 }
 
 /// A value's text: a string's, that of a block, else the JSON as it is.

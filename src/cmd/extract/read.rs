@@ -5,7 +5,7 @@ use std::io;
 
 use anyhow::Context as _;
 
-use super::source::Source;
+use super::source::{Kind, Source};
 use super::tail::Tail;
 use super::{progress, said};
 use crate::clock::Time;
@@ -239,7 +239,9 @@ impl Gain<'_> {
                 continue;
             }
             let (json, keep) = (value.span.of(line), self.triggers.keep(entry, value));
-            if json.len() >= placeholder::long(keep) {
+            // In a new session of Claude Code's nothing is left in the place of what goes whole.
+            let gone = value.whole && self.source.kind == Kind::Claude;
+            if gone || json.len() >= placeholder::long(keep) {
                 continue;
             }
             let tool = value.tool.as_deref().or(entry.tool.as_deref());

@@ -56,6 +56,8 @@ pub struct Done {
     pub bytes: u64,
     /// Bytes by which the session got shorter.
     pub freed: u64,
+    /// Rows in which calls were redacted that had asked for a restore.
+    pub redacted: u64,
 }
 
 /// Shows what would be done.
@@ -145,6 +147,9 @@ pub fn planned(source: &Source, settings: &ExtractSettings, now: Time) -> anyhow
     let read = read::planning(source, Some(settings))?;
     let mut plan =
         plan::plan(&read.entries, settings, now, &|entry, key| read.is_placeholder(entry.row, key));
+    if source.kind == Kind::Claude {
+        claude::fit(&mut plan);
+    }
     let before = plan.items.len();
     plan.items.retain(|item| !read.no_gain.contains(&(item.row, item.key.clone())));
     let gainless = (before - plan.items.len()) as u64;

@@ -31,6 +31,8 @@ struct Status {
     last_retention_run_at: Option<Time>,
     /// Whether a watch is at work on the store.
     watched: bool,
+    /// Whether one may act: `extract.enabled`.
+    enabled: bool,
     /// When it looks next, where the settings say so by a cron expression.
     next_look: Option<Time>,
     /// When retention is due, while something watches.
@@ -88,8 +90,10 @@ pub fn run(env: &Env, json: bool) -> anyhow::Result<Exit> {
         last_run_at: state.last_run_at,
         last_retention_run_at: state.last_retention_run_at,
         watched,
+        enabled: settings.enabled,
         next_look: next_look.filter(|_| cron),
-        next_retention: watch::next_sweep(&settings, state.last_retention_run_at, now, &Local),
+        next_retention: watch::next_sweep(&settings, state.last_retention_run_at, now, &Local)
+            .filter(|_| settings.enabled),
     };
     if json {
         out_json(&status)?;
@@ -176,7 +180,10 @@ fn tell(status: &Status) {
     if let Some(next) = status.next_look {
         out(format_args!("looks next, where one watches: {}", minute(Some(next))));
     }
-    let next = status.next_retention.map_or("never".to_owned(), |at| minute(Some(at)));
+    let next = match status.next_retention {
+        _ if !status.enabled => "never while extract.enabled is false; `extract gc` does it".into(),
+        next => next.map_or("never".to_owned(), |at| minute(Some(at))),
+    };
     out(format_args!(
         "removed what nothing needs last: {}; due, where one watches: {next}",
         ran(status.last_retention_run_at)

@@ -171,6 +171,7 @@ fn stays(why: Stays) -> &'static str {
         Stays::Error => "errors",
         Stays::Placeholder => "extracted already",
         Stays::NoGain => "no longer than their placeholder",
+        Stays::Away => "no longer in the context, which the new session is made of",
     }
 }
 
@@ -254,8 +255,12 @@ pub fn done(source: &Source, done: &Done) -> String {
     if done.values == 0 {
         return format!("nothing to extract in {}; it is as it was", source.session);
     }
+    let redacted = match done.redacted {
+        0 => String::new(),
+        rows => format!("; calls for a restore are redacted in {}", count(rows as usize, "row")),
+    };
     format!(
-        "extracted {} of {} ({}) from {}, which got {} shorter\nback with: brain-guard extract restore {} ENTRY (extract context lists them)",
+        "extracted {} of {} ({}) from {}, which got {} shorter{redacted}\nback with: brain-guard extract restore {} ENTRY (extract context lists them)",
         count(done.values as usize, "value"),
         of_entries(done.entries as usize),
         HumanBytes(done.bytes),
@@ -286,5 +291,6 @@ pub fn done_json(source: &Source, done: &Done, plan: &Plan) -> Value {
         "freed": done.freed,
         "left": left_json(plan),
         "copy": source.file.copied(),
+        "redacted": done.redacted,
     })
 }

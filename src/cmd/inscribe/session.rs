@@ -165,6 +165,18 @@ pub fn hold(folder: &Folder, patience: Duration) -> io::Result<Lock> {
     }
 }
 
+/// Takes a session's lock when no inscription is under way any more; none where its folder can
+/// only be read, for that has no inscriber.
+///
+/// # Errors
+/// An inscription that takes too long.
+pub fn settled(folder: &Folder) -> anyhow::Result<Option<Lock>> {
+    match hold(folder, PATIENCE) {
+        Err(e) if e.kind() == io::ErrorKind::WouldBlock => bail!("{}: {e}", folder.session),
+        held => Ok(held.ok()),
+    }
+}
+
 /// Where a session is kept. A subagent whose kind became known later stays where it is.
 fn folder(root: &Root, source: &Source) -> io::Result<Folder> {
     let folder = root.folder(&source.agent, &source.session);

@@ -10,6 +10,7 @@ use crate::clock::Time;
 use crate::cmd::extract::{context, restore, set};
 use crate::env::Env;
 use crate::extract::entry::Extractable;
+use crate::extract::restore::bare;
 
 /// Entries that `get_context` lists: the last ones.
 const LISTED: usize = 50;
@@ -84,7 +85,7 @@ fn entry(given: Option<String>) -> anyhow::Result<String> {
     let id =
         given.context("entry_id is missing: the ID of [[extracted-ID]]; get_context lists them")?;
     // A placeholder as it stands is as good.
-    let id = id.trim().trim_start_matches("[[extracted-").trim_end_matches("]]");
+    let id = bare(&id);
     if id.is_empty() || id == "all" {
         bail!("entry_id {id:?} is no entry: one at a time, as get_context lists them");
     }
@@ -117,6 +118,8 @@ fn extractable(value: Option<&Value>) -> anyhow::Result<Option<Extractable>> {
 fn told(mut context: context::Context) -> anyhow::Result<String> {
     let older = context.extracted.len().saturating_sub(LISTED);
     context.extracted.drain(..older);
+    let said = context.said.len().saturating_sub(LISTED);
+    context.said.drain(..said);
     let mut value = serde_json::to_value(context)?;
     if older > 0 {
         value["not_listed"] = json!(older);

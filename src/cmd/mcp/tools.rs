@@ -30,7 +30,7 @@ pub struct Tool {
 pub static TOOLS: [Tool; 3] = [
     Tool {
         name: "purge_control",
-        description: "Content extracted from this session ([[extracted-ID]]): get_context lists it, restore prints what an entry held, set_extractable says whether an entry may be extracted. Restore only what you need.",
+        description: "Content extracted from this session ([[extracted-ID]]): get_context lists it and long values that may go next, restore prints what an entry held, set_extractable says whether an entry may be extracted. Restore only what you need.",
         properties: purge::properties,
         required: &["action"],
         reads: false,

@@ -2,7 +2,6 @@
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 
@@ -12,9 +11,6 @@ use crate::cmd::{Exit, err, out};
 use crate::index::Index;
 use crate::store::blocks::{self, Folder, Root};
 use crate::store::fork::Fork;
-
-/// An inscription that is under way is waited for.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 const BUFFER: usize = 256 * 1024;
 
@@ -31,13 +27,7 @@ pub fn run(
 ) -> anyhow::Result<Exit> {
     let folder = named(root, session)?;
     let target = to.map(|to| target(to, &folder)).transpose()?;
-    let held = inscribe::hold(&folder, PATIENCE);
-    if let Err(e) = &held
-        && e.kind() == io::ErrorKind::WouldBlock
-    {
-        bail!("{e}");
-    }
-    // One that can only be read has no inscriber.
+    let _held = inscribe::settled(&folder)?;
     let (blocks, least) = match edition {
         Some(number) => (replaced(&folder, number)?, 0),
         None => (folder.blocks(), indexed(root, &folder)),

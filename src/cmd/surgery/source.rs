@@ -1,9 +1,7 @@
 //! What an operation is about: the store, sessions in it, times, maps.
 
 use std::cell::RefCell;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 
@@ -19,9 +17,6 @@ use crate::surgery::plan::{Map, Plan};
 use crate::surgery::table::minute;
 use crate::surgery::when::When;
 use crate::transcript::round::Session;
-
-/// An inscription that is under way is waited for.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The store and its index.
 #[derive(Debug)]
@@ -61,14 +56,8 @@ impl Store {
     ///
     /// # Errors
     /// An inscription that takes too long; what the index says.
-    pub fn load(&self, folder: &Folder) -> anyhow::Result<Session> {
-        let held = inscribe::hold(folder, PATIENCE);
-        if let Err(e) = &held
-            && e.kind() == io::ErrorKind::WouldBlock
-        {
-            bail!("{}: {e}", folder.session);
-        }
-        // One that can only be read has no inscriber.
+    fn load(&self, folder: &Folder) -> anyhow::Result<Session> {
+        let _held = inscribe::settled(folder)?;
         let session = self.index.outline(folder)?;
         self.loaded.borrow_mut().push((folder.clone(), blocks::identity(folder)));
         Ok(session)

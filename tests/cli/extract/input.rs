@@ -104,7 +104,8 @@ fn a_session_of_claude_code_stays_as_it_is() {
     let path = world.hook.home.join(".claude/projects/-p").join(format!("{id}.jsonl"));
     world.put(&path, &format!("{row}\n"));
     assert_eq!(world.json(&["plan", id])["kind"], "claude");
-    let why = world.refused(&["set-extractable", id, "u1", "false"]);
-    assert!(why.contains("never changed"), "{why}");
+    let told = world.done(&["set-extractable", id, "u1", "false"]);
+    assert!(told.contains("u1 is never extracted") && told.contains("never changed"), "{told}");
+    assert_eq!(world.json(&["context", id])["said"][0]["entry_id"], "u1");
     assert_eq!(fs::read_to_string(&path).expect("session"), format!("{row}\n"));
 }

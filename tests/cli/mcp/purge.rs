@@ -112,11 +112,126 @@ fn an_entry_comes_back_by_a_call_and_its_session_stays_as_it_is() {
         assert!(is_error && texts[0].contains(word), "{texts:?}");
     }
     assert_eq!(fs::read(&file).expect("session"), lean, "only read");
+}
 
+/// Somebody has the file open and wrote it a moment ago, as a client does whose agent asks.
+fn live(path: &Path) -> fs::File {
+    let file = fs::File::options().append(true).open(path).expect("there");
+    file.set_modified(SystemTime::now()).expect("written now");
+    file
+}
+
+/// What of a session would go, by the entries' ids.
+fn goes(hook: &Hook, session: &str) -> Vec<String> {
+    let answer = hook.raw(&["extract", "plan", session, "--json"], b"");
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let plan: Value = serde_json::from_str(&answer.stdout).expect("JSON");
+    let items = plan["items"].as_array().expect("a list").iter();
+    items.map(|item| item["entry_id"].as_str().expect("an id").to_owned()).collect()
+}
+
+#[test]
+fn an_agent_says_of_its_own_live_session_what_is_to_stay() {
+    let hook = Hook::of(SESSION);
+    let file = pi(&hook);
+    let name = file.to_str().expect("utf-8");
+    let mut server = Server::ready(&hook);
+    let mut ask = |action: &str, more: Value| -> Value {
+        let mut arguments = json!({ "action": action, "session": file });
+        arguments
+            .as_object_mut()
+            .expect("object")
+            .extend(more.as_object().expect("object").clone());
+        let (texts, is_error) = server.call("purge_control", &arguments);
+        assert!(!is_error, "{texts:?}");
+        serde_json::from_str(&texts[0]).expect("JSON")
+    };
+    assert_eq!(goes(&hook, name), ["a0000003"]);
+    let open = live(&file);
+    let before = fs::read(&file).expect("session");
+    let context = ask("get_context", json!({}));
+    assert_eq!(context["said"], json!([]), "{context}");
+    assert_eq!(context["long"][0]["entry_id"], "a0000003", "{context}");
+    assert!(context["long"][0]["begins"].as_str().expect("text").starts_with("line 1: "));
+
+    let answer = ask("set_extractable", json!({ "entry_id": "a0000003", "value": false }));
+    assert_eq!((&answer["entry_id"], &answer["extractable"]), (&"a0000003".into(), &false.into()));
+    assert!(answer["in_ledger"].as_str().is_some_and(|why| why.contains(name)), "{answer}");
+    assert_eq!(fs::read(&file).expect("session"), before, "it is not written");
+    let context = ask("get_context", json!({}));
+    assert_eq!(context["said"], json!([{ "entry_id": "a0000003", "extractable": false }]));
+    assert!(goes(&hook, name).is_empty());
+
+    // The latest holds, and once the session rests it is written into the row.
+    ask("set_extractable", json!({ "entry_id": "a0000003", "value": 2 }));
+    assert_eq!(goes(&hook, name), ["a0000003"]);
+    drop(open);
     rest(&file);
-    let (texts, is_error) =
-        ask("set_extractable", json!({ "entry_id": "a0000004", "value": false }));
-    assert!(!is_error, "{texts:?}");
-    assert_eq!(texts[0], r#"{"entry_id":"a0000004","extractable":false}"#);
+    let answer = ask("set_extractable", json!({ "entry_id": "a0000003", "value": false }));
+    assert_eq!(answer, json!({ "entry_id": "a0000003", "extractable": false }));
     assert!(fs::read_to_string(&file).expect("session").contains("\"_extractable\":false"));
+    assert!(goes(&hook, name).is_empty());
+    // Now the row says it itself: who changes it there is heard.
+    let text = fs::read_to_string(&file).expect("session");
+    fs::write(&file, text.replace("\"_extractable\":false", "\"_extractable\":true")).expect("it");
+    rest(&file);
+    assert_eq!(goes(&hook, name), ["a0000003"]);
+}
+
+#[test]
+fn an_agent_of_claude_codes_says_it_too_and_its_session_is_never_written() {
+    let hook = Hook::of(SESSION);
+    let row = |uuid: &str, parent: Value, kind: &str, message: Value| {
+        json!({
+            "parentUuid": parent, "isSidechain": false, "userType": "external", "type": kind,
+            "cwd": hook.project, "sessionId": SESSION, "version": "2.1.329", "uuid": uuid,
+            "message": message, "timestamp": "2026-03-19T10:00:00.000Z",
+        })
+    };
+    let user = |content: Value| json!({ "role": "user", "content": content });
+    let assistant = |id: &str, content: Value| {
+        json!({
+            "id": id, "type": "message", "role": "assistant", "model": "claude-opus-5-5",
+            "content": content, "stop_reason": "end_turn",
+            "usage": { "input_tokens": 100, "output_tokens": 20 },
+        })
+    };
+    let call =
+        json!([{ "type": "tool_use", "id": "t1", "name": "Bash", "input": { "command": "ls" } }]);
+    let result = json!([{ "type": "tool_result", "tool_use_id": "t1", "content": output() }]);
+    let words = |text: &str| json!([{ "type": "text", "text": text }]);
+    let mut text = String::new();
+    let mut parent = Value::Null;
+    for (uuid, kind, message) in [
+        ("c1-user", "user", user("look".into())),
+        ("c2-call", "assistant", assistant("msg_1", call)),
+        ("c3-result", "user", user(result)),
+        ("c4-words", "assistant", assistant("msg_2", words("seen"))),
+        ("c5-user", "user", user("and now?".into())),
+        ("c6-words", "assistant", assistant("msg_3", words("nothing"))),
+        ("c7-user", "user", user("good".into())),
+        ("c8-words", "assistant", assistant("msg_4", words("done"))),
+    ] {
+        text += &format!("{}\n", row(uuid, parent, kind, message));
+        parent = uuid.into();
+    }
+    fs::write(&hook.transcript, &text).expect("transcript");
+    assert_eq!(goes(&hook, SESSION), ["c3-result"]);
+    let _open = live(&hook.transcript);
+    let mut server = Server::ready(&hook);
+    // No session is named: it is the one that the client is in.
+    let asked = json!({ "action": "set_extractable", "entry_id": "c3", "value": false });
+    let answer: Value =
+        serde_json::from_str(&server.done("purge_control", &asked)[0]).expect("JSON");
+    assert_eq!((&answer["entry_id"], &answer["extractable"]), (&"c3-result".into(), &false.into()));
+    assert!(answer["in_ledger"].as_str().is_some_and(|why| why.contains("never changed")));
+    assert!(goes(&hook, SESSION).is_empty());
+    let context = server.done("purge_control", &json!({ "action": "get_context" })).concat();
+    assert!(
+        context.contains(r#""said":[{"entry_id":"c3-result","extractable":false}]"#),
+        "{context}"
+    );
+    let made = hook.raw(&["extract", "run", SESSION, "--json"], b"");
+    assert!(made.stdout.contains(r#""extracted":[]"#), "{made:?}");
+    assert_eq!(fs::read_to_string(&hook.transcript).expect("transcript"), text);
 }

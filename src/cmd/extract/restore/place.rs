@@ -1,14 +1,14 @@
 //! Back into the session's file.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
-
-use memchr::memmem;
 
 use super::{answer, choose, content, log, noted};
 use crate::clock::Time;
+use crate::cmd::err;
 use crate::cmd::extract::read::{self, Live, Read};
+use crate::cmd::extract::redact::Asked;
 use crate::cmd::extract::source::Source;
 use crate::extract::edit;
 use crate::extract::restore::{self, Answer};
@@ -45,12 +45,15 @@ pub fn in_place(
     for live in &chosen {
         content(source, live)?;
     }
-    let redact = !unmarked && !settings.keep_purge_control_calls;
-    let asked = if redact { calls(source, &chosen)? } else { BTreeMap::new() };
-    let redacted: BTreeSet<&str> = asked.values().flatten().map(String::as_str).collect();
+    let asked = if unmarked {
+        Asked::default()
+    } else {
+        let of = chosen.iter().map(|live| live.entry.as_str());
+        let of = of.filter(|_| !settings.keep_purge_control_calls);
+        Asked::of(&read.ledger, settings).and(of)
+    };
     let of_entries = || chosen.chunk_by(|a, b| a.entry == b.entry);
-    let is_redacted = |live: &[Live]| live.first().is_some_and(|l| redacted.contains(&*l.entry));
-    let records: Vec<_> = of_entries().map(|live| noted(live, now, is_redacted(live))).collect();
+    let is_redacted = |live: &[Live]| live.first().is_some_and(|live| asked.redacted(&live.entry));
     let mut by_row: BTreeMap<u64, Vec<&Live>> = BTreeMap::new();
     for live in &chosen {
         by_row.entry(live.row).or_default().push(live);
@@ -58,14 +61,18 @@ pub fn in_place(
     let work = Work { source, read: &read, by_row, asked: &asked, moved: Cell::new(false) };
     let at = (!unmarked).then_some(now);
     let edited =
-        source.file.edit(read.stamp, &mut || source.extracted.add(&records), &mut |row, line| {
-            work.row(row, line, at)
-        });
+        source.file.edit(read.stamp, &mut || Ok(()), &mut |row, line| work.row(row, line, at));
     match edited {
         Err(Refused::Io(_)) if work.moved.get() => {
             return Err(Refused::Changed(source.path.display().to_string()).into());
         }
         other => other?,
+    }
+    // Only what was done is noted. A kill in between leaves the marks in the rows, which say the
+    // same; without them nothing but the count of restores is lost.
+    let records: Vec<_> = of_entries().map(|live| noted(live, now, is_redacted(live))).collect();
+    if let Err(e) = source.extracted.add(&records) {
+        err(format_args!("it is restored; that could not be noted in the store: {e}"));
     }
     let mut placed = Vec::new();
     for live in of_entries() {
@@ -76,28 +83,11 @@ pub fn in_place(
     Ok(placed)
 }
 
-/// The rows that hold calls which asked for these entries, and which entries.
-fn calls(source: &Source, chosen: &[Live]) -> io::Result<BTreeMap<u64, Vec<String>>> {
-    let entries: BTreeSet<&str> = chosen.iter().map(|live| live.entry.as_str()).collect();
-    let mut found: BTreeMap<u64, Vec<String>> = BTreeMap::new();
-    source.file.rows(&mut |row, line| {
-        if memmem::find(line, b"restore").is_some() {
-            for entry in entries.iter().filter(|e| memmem::find(line, e.as_bytes()).is_some()) {
-                if restore::redacted(line, entry).is_some_and(|new| new != line) {
-                    found.entry(row).or_default().push((*entry).to_owned());
-                }
-            }
-        }
-        Ok(())
-    })?;
-    Ok(found)
-}
-
 struct Work<'a> {
     source: &'a Source,
     read: &'a Read,
     by_row: BTreeMap<u64, Vec<&'a Live>>,
-    asked: &'a BTreeMap<u64, Vec<String>>,
+    asked: &'a Asked,
     moved: Cell<bool>,
 }
 
@@ -116,11 +106,8 @@ impl Work<'_> {
         if !values.is_empty() {
             new = Some(restore::row(line, &values, at).map_err(|_| self.is_moved())?);
         }
-        for entry in self.asked.get(&row).into_iter().flatten() {
-            let current = new.as_deref().unwrap_or(line);
-            new = restore::redacted(current, entry).or(new);
-        }
-        Ok(new)
+        let current = new.as_deref().unwrap_or(line);
+        Ok(self.asked.row(row, current).or(new))
     }
 
     fn is_moved(&self) -> io::Error {

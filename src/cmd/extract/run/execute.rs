@@ -6,6 +6,7 @@ use std::io;
 
 use super::{Done, Planned};
 use crate::clock::Time;
+use crate::cmd::extract::redact::Asked;
 use crate::cmd::extract::source::Source;
 use crate::cmd::extract::{progress, read, record};
 use crate::extract::edit;
@@ -37,6 +38,7 @@ pub fn execute(
         settings,
         now,
         items: &plan.items,
+        asked: Asked::of(&planned.read.ledger, settings),
         put: RefCell::new(Vec::with_capacity(plan.items.len())),
         moved: Cell::new(false),
     };
@@ -72,6 +74,7 @@ struct Work<'a> {
     settings: &'a ExtractSettings,
     now: Time,
     items: &'a [Item],
+    asked: Asked,
     put: RefCell<Vec<Put>>,
     moved: Cell<bool>,
 }
@@ -138,10 +141,11 @@ impl Work<'_> {
             places.push((item.span, placeholder));
         }
         if places.is_empty() {
-            return Ok(None);
+            return Ok(self.asked.row(row, line));
         }
         places.sort_by_key(|(span, _)| span.start);
-        Ok(Some(edit::replaced(line, &places)))
+        let lean = edit::replaced(line, &places);
+        Ok(Some(self.asked.row(row, &lean).unwrap_or(lean)))
     }
 
     fn placeholder(&self, item: &Item, json: &[u8]) -> Option<Vec<u8>> {
@@ -172,6 +176,9 @@ impl Work<'_> {
                 record::extracted(&self.source.name(), &first.entry, &values);
             }
         }
+        let (redacted, shorter) = self.asked.done();
+        done.redacted = redacted;
+        done.freed = done.freed.saturating_add_signed(shorter);
         done
     }
 }

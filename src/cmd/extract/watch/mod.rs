@@ -31,6 +31,9 @@ pub use self::schedule::{next_look, next_sweep};
 /// The longest that nothing is asked: settings may change, and the machine may have slept.
 const PATROL: Duration = Duration::from_secs(30);
 
+/// What is said where watching may not act.
+const OFF: &str = "extract.enabled is false in your settings: nothing is extracted and nothing removed until it is true; what would be extracted is told";
+
 /// Watches these files and folders until it is asked to end, or for one look.
 ///
 /// # Errors
@@ -119,11 +122,15 @@ impl Watch<'_> {
         loop {
             let now = clock::now();
             self.renew();
+            if !self.settings.enabled {
+                self.teller.once(OFF);
+            }
             let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
             // A clock that was set back puts nothing off.
             self.last_look = self.last_look.map(|last| last.min(now));
             let looks = self.once || due(next_look(&self.settings, self.last_look, began, &Local));
-            let mut report = if looks { self.look(now) } else { nothing(now) };
+            let mut report =
+                if looks { self.look(now) } else { nothing(now, self.settings.enabled) };
             if self.settings.enabled
                 && !self.ending.asked()
                 && due(next_sweep(&self.settings, self.last_sweep, now, &Local))
@@ -172,7 +179,7 @@ impl Watch<'_> {
             self.ran(|state| state.last_run_at = Some(now));
         }
         self.last_look = Some(now);
-        Report { files: files.len(), seen, left, ..nothing(now) }
+        Report { files: files.len(), seen, left, ..nothing(now, self.settings.enabled) }
     }
 
     fn sweep(&mut self, now: Time) -> Option<Swept> {
@@ -205,8 +212,8 @@ impl Watch<'_> {
 }
 
 /// A report of nothing yet.
-fn nothing(at: Time) -> Report {
-    Report { at, files: 0, seen: Vec::new(), left: Vec::new(), swept: None, next: None }
+fn nothing(at: Time, enabled: bool) -> Report {
+    Report { at, enabled, files: 0, seen: Vec::new(), left: Vec::new(), swept: None, next: None }
 }
 
 /// The session files there are now, and what could not be looked at.

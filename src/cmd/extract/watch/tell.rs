@@ -18,6 +18,8 @@ use crate::surgery::table::minute;
 pub struct Report {
     /// When it was.
     pub at: Time,
+    /// Whether it acts: `extract.enabled`.
+    pub enabled: bool,
     /// Files there are.
     pub files: usize,
     /// Those that were read, or would have been.

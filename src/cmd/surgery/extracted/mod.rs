@@ -13,11 +13,12 @@ use super::source::Store;
 use crate::clock::Time;
 use crate::extract::edit;
 use crate::extract::plan::Item;
+use crate::extract::restore;
 use crate::settings::Placeholder;
 use crate::store::extracted::{Extracted, Record};
 use crate::store::lock::Lock;
 use crate::surgery::ids;
-use crate::surgery::plan::{Operation, Place, Plan};
+use crate::surgery::plan::{Place, Plan};
 use crate::surgery::values::{self, Taken, To};
 use crate::transcript::dialect::Scratch;
 use crate::transcript::rows::Rows;
@@ -34,6 +35,8 @@ pub struct Chosen {
     pub rounds: BTreeSet<u32>,
     /// What their placeholders tell.
     pub form: Placeholder,
+    /// Calls that asked for a restore are redacted.
+    pub redact: bool,
 }
 
 /// Values that the new session has in the store, by the ids of their rows there and their keys.
@@ -62,8 +65,6 @@ pub struct Keeper<'c> {
     /// Holds the store against being swept, until the session has its name.
     held: Option<Lock>,
     sources: Vec<Source>,
-    /// What left nothing behind stays known from session to session.
-    whole: bool,
     at: Time,
     values: Values,
     /// Ids of rows that hold some.
@@ -94,7 +95,6 @@ impl<'c> Keeper<'c> {
             extracted,
             held: None,
             sources,
-            whole: matches!(plan.operation, Operation::Extract { .. }),
             at: now,
             values: Values::new(),
             ids: ids::Keys::default(),
@@ -120,9 +120,8 @@ impl<'c> Keeper<'c> {
         if let (None, Some((extracted, _))) = (&self.held, self.extracted.first()) {
             self.held = Some(extracted.hold()?);
         }
-        if !self.whole {
-            return Ok(());
-        }
+        // What left nothing behind stays known from session to session. Where it stood is not, so
+        // a session that is made of a part of the rounds knows it, too.
         let gone: Vec<Record> = self.sources.iter().flat_map(Source::gone).collect();
         for record in gone {
             self.carry(&record, None);
@@ -142,20 +141,30 @@ impl<'c> Keeper<'c> {
         let mut changed = false;
         for (number, line) in rows.iter().enumerate() {
             let lean = self.row(place, line)?;
-            if lean.is_some() && !changed {
+            let gone = matches!(lean, Some(values::Lean { line: None, .. }));
+            let lean = lean.and_then(|lean| lean.line);
+            let lean = self.redacted(place, lean.as_deref().unwrap_or(line)).or(lean);
+            if (gone || lean.is_some()) && !changed {
                 changed = true;
                 rows.iter().take(number).for_each(|line| left.push(line));
             }
             match lean {
-                Some(values::Lean { line: Some(line), .. }) => left.push(&line),
+                _ if gone => {}
+                Some(lean) => left.push(&lean),
                 None if changed => left.push(line),
-                Some(_) | None => {}
+                None => {}
             }
         }
         if changed {
             *rows = left;
         }
         Ok(())
+    }
+
+    /// The row without what it asked a restore with, where it did.
+    fn redacted(&self, place: Place, line: &[u8]) -> Option<Vec<u8>> {
+        let source = self.sources.get(place.session).filter(|_| self.chosen.redact)?;
+        restore::redacted(line, &|asked| source.asked(asked))
     }
 
     fn row(&mut self, place: Place, line: &[u8]) -> io::Result<Option<values::Lean>> {
@@ -260,9 +269,10 @@ impl<'c> Keeper<'c> {
     /// What the system says.
     pub fn keep(&self) -> io::Result<()> {
         let mut records = self.records(|_| true);
+        records.extend(self.sources.iter().flat_map(Source::said));
         for (extracted, at) in &self.extracted {
             for record in &mut records {
-                if let Record::Extract { file, .. } = record {
+                if let Record::Extract { file, .. } | Record::Set { file, .. } = record {
                     file.clone_from(at);
                 }
             }

@@ -1,10 +1,11 @@
 //! What was extracted of the sessions that a new one is made of, and where its own ledger is.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
+use crate::cmd::extract::redact::Asked;
 use crate::cmd::surgery::source::Store;
 use crate::cmd::surgery::target;
 use crate::extract::edit;
@@ -19,6 +20,8 @@ pub(super) struct Source {
     ids: ids::Source,
     pub dialect: &'static dyn Dialect,
     ledger: Ledger,
+    /// Entries that were asked for.
+    asked: Asked,
     /// Places in the ledger, by the rows that hold the placeholders.
     of: HashMap<String, Vec<usize>>,
 }
@@ -42,7 +45,33 @@ impl Source {
         let ids = ids::Source::new(new, &session.id);
         let dialect = dialect::named(&session.dialect)
             .with_context(|| format!("sessions of {} can't be read", session.dialect))?;
-        Ok(Self { ids, dialect, ledger, of })
+        let asked = Asked::noted(&ledger);
+        Ok(Self { ids, dialect, ledger, asked, of })
+    }
+
+    /// Which entry a call asked for that names it so.
+    pub fn asked(&self, asked: &str) -> Option<String> {
+        self.asked.means(asked).map(str::to_owned)
+    }
+
+    /// What its ledger says of entries in their rows' place, as the new session calls them.
+    pub fn said(&self) -> Vec<Record> {
+        let mut last = BTreeMap::new();
+        for record in &self.ledger.records {
+            if let Record::Set { entry, value, .. } = record
+                && self.ledger.said(entry) == Some(value)
+            {
+                last.insert(entry, record);
+            }
+        }
+        let fresh = |record: &Record| {
+            let mut record = record.clone();
+            if let Record::Set { entry, .. } = &mut record {
+                *entry = self.fresh(entry);
+            }
+            record
+        };
+        last.into_values().map(fresh).collect()
     }
 
     /// Whether nothing was ever extracted of it.

@@ -1,0 +1,155 @@
+//! Calls that asked for a restore, hidden from the context (seed 001, "Result in Session File"):
+//! in the session's file when an edit writes that anyway, and never for their own sake. A call
+//! whose answer was the content itself stands in a session that lives: it is redacted with the
+//! next edit, and the ledger's record of the restore is the note that says so.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::extract::restore;
+use crate::settings::ExtractSettings;
+use crate::store::extracted::{Ledger, Record};
+
+/// Entries that were asked for.
+#[derive(Debug, Default)]
+pub struct Asked {
+    /// Those whose calls go.
+    restored: BTreeSet<String>,
+    /// All of which something was extracted: how an id begins may mean several of them.
+    extracted: BTreeSet<String>,
+    /// By the row that was redacted: the entries, and by how many bytes it got shorter.
+    done: RefCell<BTreeMap<u64, (BTreeSet<String>, i64)>>,
+}
+
+impl Asked {
+    /// Those that a ledger notes; none where the settings keep the calls.
+    pub fn of(ledger: &Ledger, settings: &ExtractSettings) -> Self {
+        if settings.keep_purge_control_calls { Self::default() } else { Self::noted(ledger) }
+    }
+
+    /// Those that a ledger notes, whatever the settings say.
+    pub fn noted(ledger: &Ledger) -> Self {
+        let mut asked = Self::default();
+        for record in &ledger.records {
+            match record {
+                Record::Extract { entry, .. } => asked.extracted.insert(entry.clone()),
+                Record::Restore { entry, .. } => asked.restored.insert(entry.clone()),
+                Record::Set { .. } => false,
+            };
+        }
+        asked
+    }
+
+    /// The same and these.
+    #[must_use]
+    pub fn and<'e>(mut self, entries: impl Iterator<Item = &'e str>) -> Self {
+        self.restored.extend(entries.map(str::to_owned));
+        self
+    }
+
+    /// Whether no call goes.
+    pub fn is_empty(&self) -> bool {
+        self.restored.is_empty()
+    }
+
+    /// The row as it is when its calls are redacted, where it holds some.
+    pub fn row(&self, row: u64, line: &[u8]) -> Option<Vec<u8>> {
+        if self.is_empty() {
+            return None;
+        }
+        let meant = RefCell::new(BTreeSet::new());
+        let left = restore::redacted(line, &|asked| {
+            let entry = self.means(asked)?;
+            meant.borrow_mut().insert(entry.to_owned());
+            Some(entry.to_owned())
+        })?;
+        let shorter = line.len() as i64 - left.len() as i64;
+        self.done.borrow_mut().insert(row, (meant.into_inner(), shorter));
+        Some(left)
+    }
+
+    /// The entry that is meant, by its id or how that begins, where its calls go.
+    pub fn means(&self, asked: &str) -> Option<&str> {
+        if let Some(entry) = self.restored.get(asked) {
+            return Some(entry);
+        }
+        let from = asked.to_owned()..;
+        let mut all = self.extracted.range(from).take_while(|entry| entry.starts_with(asked));
+        match (all.next(), all.next()) {
+            (Some(entry), None) if !asked.is_empty() => {
+                self.restored.get(entry).map(String::as_str)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a call was redacted that asked for this entry.
+    pub fn redacted(&self, entry: &str) -> bool {
+        self.done.borrow().values().any(|(entries, _)| entries.contains(entry))
+    }
+
+    /// Rows that were redacted, and by how many bytes they got shorter.
+    pub fn done(&self) -> (u64, i64) {
+        let done = self.done.borrow();
+        (done.len() as u64, done.values().map(|(_, shorter)| shorter).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Time;
+
+    fn ledger(extracted: &[&str], restored: &[&str]) -> Ledger {
+        let at = Time::MIN_UTC;
+        let extract = |entry: &&str| Record::Extract {
+            entry: (*entry).to_owned(),
+            key: "output".into(),
+            object: String::new(),
+            bytes: 1,
+            placeholder: String::new(),
+            tool: None,
+            trigger: "tool_result".into(),
+            at,
+            file: "/s.jsonl".into(),
+            row: None,
+        };
+        let restore = |entry: &&str| Record::Restore {
+            entry: (*entry).to_owned(),
+            keys: vec!["output".into()],
+            at,
+            redacted: false,
+        };
+        Ledger::of(extracted.iter().map(extract).chain(restored.iter().map(restore)).collect())
+    }
+
+    #[test]
+    fn an_entry_is_meant_by_how_its_id_begins_where_that_is_one() {
+        let settings = ExtractSettings::default();
+        let asked = Asked::of(&ledger(&["a1", "a2", "b1", "c1"], &["a1", "b1"]), &settings);
+        for (word, entry) in [
+            ("a1", Some("a1")),
+            ("b", Some("b1")),
+            ("a", None),
+            ("a2", None),
+            ("c", None),
+            ("", None),
+            ("b12", None),
+        ] {
+            assert_eq!(asked.means(word), entry, "{word}");
+        }
+    }
+
+    #[test]
+    fn what_was_redacted_is_told_by_row_and_only_once() {
+        let line = br#"{"type":"tool_call","name":"restore","arguments":{"entry_id":"b","keys":["output"]}}"#;
+        let ledger = ledger(&["b1"], &["b1"]);
+        let asked = Asked::of(&ledger, &ExtractSettings::default());
+        let left = asked.row(3, line).unwrap();
+        assert!(asked.redacted("b1") && !asked.redacted("b"));
+        assert_eq!(asked.done(), (1, line.len() as i64 - left.len() as i64));
+        assert_eq!(asked.row(3, &left), None);
+        let keep = ExtractSettings { keep_purge_control_calls: true, ..ExtractSettings::default() };
+        assert!(Asked::of(&ledger, &keep).row(3, line).is_none());
+    }
+}
