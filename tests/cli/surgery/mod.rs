@@ -1,6 +1,7 @@
 //! `surgery` and what belongs to it, on sessions in the client's own folder.
 
 mod input;
+mod meanwhile;
 mod operations;
 mod undo;
 mod world;

@@ -41,6 +41,31 @@ fn listed_and_read(version: &str) {
     tui.wait_screen("the turn's end", |s| s.contains("read it"));
 }
 
+/// The skill that says what a placeholder is: listed, and opened by the model.
+#[test]
+fn the_skill_of_extraction_is_listed_and_read() {
+    const EXTRACTION: &str = "brain-guard:extraction";
+    let agent = moves(vec![
+        step(|r| {
+            assert!(r.contains(&format!("{EXTRACTION}: What [[extracted-ID]] stands for")), "listed");
+            Reply::tool("ToolSearch", json!({"query": "select:Skill"}))
+                .tokens(percent(5.0))
+                .and_tool_id("skill", "Skill", json!({"skill": EXTRACTION}))
+        }),
+        step(|r| {
+            let (text, error) = result(r, "skill");
+            assert!(!error, "{text}");
+            assert!(r.said("set_extractable") && r.said("purge_control"));
+            assert!(r.said("Restore what can't be had again"));
+            Reply::text("read it").tokens(percent(5.1))
+        }),
+    ]);
+    let world = World::build().agent(agent).start();
+    let output = world.print(&[], "What is [[extracted-a1]]?").finish();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(world.mock.main().len(), 2);
+}
+
 #[test]
 fn the_skill_is_read_at_narrow() {
     listed_and_read("2.1.329");

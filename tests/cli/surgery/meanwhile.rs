@@ -1,0 +1,81 @@
+//! A session that is written anew while another one is made of it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::world::{ID, World};
+
+/// Whether the process writes a file in this folder that has no name yet.
+fn writes(child: &Child, folder: &Path) -> bool {
+    let open = fs::read_dir(format!("/proc/{}/fd", child.id())).into_iter().flatten().flatten();
+    let mut files = open.filter_map(|fd| fs::read_link(fd.path()).ok());
+    files.any(|file| {
+        let name = file.to_string_lossy();
+        file.starts_with(folder) && (name.ends_with("(deleted)") || name.ends_with(".tmp"))
+    })
+}
+
+/// Stops a process while it writes there; whether that came in time.
+fn stopped(child: &mut Child, folder: &Path) -> bool {
+    let pid = Pid::from_raw(i32::try_from(child.id()).expect("a number")).expect("a process");
+    while child.try_wait().expect("own child").is_none() {
+        if writes(child, folder) {
+            kill_process(pid, Signal::STOP).expect("stopped");
+            // It may have been over already, or its file may have its name.
+            return child.try_wait().expect("own child").is_none() && writes(child, folder);
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    false
+}
+
+fn goes_on(child: &Child) {
+    let pid = Pid::from_raw(i32::try_from(child.id()).expect("a number")).expect("a process");
+    // One that is over can't.
+    let _ = kill_process(pid, Signal::CONT);
+}
+
+#[test]
+fn a_session_that_is_written_anew_meanwhile_is_not_made_into_another() {
+    let world = World::new(1);
+    let short = "the quick brown fox jumps over it ".repeat(100);
+    let long = short.repeat(100);
+    let text = world.session(ID, 40, 0).replace(&short, &long);
+    world.write(ID, &text);
+    let file = world.file(ID);
+    let file = file.to_str().expect("utf-8");
+    world.done(&["inscribe", file]);
+    let folder = world.hook.project.join("made");
+    let to = folder.to_str().expect("utf-8");
+    fs::create_dir(&folder).expect("folder");
+    for attempt in 1.. {
+        assert!(attempt < 20, "it is never seen while it writes");
+        let mut command =
+            world.hook.command(&["surgery", "compress-before", ID, "round:3", "--out", to]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("started");
+        let in_time = stopped(&mut child, &folder);
+        if in_time {
+            // Another session by the same name; its blocks are in the store before this goes on.
+            world.write(ID, &text.replace("about apples", "about pears"));
+            world.done(&["inscribe", file]);
+        }
+        goes_on(&child);
+        let output = child.wait_with_output().expect("it ends");
+        let made: Vec<_> = fs::read_dir(&folder).expect("folder").flatten().collect();
+        if !in_time {
+            made.iter().for_each(|file| fs::remove_file(file.path()).expect("removed"));
+            continue;
+        }
+        let why = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{why}");
+        assert!(why.contains("was written anew while it was read; try again"), "{why}");
+        assert!(made.is_empty(), "{made:?}");
+        return;
+    }
+}
