@@ -66,7 +66,12 @@ pub fn call(env: &Env, now: Time, arguments: Value) -> Said {
             let keys = asked.keys.unwrap_or_default();
             let restored = restore::as_output(env, now, &session, &entry(asked.entry_id)?, &keys)?;
             let mut texts = vec![serde_json::to_string(&restored.answer)?];
-            texts.extend(restored.texts.into_iter().map(|(_, text)| text));
+            // A copy of the output says nothing new, and would take the same room again.
+            for (_, text) in restored.texts {
+                if !texts[1..].contains(&text) {
+                    texts.push(text);
+                }
+            }
             Ok(texts)
         }
         Action::SetExtractable => {

@@ -69,7 +69,9 @@ fn a_session_that_is_written_anew_meanwhile_is_not_made_into_another() {
         let output = child.wait_with_output().expect("it ends");
         let made: Vec<_> = fs::read_dir(&folder).expect("folder").flatten().collect();
         if !in_time {
-            made.iter().for_each(|file| fs::remove_file(file.path()).expect("removed"));
+            for file in made {
+                fs::remove_file(file.path()).expect("removed");
+            }
             continue;
         }
         let why = String::from_utf8_lossy(&output.stderr).into_owned();
