@@ -10,7 +10,8 @@ use super::preview;
 use super::read::Read;
 use super::source::Source;
 use crate::extract::entry::{Entry, Value};
-use crate::settings::{ExtractSettings, Trigger};
+use crate::extract::rules::Triggers;
+use crate::settings::ExtractSettings;
 use crate::transcript::span::Span;
 
 /// Entries that are listed: the list is in the agent's context from then on.
@@ -35,14 +36,11 @@ pub struct Long {
 /// # Errors
 /// A session that can't be read.
 pub fn last(source: &Source, read: &Read, settings: &ExtractSettings) -> anyhow::Result<Vec<Long>> {
-    let triggers = settings.triggers();
+    let triggers = Triggers::new(settings);
     let mut found: BTreeMap<u64, (Span, Long)> = BTreeMap::new();
     for entry in read.entries.iter().rev().filter(|entry| entry.in_context) {
-        let values: Vec<&Value> = entry
-            .values
-            .iter()
-            .filter(|value| goes(read, settings, &triggers, entry, value))
-            .collect();
+        let values: Vec<&Value> =
+            entry.values.iter().filter(|value| goes(read, &triggers, entry, value)).collect();
         let Some(first) = values.first() else { continue };
         let long = Long {
             entry_id: entry.id.clone(),
@@ -72,15 +70,7 @@ pub fn last(source: &Source, read: &Read, settings: &ExtractSettings) -> anyhow:
 }
 
 /// Whether a value is of those that go with their age.
-fn goes(
-    read: &Read,
-    settings: &ExtractSettings,
-    triggers: &[Trigger],
-    entry: &Entry,
-    value: &Value,
-) -> bool {
-    !value.copy
-        && triggers.contains(&value.trigger)
-        && value.chars >= settings.min_value_length
-        && !read.is_placeholder(entry.row, &value.key)
+fn goes(read: &Read, triggers: &Triggers, entry: &Entry, value: &Value) -> bool {
+    let live = read.is_placeholder(entry.row, &value.key);
+    !value.copy && !live && triggers.of(entry, value).is_ok()
 }

@@ -36,16 +36,17 @@ pub fn shown(value: Option<Extractable>) -> Value {
 /// Lays what the ledger says over what the entry's row does. Nothing that [`shown`] would not
 /// write is taken.
 pub fn lay(ledger: &Ledger, entry: &mut Entry) {
-    match ledger.said(&entry.id) {
-        None => {}
-        Some(Value::Null) => entry.extractable = None,
-        Some(Value::Bool(true)) => entry.extractable = Some(Extractable::Always),
-        Some(Value::Bool(false)) => entry.extractable = Some(Extractable::Never),
-        Some(other) => {
-            let messages = other.as_u64().and_then(|n| u32::try_from(n).ok());
-            entry.extractable = messages.map(Extractable::After).or(entry.extractable);
-        }
-    }
+    let Some(value) = ledger.said(&entry.id) else { return };
+    let said = match value {
+        Value::Null => None,
+        Value::Bool(true) => Some(Extractable::Always),
+        Value::Bool(false) => Some(Extractable::Never),
+        other => match other.as_u64().and_then(|n| u32::try_from(n).ok()) {
+            Some(messages) => Some(Extractable::After(messages)),
+            None => return,
+        },
+    };
+    (entry.extractable, entry.unclear) = (said, false);
 }
 
 #[cfg(test)]

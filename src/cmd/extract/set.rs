@@ -133,7 +133,7 @@ fn set_in(
     let id = named(source, &read, entry)?;
     let mut answer = Answer { entry_id: id.clone(), extractable: shown(value), in_ledger: None };
     let of_entry = || read.entries.iter().filter(|known| known.id == id);
-    if of_entry().all(|known| known.extractable == value) {
+    if of_entry().all(|known| known.extractable == value && !known.unclear) {
         return Ok(answer);
     }
     let record = |in_row| {

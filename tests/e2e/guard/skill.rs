@@ -47,7 +47,10 @@ fn the_skill_of_extraction_is_listed_and_read() {
     const EXTRACTION: &str = "brain-guard:extraction";
     let agent = moves(vec![
         step(|r| {
-            assert!(r.contains(&format!("{EXTRACTION}: What [[extracted-ID]] stands for")), "listed");
+            assert!(
+                r.contains(&format!("{EXTRACTION}: What [[extracted-ID]] stands for")),
+                "listed"
+            );
             Reply::tool("ToolSearch", json!({"query": "select:Skill"}))
                 .tokens(percent(5.0))
                 .and_tool_id("skill", "Skill", json!({"skill": EXTRACTION}))
