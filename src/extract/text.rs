@@ -22,28 +22,60 @@ pub fn of(json: &[u8]) -> Cow<'_, str> {
 /// reading what is between. `true` where they are the whole.
 pub fn ends(json: &[u8], head: usize, tail: usize) -> (String, String, bool) {
     let (raw, escaped) = inner(json).map_or((json, false), |raw| (raw, true));
-    let read = |raw: &[u8]| -> Vec<char> {
-        if escaped {
-            decode(raw).chars().collect()
-        } else {
-            String::from_utf8_lossy(raw).chars().collect()
-        }
-    };
-    // What is cut through at a window's inner end lies beyond the characters that are taken.
-    let (front, back) = ((head + 2) * WIDEST, (tail + 2) * WIDEST);
-    if raw.len() <= front + back {
-        let all = read(raw);
-        let first = head.min(all.len());
-        let last = all.len() - tail.min(all.len() - first);
-        return (all[..first].iter().collect(), all[last..].iter().collect(), first == last);
+    if raw.len() <= (head + tail + 4) * WIDEST {
+        let all = read(raw, escaped);
+        let first = at(&all, head);
+        let rest = all[first..].chars().count();
+        let last = first + at(&all[first..], rest - tail.min(rest));
+        return (all[..first].to_owned(), all[last..].to_owned(), first == last);
     }
-    let mut from = raw.len() - back;
-    let slashes = raw[..from].iter().rev().take_while(|b| **b == b'\\').count();
-    // Behind a backslash that escapes: the next one would be taken for another's.
-    from += usize::from(escaped && slashes % 2 == 1);
-    let last = read(&raw[from..]);
-    let first = read(&raw[..front]).into_iter().take(head).collect();
-    (first, last[last.len().saturating_sub(tail)..].iter().collect(), false)
+    (beginning(raw, escaped, head), end(raw, escaped, tail), false)
+}
+
+/// Bytes that are read for so many characters: mostly enough, and enough whatever they are.
+fn windows(characters: usize) -> [usize; 2] {
+    [2 * (characters + WIDEST), (characters + 2) * WIDEST]
+}
+
+/// The first characters of what is longer than the window of so many.
+fn beginning(raw: &[u8], escaped: bool, characters: usize) -> String {
+    let [few, many] = windows(characters);
+    let window = |bytes: usize| read(&raw[..bytes.min(raw.len())], escaped);
+    let mut text = window(few);
+    // What is cut through at the window's end lies beyond the characters that are taken.
+    if text.chars().nth(characters + WIDEST).is_none() {
+        text = window(many);
+    }
+    text[..at(&text, characters)].to_owned()
+}
+
+/// The last characters of what is longer than the window of so many.
+fn end(raw: &[u8], escaped: bool, characters: usize) -> String {
+    let window = |bytes: usize| {
+        let mut from = raw.len().saturating_sub(bytes);
+        let slashes = raw[..from].iter().rev().take_while(|b| **b == b'\\').count();
+        // Behind a backslash that escapes: the next one would be taken for another's.
+        from += usize::from(escaped && slashes % 2 == 1);
+        read(&raw[from..], escaped)
+    };
+    let [few, many] = windows(characters);
+    let mut text = window(few);
+    let mut there = text.chars().count();
+    if there <= characters + WIDEST {
+        text = window(many);
+        there = text.chars().count();
+    }
+    text[at(&text, there.saturating_sub(characters))..].to_owned()
+}
+
+/// Text, from what stands between quotes or, not `escaped`, is no string.
+fn read(raw: &[u8], escaped: bool) -> Cow<'_, str> {
+    if escaped { decode(raw) } else { String::from_utf8_lossy(raw) }
+}
+
+/// Where the character of that number begins; the text's end where it has fewer.
+fn at(text: &str, characters: usize) -> usize {
+    text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)
 }
 
 /// What stands between the quotes of the text.

@@ -225,11 +225,11 @@ impl<'s> Reading<'s> {
             }
             for value in &entry.values {
                 let (json, keep) = (value.span.of(&self.row), self.triggers.keep(entry, value));
-                if value.whole || json.len() >= placeholder::long(keep) {
-                    continue;
-                }
                 let tool = value.tool.as_deref();
                 let about = About { entry: &entry.id, session: SESSION, tool, json, keep };
+                if value.whole || json.len() >= placeholder::long(&about) {
+                    continue;
+                }
                 if placeholder::json(&about, self.settings.placeholder, false).is_none() {
                     self.stays.insert((self.rows, value.key.clone()));
                 }

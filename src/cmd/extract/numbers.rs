@@ -63,8 +63,13 @@ fn weighed(read: &Read, plan: &Plan, of: Characters, tokens: impl Fn(u64) -> u64
 }
 
 /// The same in the session's own tokens.
-pub fn counted(source: &Source, read: &Read, plan: &Plan, preview: &Preview) -> Look {
-    let counter = Counter::default();
+pub fn counted(
+    source: &Source,
+    read: &Read,
+    plan: &Plan,
+    preview: &Preview,
+    counter: &Counter,
+) -> Look {
     let counted = counter.count(&preview.sample);
     let characters = preview.sample.chars().count() as u64;
     if counted == 0 || characters == 0 {
@@ -73,7 +78,7 @@ pub fn counted(source: &Source, read: &Read, plan: &Plan, preview: &Preview) -> 
     let named = if source.kind == Kind::Claude { "claude" } else { "pi" };
     let in_context = |row| read.entry(row).is_some_and(|entry| entry.in_context);
     let worth = dialect::named(named)
-        .map_or(1.0, |dialect| read.tail.calibration(dialect, &counter, &in_context).factor());
+        .map_or(1.0, |dialect| read.tail.calibration(dialect, counter, &in_context).factor());
     let per = counted as f64 / characters as f64 * worth;
     let tokens = |characters: u64| (characters as f64 * per).round() as u64;
     weighed(read, plan, self::characters(read, plan), tokens)

@@ -4,6 +4,7 @@ use std::io;
 
 use super::source::Source;
 use crate::extract::plan::Plan;
+use crate::extract::text;
 use crate::transcript::span;
 
 /// Characters that are shown of a value.
@@ -25,23 +26,28 @@ pub struct Preview {
 }
 
 impl Preview {
-    /// Reads what a plan takes out.
+    /// Reads what a plan takes out: `shown` values at least, and as many as a count needs.
     ///
     /// # Errors
     /// What the system says.
-    pub fn of(source: &Source, plan: &Plan) -> io::Result<Self> {
+    pub fn of(source: &Source, plan: &Plan, shown: usize) -> io::Result<Self> {
         let mut preview = Self::default();
         let mut items = plan.items.iter().peekable();
-        if plan.items.is_empty() {
-            return Ok(preview);
-        }
-        source.file.rows(&mut |row, line| {
+        let mut enough = plan.items.is_empty();
+        let read = source.file.rows(&mut |row, line| {
             while let Some(item) = items.next_if(|item| item.row == row) {
-                preview.add(&text(item.span.of(line)));
+                let characters = if preview.sample.len() < SAMPLE { OF_ONE } else { 4 * SHOWN };
+                preview.add(&text::ends(item.span.of(line), characters, 0).0);
             }
-            Ok(())
-        })?;
-        Ok(preview)
+            let counts = preview.sample.len() >= SAMPLE && preview.begins.len() >= shown;
+            enough |= counts || items.peek().is_none();
+            // The rest of the file says nothing more.
+            if enough { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
+        });
+        match read {
+            Err(_) if enough => Ok(preview),
+            read => read.map(|_| preview),
+        }
     }
 
     fn add(&mut self, text: &str) {

@@ -127,7 +127,8 @@ pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::
         }
         _ => Entries::default(),
     };
-    let (mut live, mut no_gain, mut tail) = (Vec::new(), HashSet::new(), Tail::default());
+    let (mut live, mut no_gain) = (Vec::new(), HashSet::new());
+    let mut tail = Tail::of(length(source));
     let bar = progress::bar(&source.path);
     let stamp = source.file.rows(&mut |row, line| {
         bar.inc(line.len() as u64);
@@ -149,6 +150,14 @@ pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::
     live.extend(finder.whole());
     let last = tail.last().or_else(|| modified(&stamp));
     Ok(Read { entries, live, ledger, stamp, last, no_gain, tail })
+}
+
+/// Bytes of rows that a session has at least; 0 where its file doesn't tell.
+fn length(source: &Source) -> u64 {
+    match source.kind {
+        Kind::Database => 0,
+        Kind::Jsonl | Kind::Claude => source.path.metadata().map_or(0, |meta| meta.len()),
+    }
 }
 
 /// The placeholders in a session, by a ledger.
@@ -240,13 +249,14 @@ impl Gain<'_> {
             }
             let (json, keep) = (value.span.of(line), self.triggers.keep(entry, value));
             // In a new session of Claude Code's nothing is left in the place of what goes whole.
-            let gone = value.whole && self.source.kind == Kind::Claude;
-            if gone || json.len() >= placeholder::long(keep) {
+            if value.whole && self.source.kind == Kind::Claude {
                 continue;
             }
             let tool = value.tool.as_deref().or(entry.tool.as_deref());
             let about = About { entry: &entry.id, session: &self.source.session, tool, json, keep };
-            if placeholder::json(&about, self.form, value.whole).is_none() {
+            if json.len() < placeholder::long(&about)
+                && placeholder::json(&about, self.form, value.whole).is_none()
+            {
                 found.insert((entry.row, value.key.clone()));
             }
         }

@@ -3,6 +3,7 @@
 mod execute;
 
 use std::path::PathBuf;
+use std::thread;
 
 use anyhow::ensure;
 use serde::Serialize;
@@ -19,6 +20,7 @@ use crate::extract::plan::{self, Plan};
 use crate::extract::rules::Stays;
 use crate::extract::when::{self, Look, Verdict};
 use crate::settings::{ExtractSettings, triggers};
+use crate::tokens::Counter;
 
 pub use execute::execute;
 
@@ -76,9 +78,13 @@ fn show(
     now: Time,
     json: bool,
 ) -> anyhow::Result<Exit> {
+    // Where there is no thread, it is read behind the session.
+    let vocabulary = thread::Builder::new().spawn(Counter::loaded).ok();
     let mut planned = planned(source, settings, now)?;
-    let preview = Preview::of(source, &planned.plan)?;
-    planned.look = numbers::counted(source, &planned.read, &planned.plan, &preview);
+    let shown = if json { usize::MAX } else { view::SHOWN };
+    let preview = Preview::of(source, &planned.plan, shown)?;
+    let counter = vocabulary.and_then(|thread| thread.join().ok()).unwrap_or_default();
+    planned.look = numbers::counted(source, &planned.read, &planned.plan, &preview, &counter);
     planned.verdict = when::verdict(&planned.look, settings, now);
     if json {
         out_json(&view::json(source, &planned, &preview))?;

@@ -16,11 +16,22 @@ const KEPT: usize = 512 * 1024;
 pub struct Tail {
     rows: Rows,
     numbers: VecDeque<u64>,
+    /// Bytes of rows that are passed over yet: none of the last ones is among them.
+    ahead: u64,
 }
 
 impl Tail {
+    /// The last of at least so many bytes of rows; the first ones are not copied.
+    pub fn of(bytes: u64) -> Self {
+        Self { ahead: bytes.saturating_sub(2 * KEPT as u64), ..Self::default() }
+    }
+
     /// Takes the next row.
     pub fn push(&mut self, row: u64, line: &[u8]) {
+        if let Some(left) = self.ahead.checked_sub(line.len() as u64) {
+            self.ahead = left;
+            return;
+        }
         if line.len() > KEPT {
             // What came before says nothing of what comes behind so long a row.
             self.rows.clear();
@@ -118,6 +129,21 @@ mod tests {
         }
         tail.push(5_000, &vec![b'x'; KEPT + 1]);
         assert_eq!(tail.rows.iter().count(), 0);
+    }
+
+    #[test]
+    fn rows_far_from_the_end_are_passed_over_and_the_last_ones_stay() {
+        let lines: Vec<String> =
+            (0..6_000_u64).map(|n| format!("{n} {}\n", "x".repeat((n % 700) as usize))).collect();
+        let whole = lines.concat();
+        let mut tail = Tail::of(whole.len() as u64);
+        for (n, line) in (0..).zip(&lines) {
+            tail.push(n, line.as_bytes());
+            assert!(n > 1_000 || tail.numbers.is_empty());
+        }
+        assert!(whole.as_bytes().ends_with(&tail.rows.bytes) && tail.rows.bytes.len() >= KEPT);
+        assert_eq!(tail.numbers.len(), tail.rows.iter().count());
+        assert_eq!(tail.numbers.back(), Some(&5_999));
     }
 
     #[test]

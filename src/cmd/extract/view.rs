@@ -15,7 +15,7 @@ use crate::extract::when::{self, Verdict};
 use crate::policy::coach::grouped;
 
 /// Entries that a table shows; the rest is counted.
-const SHOWN: usize = 200;
+pub const SHOWN: usize = 200;
 
 /// A session on a line.
 pub fn headline(source: &Source, entries: u64, messages: u64) -> String {

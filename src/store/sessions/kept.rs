@@ -1,7 +1,7 @@
 //! What a row must keep when another is put in its place: what other rows refer to, and the
 //! shape that a client reads it by. A row that loses it breaks a session without a word.
 
-use crate::transcript::span;
+use crate::transcript::span::Cursor;
 
 /// What ties a row to others, byte for byte.
 const TIES: [&str; 12] = [
@@ -29,27 +29,30 @@ const OF_MESSAGE: [&str; 5] = ["role", "toolCallId", "toolName", "isError", "id"
 /// What it loses.
 pub fn kept(old: &[u8], new: &[u8]) -> Result<(), String> {
     let (old_row, new_row) = (without_break(old), without_break(new));
-    if old[old_row.len()..] != new[new_row.len()..] || new_row.contains(&b'\n') {
+    if old[old_row.len()..] != new[new_row.len()..] || memchr::memchr(b'\n', new_row).is_some() {
         return Err("its line break".to_owned());
     }
-    same(old_row, new_row, &TIES)?;
-    let (Some(old), new) = (span::find(old_row, "message"), span::find(new_row, "message")) else {
-        return Ok(());
-    };
-    let new = new.filter(|new| new.first() == old.first()).ok_or("its message")?;
-    if !old.starts_with(b"{") {
+    let old = Shape::of(old_row).ok_or("its place: the row there is no JSON")?;
+    let new = Shape::of(new_row).ok_or("its shape: it is no JSON")?;
+    let differs = |n: &usize| old.ties[*n] != new.ties[*n];
+    if let Some(n) = (0..TIES.len()).find(differs) {
+        return Err(format!("its {}", TIES[n]));
+    }
+    if old.message.is_some() && old.message != new.message {
+        return Err("its message".to_owned());
+    }
+    if old.message != Some(b'{') {
         return Ok(());
     }
-    same(old, new, &OF_MESSAGE)?;
-    let Some(old) = span::find(old, "content") else { return Ok(()) };
-    let new = span::find(new, "content").filter(|new| new.first() == old.first());
-    let new = new.ok_or("its message's content")?;
-    let mut items = Vec::new();
-    if span::items(old, &mut items).is_some_and(|_| !items.is_empty()) {
-        span::items(new, &mut items).ok_or("its message's content")?;
-        if items.is_empty() {
-            return Err("its message's last block".to_owned());
-        }
+    let differs = |n: &usize| old.of_message[*n] != new.of_message[*n];
+    if let Some(n) = (0..OF_MESSAGE.len()).find(differs) {
+        return Err(format!("its {}", OF_MESSAGE[n]));
+    }
+    if old.content.is_some() && old.content != new.content {
+        return Err("its message's content".to_owned());
+    }
+    if old.filled && !new.filled {
+        return Err("its message's last block".to_owned());
     }
     Ok(())
 }
@@ -59,14 +62,64 @@ fn without_break(row: &[u8]) -> &[u8] {
     row.strip_suffix(b"\r").unwrap_or(row)
 }
 
-fn same(old: &[u8], new: &[u8], names: &[&str]) -> Result<(), String> {
-    let (mut of_old, mut of_new) = (Vec::new(), Vec::new());
-    span::fields(old, &mut of_old).ok_or("its place: the row there is no JSON")?;
-    span::fields(new, &mut of_new).ok_or("its shape: it is no JSON")?;
-    let differs = |name: &&&str| span::get(old, &of_old, name) != span::get(new, &of_new, name);
-    match names.iter().find(differs) {
-        Some(name) => Err(format!("its {name}")),
-        None => Ok(()),
+/// What must stay of a row, found on one way through it. Of a name that stands twice the first
+/// one counts.
+#[derive(Default)]
+struct Shape<'a> {
+    ties: [Option<&'a [u8]>; TIES.len()],
+    of_message: [Option<&'a [u8]>; OF_MESSAGE.len()],
+    /// How the message begins, and its content.
+    message: Option<u8>,
+    content: Option<u8>,
+    /// The content is a list of something.
+    filled: bool,
+}
+
+impl<'a> Shape<'a> {
+    /// `None` where the row is no object.
+    fn of(row: &'a [u8]) -> Option<Self> {
+        let (mut shape, mut cursor) = (Self::default(), Cursor::new(row));
+        let mut more = cursor.enter(b'{')?;
+        while more {
+            let name = cursor.name()?.of(row);
+            if name == b"message" && shape.message.is_none() {
+                shape.message = cursor.peek();
+                if shape.message == Some(b'{') {
+                    shape.message(&mut cursor, row)?;
+                } else {
+                    cursor.value()?;
+                }
+            } else {
+                let value = cursor.value()?.of(row);
+                keep(&TIES, &mut shape.ties, name, value);
+            }
+            more = cursor.more(b'}')?;
+        }
+        cursor.ended().then_some(shape)
+    }
+
+    fn message(&mut self, cursor: &mut Cursor, row: &'a [u8]) -> Option<()> {
+        let mut more = cursor.enter(b'{')?;
+        while more {
+            let name = cursor.name()?.of(row);
+            let begins = cursor.peek();
+            let value = cursor.value()?.of(row);
+            if name == b"content" && self.content.is_none() {
+                self.content = begins;
+                self.filled = begins == Some(b'[') && Cursor::new(value).enter(b'[')?;
+            } else {
+                keep(&OF_MESSAGE, &mut self.of_message, name, value);
+            }
+            more = cursor.more(b'}')?;
+        }
+        Some(())
+    }
+}
+
+/// Puts a value that is one of `names` in its place, where that is free.
+fn keep<'a>(names: &[&str], values: &mut [Option<&'a [u8]>], name: &[u8], value: &'a [u8]) {
+    if let Some(n) = names.iter().position(|known| known.as_bytes() == name) {
+        values[n].get_or_insert(value);
     }
 }
 

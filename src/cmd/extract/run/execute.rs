@@ -1,5 +1,6 @@
 //! An extraction: content into the store, the ledger, then the session; each is on the disk
-//! before the next is touched.
+//! before the next is touched. One way through the session: what is written of it meanwhile lies
+//! beside it, and takes its place behind all that.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -17,7 +18,7 @@ use crate::store::sessions::Refused;
 use crate::transcript::span::Span;
 
 /// Records that are kept in memory before they go into the ledger.
-const RECORDS: usize = 4_096;
+const RECORDS: usize = 8_192;
 
 /// Extracts what was planned.
 ///
@@ -34,6 +35,7 @@ pub fn execute(
         return Ok(Done::default());
     }
     let work = Work {
+        records: RefCell::default(),
         source,
         settings,
         now,
@@ -46,7 +48,7 @@ pub fn execute(
     let _held = source.extracted.hold()?;
     let bar = progress::bar(&source.path);
     let mut at = 0;
-    let edited = source.file.edit(planned.read.stamp, &mut || work.store(), &mut |row, line| {
+    let edited = source.file.edit(planned.read.stamp, &mut || Ok(()), &mut |row, line| {
         bar.inc(line.len() as u64);
         work.row(row, line, &mut at)
     });
@@ -57,19 +59,23 @@ pub fn execute(
             Err(Refused::Changed(source.path.display().to_string()).into())
         }
         Err(refused) => Err(refused.into()),
-        Ok(()) => Ok(work.tell()),
+        Ok(()) => {
+            // None are left, as every item's row was there.
+            source.extracted.add(&work.records.take())?;
+            Ok(work.tell())
+        }
     }
 }
 
 /// What was put in a value's place.
 struct Put {
-    /// Digest of its JSON; empty where the value stays after all.
-    digest: String,
-    /// Bytes of it.
-    bytes: u64,
+    /// Bytes of it; none where the value stays after all.
+    bytes: Option<u64>,
 }
 
 struct Work<'a> {
+    /// What the ledger is to be told yet.
+    records: RefCell<Vec<Record>>,
     source: &'a Source,
     settings: &'a ExtractSettings,
     now: Time,
@@ -80,65 +86,46 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Keeps everything that is planned, then says so in the ledger.
-    fn store(&self) -> io::Result<()> {
-        let mut put = self.put.borrow_mut();
-        put.clear();
-        let mut records = Vec::new();
-        let mut items = self.items.iter().peekable();
-        let extracted = &self.source.extracted;
-        self.source.file.rows(&mut |row, line| {
-            while let Some(item) = items.next_if(|item| item.row == row) {
-                let json = item.span.of(line);
-                // Only what can be found again by its key may leave the session.
-                let there = edit::locate(line, &item.key) == Some(item.span);
-                let placeholder = self.placeholder(item, json).filter(|_| there);
-                let Some(placeholder) = placeholder else {
-                    put.push(Put { digest: String::new(), bytes: 0 });
-                    continue;
-                };
-                let digest = Record::digest(&placeholder);
-                records.push(Record::Extract {
-                    entry: item.entry.clone(),
-                    key: item.key.clone(),
-                    object: extracted.put(json)?,
-                    bytes: json.len() as u64,
-                    placeholder: digest.clone(),
-                    tool: item.tool.clone(),
-                    trigger: item.trigger.name().to_owned(),
-                    at: self.now,
-                    file: self.source.place(),
-                    row: None,
-                });
-                put.push(Put { digest, bytes: placeholder.len() as u64 });
-                if records.len() >= RECORDS {
-                    extracted.add(&std::mem::take(&mut records))?;
-                }
-            }
-            Ok(())
-        })?;
-        if items.next().is_some() {
-            return Err(self.is_moved());
-        }
-        extracted.add(&records)
-    }
-
-    /// The row with its placeholders, where it gets some; `at` is the next item.
+    /// The row with its placeholders, where it gets some; `at` is the next item. What they
+    /// stand for is in the store then, and with the last item all of it is on the disk and in
+    /// the ledger: the session is replaced behind its last row.
     fn row(&self, row: u64, line: &[u8], at: &mut usize) -> io::Result<Option<Vec<u8>>> {
-        let put = self.put.borrow();
+        let mut put = self.put.borrow_mut();
         let mut places: Vec<(Span, Vec<u8>)> = Vec::new();
+        let mut last: Option<(&[u8], String)> = None;
         while let Some(item) = self.items.get(*at).filter(|item| item.row == row) {
-            let planned = &put[*at];
             *at += 1;
-            if planned.digest.is_empty() {
-                continue;
+            let json = item.span.of(line);
+            // Planning left out what a key doesn't lead to, and by its stamp the file is the same.
+            if !edit::is_value(line, item.span) {
+                return Err(self.is_moved());
             }
-            // Only what went into the store may leave the session.
-            let placeholder = self
-                .placeholder(item, item.span.of(line))
-                .filter(|json| Record::digest(json) == planned.digest)
-                .ok_or_else(|| self.is_moved())?;
+            let Some(placeholder) = self.placeholder(item, json) else {
+                put.push(Put { bytes: None });
+                continue;
+            };
+            // What a tool printed mostly stands in the row twice.
+            let known = last.take().filter(|(same, _)| *same == json).map(|(_, id)| id);
+            let object = known.map_or_else(|| self.source.extracted.put(json), Ok)?;
+            last = Some((json, object.clone()));
+            self.records.borrow_mut().push(Record::Extract {
+                entry: item.entry.clone(),
+                key: item.key.clone(),
+                object,
+                bytes: json.len() as u64,
+                placeholder: Record::digest(&placeholder),
+                tool: item.tool.clone(),
+                trigger: item.trigger.name().to_owned(),
+                at: self.now,
+                file: self.source.place(),
+                row: None,
+            });
+            put.push(Put { bytes: Some(placeholder.len() as u64) });
             places.push((item.span, placeholder));
+        }
+        let done = *at == self.items.len();
+        if done || self.records.borrow().len() >= RECORDS {
+            self.source.extracted.add(&self.records.take())?;
         }
         if places.is_empty() {
             return Ok(self.asked.row(row, line));
@@ -164,11 +151,12 @@ impl Work<'_> {
         let items: Vec<(&Item, &Put)> = self.items.iter().zip(put.iter()).collect();
         for of_entry in items.chunk_by(|(a, _), (b, _)| a.row == b.row) {
             let mut values = Vec::new();
-            for (item, put) in of_entry.iter().filter(|(_, put)| !put.digest.is_empty()) {
+            for (item, put) in of_entry {
+                let Some(left) = put.bytes else { continue };
                 let bytes = (item.span.end - item.span.start) as u64;
                 values.push((item.key.as_str(), bytes));
                 done.bytes += bytes;
-                done.freed += bytes.saturating_sub(put.bytes);
+                done.freed += bytes.saturating_sub(left);
             }
             if let Some((first, _)) = of_entry.first().filter(|_| !values.is_empty()) {
                 done.entries += 1;
