@@ -14,7 +14,8 @@ use crate::transcript::dialect;
 use crate::transcript::line::Lines;
 use crate::transcript::span;
 
-const BUFFER: usize = 1024 * 1024;
+/// Bytes that are read and written at a time: what was read is still near when it is looked at.
+const BUFFER: usize = 256 * 1024;
 
 /// How long nothing may have been written.
 const IDLE: Duration = Duration::from_secs(30);
