@@ -3,11 +3,17 @@
 use super::ledger::Ledger;
 use super::pairs::Pairs;
 use super::rules;
-use crate::transcript::dialect::{Claude, Dialect, Kind, Scratch};
+use crate::transcript::dialect::{Kind, Row, Scratch};
 use crate::transcript::span::{self, Field};
 
-pub(super) fn row(line: &[u8], ledger: &mut Ledger, pairs: &mut Pairs, scratch: &mut Scratch) {
-    let row = Claude.row(line, scratch);
+/// Looks at a row whose head was read last.
+pub(super) fn row(
+    line: &[u8],
+    row: &Row,
+    ledger: &mut Ledger,
+    pairs: &mut Pairs,
+    scratch: &mut Scratch,
+) {
     let fields = std::mem::take(&mut scratch.fields);
     let (mut kind, mut parent, mut session) = (&b""[..], None, None);
     let (mut message, mut shown, mut leaf) = (None, None, None);
@@ -53,7 +59,7 @@ pub(super) fn row(line: &[u8], ledger: &mut Ledger, pairs: &mut Pairs, scratch: 
     ledger.written(row.at);
     ledger.names(session);
     if matches!(kind, b"\"user\"" | b"\"assistant\"") {
-        said(line, kind, &row, message, ledger, pairs, scratch);
+        said(line, kind, row, message, ledger, pairs, scratch);
     }
     if let Some(json) = shown {
         self::shown(json, row.kind, ledger);
@@ -64,7 +70,7 @@ pub(super) fn row(line: &[u8], ledger: &mut Ledger, pairs: &mut Pairs, scratch: 
 fn said(
     line: &[u8],
     kind: &[u8],
-    row: &crate::transcript::dialect::Row,
+    row: &Row,
     message: Option<&[u8]>,
     ledger: &mut Ledger,
     pairs: &mut Pairs,

@@ -5,12 +5,16 @@ use serde::de::IgnoredAny;
 use super::ledger::Ledger;
 use super::rules;
 
-/// The row of a line, where it is one JSON object.
-pub(super) fn line<'a>(bytes: &'a [u8], ledger: &mut Ledger) -> Option<&'a [u8]> {
-    let row = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    if row.len() == bytes.len() {
+/// A line without its line break.
+pub(super) fn row<'a>(bytes: &'a [u8], ledger: &mut Ledger) -> &'a [u8] {
+    bytes.strip_suffix(b"\n").unwrap_or_else(|| {
         ledger.add(&rules::LINE, "it has no line break: it was being written, or is cut off");
-    }
+        bytes
+    })
+}
+
+/// The row, where it is one JSON object.
+pub(super) fn object<'a>(row: &'a [u8], ledger: &mut Ledger) -> Option<&'a [u8]> {
     let text = match std::str::from_utf8(row) {
         Ok(text) => text,
         Err(e) => {

@@ -15,7 +15,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::ids::Key;
-use crate::transcript::dialect::{self, Scratch};
+use crate::transcript::dialect::{self, Dialect as _, Scratch};
 pub(super) use json::valid as is_json;
 use ledger::Ledger;
 use pairs::Pairs;
@@ -116,13 +116,22 @@ impl Validator {
     /// Looks at the next line.
     pub fn line(&mut self, number: u64, bytes: &[u8]) {
         self.ledger.at(number);
-        let Some(row) = json::line(bytes, &mut self.ledger) else { return };
+        let row = json::row(bytes, &mut self.ledger);
+        // Nearly all rows are read and looked at for JSON on one way through them.
+        if self.dialect == Some("claude")
+            && let Some(head) = dialect::Claude.checked(row, &mut self.scratch)
+        {
+            claude::row(row, &head, &mut self.ledger, &mut self.pairs, &mut self.scratch);
+            return;
+        }
+        let Some(row) = json::object(row, &mut self.ledger) else { return };
         let first = self.dialect.is_none();
         let dialect = self.dialect.get_or_insert_with(|| dialect::of_first_line(row).name());
         if *dialect == "pi" {
             pi::row(row, first, &mut self.ledger, &mut self.pairs, &mut self.scratch);
         } else {
-            claude::row(row, &mut self.ledger, &mut self.pairs, &mut self.scratch);
+            let head = dialect::Claude.row(row, &mut self.scratch);
+            claude::row(row, &head, &mut self.ledger, &mut self.pairs, &mut self.scratch);
         }
     }
 

@@ -1,4 +1,7 @@
-//! Walks through JSON value by value, without parsing what is walked over.
+//! Walks through JSON value by value, without parsing what is walked over. A strict walk takes
+//! nothing that is no JSON; the other one sees only what it needs to find its way.
+
+mod strict;
 
 use memchr::{memchr, memchr3};
 
@@ -6,7 +9,7 @@ use super::Span;
 
 /// A place in JSON. Every step is `None` where the JSON is not as it would have to be, or ends.
 #[derive(Debug, Clone)]
-pub struct Cursor<'a> {
+pub struct Cursor<'a, const STRICT: bool = false> {
     bytes: &'a [u8],
     at: usize,
 }
@@ -24,7 +27,9 @@ impl<'a> Cursor<'a> {
     pub fn from(bytes: &'a [u8], at: usize) -> Self {
         Self { bytes, at }
     }
+}
 
+impl<const STRICT: bool> Cursor<'_, STRICT> {
     /// How far it is.
     pub fn at(&self) -> usize {
         self.at
@@ -72,8 +77,10 @@ impl<'a> Cursor<'a> {
         let start = self.at;
         match self.peek()? {
             b'"' => self.string()?,
+            b'{' | b'[' if STRICT => self.whole()?,
             open @ (b'{' | b'[') => self.nested(open)?,
             b',' | b'}' | b']' | b':' => return None,
+            _ if STRICT => self.scalar()?,
             _ => {
                 let ends = |b: &u8| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n');
                 self.at += self.bytes[start..].iter().position(ends)?;
@@ -117,6 +124,9 @@ impl<'a> Cursor<'a> {
     fn string(&mut self) -> Option<()> {
         if self.peek()? != b'"' {
             return None;
+        }
+        if STRICT {
+            return self.text();
         }
         let mut at = self.at + 1;
         let short = self.bytes.len().min(at + SHORT);
