@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Error, Index, rows};
 use crate::clock::Time;
+use crate::store::atomic::Mark;
 
 /// A file that an operation wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -19,7 +20,8 @@ pub struct Export {
     pub path: String,
     /// Its size as it was written.
     pub bytes: u64,
-    /// Its SHA-256 as it was written, in hex.
+    /// Its SHA-256 as it was written, in hex; empty where it has a mark.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub sha256: String,
     /// When it was taken back.
     pub undone: Option<Time>,
@@ -32,6 +34,10 @@ pub struct Export {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Detail {
+    /// What the file was as it was written. Its time of the last change is 0 until it has its
+    /// name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark: Option<Mark>,
     /// The sessions it was made from: agent and id.
     pub sources: Vec<(String, String)>,
     /// The files that were written into the folder beside it.
@@ -47,8 +53,12 @@ pub struct Beside {
     pub path: String,
     /// Its size as it was written.
     pub bytes: u64,
-    /// Its SHA-256 as it was written, in hex.
+    /// Its SHA-256 as it was written, in hex; empty where it has a mark.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sha256: String,
+    /// What it was as it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<Mark>,
 }
 
 impl Index {
@@ -101,6 +111,17 @@ impl Index {
             };
             query.query_map([], export)?.collect()
         })
+    }
+
+    /// Notes what else came to be known of an export.
+    ///
+    /// # Errors
+    /// [`enum@Error`].
+    pub fn detail_export(&self, id: &str, detail: &Detail) -> Result<(), Error> {
+        self.all_made()?.run(|c| {
+            c.execute("UPDATE exports SET detail = ?2 WHERE id = ?1", [id, &rows::json(detail)?])
+        })?;
+        Ok(())
     }
 
     /// Notes that an export was taken back.

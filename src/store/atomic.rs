@@ -93,12 +93,16 @@ pub type Mark = (i64, i64, u64, u64);
 
 /// A file's [`Mark`]; `None` where there is no file.
 pub fn mark(path: &Path) -> Option<Mark> {
+    fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| mark_of(&meta))
+}
+
+/// The [`Mark`] of a file by what the system says of it.
+pub fn mark_of(meta: &fs::Metadata) -> Mark {
     use std::os::unix::fs::MetadataExt;
-    let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     let nanos = |s: i64, ns: i64| s.wrapping_mul(1_000_000_000).wrapping_add(ns);
     let (modified, changed) =
         (nanos(meta.mtime(), meta.mtime_nsec()), nanos(meta.ctime(), meta.ctime_nsec()));
-    Some((modified, changed, meta.len(), meta.ino()))
+    (modified, changed, meta.len(), meta.ino())
 }
 
 /// Creates a folder and its parents, private to the user.

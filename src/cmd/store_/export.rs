@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use sha2::{Digest as _, Sha256};
 
 use super::walk::{self, Held};
 use crate::cmd::inscribe::{self, count};
@@ -42,17 +43,36 @@ pub fn run(
             other => other.map(|()| Exit::Done),
         };
     };
-    let mut fork = Fork::begin(&target).with_context(|| target.display().to_string())?;
-    let held = copy(&blocks, &folder, least, &mut fork)?;
-    let written = fork.finish().with_context(|| target.display().to_string())?;
+    let fork = Fork::begin(&target).with_context(|| target.display().to_string())?;
+    let mut hashed = Hashed { to: fork, hash: Sha256::new() };
+    let held = copy(&blocks, &folder, least, &mut hashed)?;
+    let written = hashed.to.finish().with_context(|| target.display().to_string())?;
     out(format_args!(
-        "{}: {}, {} bytes, sha256 {}",
+        "{}: {}, {} bytes, sha256 {:x}",
         written.path.display(),
         count(held.rows as usize, "row"),
         written.bytes,
-        written.sha256
+        hashed.hash.finalize()
     ));
     Ok(Exit::Done)
+}
+
+/// What is written, and its digest: whoever has the transcript elsewhere can compare.
+struct Hashed {
+    to: Fork,
+    hash: Sha256,
+}
+
+impl Write for Hashed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.to.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
 }
 
 /// The session of this id, or whose id begins so.

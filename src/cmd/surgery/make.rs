@@ -234,25 +234,27 @@ fn publish(
     store: &Store,
     now: Time,
     mut made: Made,
-    draft: Fork,
+    mut draft: Fork,
     keeper: &Keeper,
 ) -> anyhow::Result<Made> {
     let path = made.path.clone().context("a dry run has no file")?;
+    let failed = || format!("could not write {}", path.display());
+    let written = draft.settle().with_context(failed)?;
     made.companions = write::beside(&made.plan, &made.report, &path, &mut made.notes)?;
-    let written = draft.so_far();
     let sessions = made.plan.sessions.iter();
-    let export = Export {
+    let mut export = Export {
         id: made.id.clone(),
         made: now,
         operation: view::operation(&made.plan.operation),
         path: path.display().to_string(),
         bytes: written.bytes,
-        sha256: written.sha256,
+        sha256: String::new(),
         undone: None,
         detail: Detail {
             sources: sessions.map(|s| (s.agent.clone(), s.id.clone())).collect(),
             companions: made.companions.iter().map(write::noted).collect(),
             index: made.plan.indexed().map(|place| (place.session, place.seq)).collect(),
+            mark: Some(written.mark),
         },
     };
     let recorded = store.index.add_export(&export);
@@ -260,13 +262,18 @@ fn publish(
         write::remove_beside(&made.companions, &path);
         return Err(why).context("what is made must be recorded, so nothing was made");
     }
-    let kept = keeper.keep().and_then(|()| draft.finish());
-    if let Err(why) = kept {
-        write::remove_beside(&made.companions, &path);
-        // The error that counts is the one before.
-        let _ = store.index.undo_export(&made.id, now);
-        return Err(why).with_context(|| format!("could not write {}", path.display()));
-    }
+    let written = match keeper.keep().and_then(|()| draft.finish()) {
+        Ok(written) => written,
+        Err(why) => {
+            write::remove_beside(&made.companions, &path);
+            // The error that counts is the one before.
+            let _ = store.index.undo_export(&made.id, now);
+            return Err(why).with_context(failed);
+        }
+    };
+    export.detail.mark = Some(written.mark);
+    // Where that fails, `undo` goes by what is recorded already.
+    let _ = store.index.detail_export(&made.id, &export.detail);
     Ok(made)
 }
 

@@ -17,6 +17,7 @@ use crate::clock::Time;
 use crate::cmd::{Exit, out, out_json};
 use crate::env::{self, Env};
 use crate::index::Export;
+use crate::store::atomic::{self, Mark};
 use crate::store::paths::Places;
 use crate::store::{fork, state};
 use crate::surgery::table::{minute, short};
@@ -45,7 +46,7 @@ pub fn run(env: &Env, now: Time, id: Option<&str>, json: bool) -> anyhow::Result
         bail!("the process {pid} runs the session {name}; end it first");
     }
     let mut removed = Vec::new();
-    for path in files_of(&export).map(|(path, ..)| path) {
+    for path in files_of(&export).map(|file| file.path) {
         match fs::remove_file(path) {
             Ok(()) => removed.push(path),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
@@ -78,15 +79,30 @@ fn seated(env: &Env, store: &Store, export: &Export) -> Option<u32> {
     there.then_some(client.pid)
 }
 
-/// Everything that was written: path, size, digest; the session's file last, for without it
-/// the others would be nobody's.
-fn files_of(export: &Export) -> impl Iterator<Item = (&str, u64, &str)> {
-    let beside = export.detail.companions.iter();
-    beside.map(|file| (file.path.as_str(), file.bytes, file.sha256.as_str())).chain([(
-        export.path.as_str(),
-        export.bytes,
-        export.sha256.as_str(),
-    )])
+/// A file that was written.
+struct Ours<'e> {
+    path: &'e str,
+    bytes: u64,
+    mark: Option<Mark>,
+    /// Of the files that have no mark.
+    sha256: &'e str,
+}
+
+/// Everything that was written; the session's file last, for without it the others would be
+/// nobody's.
+fn files_of(export: &Export) -> impl Iterator<Item = Ours<'_>> {
+    let beside = export.detail.companions.iter().map(|file| Ours {
+        path: &file.path,
+        bytes: file.bytes,
+        mark: file.mark,
+        sha256: &file.sha256,
+    });
+    beside.chain([Ours {
+        path: &export.path,
+        bytes: export.bytes,
+        mark: export.detail.mark,
+        sha256: &export.sha256,
+    }])
 }
 
 /// The newest one that is still there, or the one of this id.
@@ -116,19 +132,10 @@ fn find(mut all: Vec<Export>, id: Option<&str>) -> anyhow::Result<Export> {
 /// That everything is as it was written, and nothing was put beside it.
 fn untouched(export: &Export) -> anyhow::Result<()> {
     let mut changes = Vec::new();
-    for (path, bytes, sha256) in files_of(export) {
-        match digest(Path::new(path)) {
-            Ok((_, now)) if now == sha256 => {}
-            Ok((length, _)) if length > bytes => {
-                let more = view::size(length - bytes);
-                changes.push(format!("{path} has grown by {more}: the session went on"));
-            }
-            Ok(_) => changes.push(format!("{path} is not as it was written")),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            Err(e) => return Err(e).with_context(|| format!("could not read {path}")),
-        }
+    for file in files_of(export) {
+        changes.extend(change(&file)?);
     }
-    let ours: BTreeSet<&Path> = files_of(export).map(|(path, ..)| Path::new(path)).collect();
+    let ours: BTreeSet<&Path> = files_of(export).map(|file| Path::new(file.path)).collect();
     // The client keeps what belongs to a session there, whoever made the session.
     for path in files(&fork::companion_folder(Path::new(&export.path)))? {
         if !ours.contains(path.as_path()) {
@@ -143,6 +150,38 @@ fn untouched(export: &Export) -> anyhow::Result<()> {
         short(&export.id),
         changes.join("\n  ")
     )
+}
+
+/// What became of a file since it was written; `None` where nothing did, or it is gone.
+fn change(file: &Ours) -> anyhow::Result<Option<String>> {
+    let path = Path::new(file.path);
+    let grown = |length: u64| {
+        let more = length.checked_sub(file.bytes).filter(|more| *more > 0)?;
+        Some(format!("{} has grown by {}: the session went on", file.path, view::size(more)))
+    };
+    let touched = || Some(format!("{} is not as it was written", file.path));
+    let Some(written) = file.mark else {
+        return match digest(path) {
+            Ok((_, now)) if now == file.sha256 => Ok(None),
+            Ok((length, _)) => Ok(grown(length).or_else(touched)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e).with_context(|| format!("could not read {}", file.path)),
+        };
+    };
+    let now = match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_file() => atomic::mark_of(&meta),
+        Ok(_) => return Ok(touched()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(e).with_context(|| format!("could not read {}", file.path)),
+    };
+    Ok(if is_untouched(written, now) { None } else { grown(now.2).or_else(touched) })
+}
+
+/// Whether a file that had the mark `written` is as it was. Who gives a file its old time back,
+/// as copies and editors do, can't do so for the time of its last change. That one is 0 where a
+/// kill came between the file's name and its record.
+fn is_untouched(written: Mark, now: Mark) -> bool {
+    written == now || (written.1 == 0 && written == (now.0, 0, now.2, now.3))
 }
 
 /// That what is recorded is a session which surgery wrote, and what belongs to it: the record
@@ -206,5 +245,64 @@ fn empty_folders(folder: &Path) -> anyhow::Result<()> {
             Err(e).with_context(|| format!("could not remove {}", folder.display()))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::FileTimes;
+    use std::os::unix::fs::MetadataExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_somebody_touched_is_told_from_one_that_nobody_did() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.jsonl");
+        let write = |text: &str| fs::write(&path, text).unwrap();
+        let named = path.to_str().unwrap();
+        let ours = |mark| Ours { path: named, bytes: 4, mark, sha256: "" };
+        write("one\n");
+        let mark = atomic::mark(&path);
+        assert_eq!(change(&ours(mark)).unwrap(), None);
+        // A kill came between its name and its record.
+        let early = mark.map(|(modified, _, size, inode)| (modified, 0, size, inode));
+        assert_eq!(change(&ours(early)).unwrap(), None);
+
+        // Of the same length, with its time given back: a clock that stands still is waited for.
+        let before = fs::metadata(&path).unwrap();
+        let times = FileTimes::new().set_modified(before.modified().unwrap());
+        let ctime = |meta: &fs::Metadata| (meta.ctime(), meta.ctime_nsec());
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        while ctime(&fs::metadata(&path).unwrap()) == ctime(&before) {
+            assert!(std::time::Instant::now() < deadline);
+            write("two\n");
+            fs::File::options().write(true).open(&path).unwrap().set_times(times).unwrap();
+        }
+        assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), before.modified().unwrap());
+        let why = change(&ours(mark)).unwrap().expect("touched");
+        assert!(why.contains("is not as it was written"), "{why}");
+        write("one\ntwo\n");
+        assert!(change(&ours(mark)).unwrap().expect("grown").contains("has grown by 4 B"));
+        fs::remove_file(&path).unwrap();
+        assert_eq!(change(&ours(mark)).unwrap(), None, "gone");
+        fs::create_dir(&path).unwrap();
+        assert!(change(&ours(mark)).unwrap().is_some(), "another thing");
+    }
+
+    /// What was recorded before there were marks.
+    #[test]
+    fn a_file_without_a_mark_is_known_by_its_digest() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.jsonl");
+        fs::write(&path, "one\n").unwrap();
+        let sha256 = format!("{:x}", Sha256::digest(b"one\n"));
+        let named = path.to_str().unwrap();
+        let ours = Ours { path: named, bytes: 4, mark: None, sha256: &sha256 };
+        assert_eq!(change(&ours).unwrap(), None);
+        fs::write(&path, "two\n").unwrap();
+        assert!(change(&ours).unwrap().is_some());
+        fs::write(&path, "one\ntwo\n").unwrap();
+        assert!(change(&ours).unwrap().expect("grown").contains("has grown"));
     }
 }

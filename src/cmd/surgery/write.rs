@@ -93,5 +93,10 @@ pub fn remove_beside(copied: &[Written], path: &Path) {
 
 /// A copy as it is recorded.
 pub fn noted(copy: &Written) -> Beside {
-    Beside { path: copy.path.display().to_string(), bytes: copy.bytes, sha256: copy.sha256.clone() }
+    Beside {
+        path: copy.path.display().to_string(),
+        bytes: copy.bytes,
+        sha256: String::new(),
+        mark: Some(copy.mark),
+    }
 }

@@ -253,10 +253,14 @@ fn phases_and_exports_are_kept() {
             sources: vec![("claude".into(), "one".into()), ("claude".into(), "two".into())],
             companions: vec![],
             index: vec![(0, 1), (1, 1)],
+            mark: Some((5, 0, 7, 3)),
         },
     };
     store.index.add_export(&export).unwrap();
     assert!(store.index.add_export(&export).is_err(), "twice");
+    assert_eq!(store.index.exports().unwrap(), [export.clone()]);
+    export.detail.mark = Some((5, 6, 7, 3));
+    store.index.detail_export("new", &export.detail).unwrap();
     assert_eq!(store.index.exports().unwrap(), [export.clone()]);
     store.index.undo_export("new", at("2026-03-21T08:00:00Z")).unwrap();
     export.undone = Some(at("2026-03-21T08:00:00Z"));
