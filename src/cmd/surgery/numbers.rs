@@ -22,6 +22,10 @@ pub const READ: usize = 16 * 1024 * 1024;
 const PLACEHOLDER: u64 = 30;
 /// What stands around an index table.
 const AROUND_A_TABLE: u64 = 150;
+/// A line of a table: two previews of eighty characters, which are tokens at worst, and figures.
+const A_LINE: usize = 250;
+/// A table that has less than one in so many tokens is small.
+const SMALL: u64 = 100;
 
 /// What was counted of some rounds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,23 +46,26 @@ struct Counted {
 /// Blocks that can't be read.
 pub fn of(plan: &Plan, readers: &mut [Reader], now: Time) -> anyhow::Result<Cost> {
     let counter = Counter::default();
-    let counted = sample(plan, &counter, readers)?;
-    let calibration = Calibration::of(counted.measured, counted.against);
     let reduced = plan.fidelity != Fidelity::default();
+    let heard = plan.voices.then(|| export::voices(plan)).unwrap_or_default();
+    // Beside what is kept whole, a small table is no part of the figure: the vocabulary and
+    // what it is calibrated by would take longer than all else of a short export.
+    let tables = plan.indexed().count() * A_LINE + heard.len() / 2;
+    let kept: u64 = plan.whole().map(|place| tokens_of(plan, place)).sum();
+    let small = !reduced && (tables as u64 + AROUND_A_TABLE) * SMALL < kept;
+    let count = |text: &str| if small { text.len() as u64 / 4 } else { counter.count(text) };
+    let counted = if small { Counted::default() } else { sample(plan, &counter, readers)? };
+    let calibration = Calibration::of(counted.measured, counted.against);
     let part =
         if reduced && counted.full > 0 { counted.kept as f64 / counted.full as f64 } else { 1.0 };
     let whole = |place: &Place| (tokens_of(plan, *place) as f64 * part).round() as u64;
-    let heard = if plan.voices {
-        calibration.apply(counter.count(&export::voices(plan)) + AROUND_A_TABLE)
-    } else {
-        0
-    };
+    let heard = if plan.voices { calibration.apply(count(&heard) + AROUND_A_TABLE) } else { 0 };
     let after: u64 = plan
         .pieces
         .iter()
         .map(|piece| match piece {
             Piece::Round(place) => whole(place),
-            Piece::Index(places) => calibration.apply(table(plan, &counter, places)),
+            Piece::Index(places) => calibration.apply(table(plan, &count, places)),
         })
         .sum();
     let sessions = plan.sessions.iter().enumerate();
@@ -90,7 +97,7 @@ fn tokens_of(plan: &Plan, place: Place) -> u64 {
 }
 
 /// Counted tokens of an index table. Its lines are alike: some stand for all.
-fn table(plan: &Plan, counter: &Counter, places: &[Place]) -> u64 {
+fn table(plan: &Plan, count: &dyn Fn(&str) -> u64, places: &[Place]) -> u64 {
     const LINES: usize = 256;
     let step = places.len().div_ceil(LINES).max(1);
     let lines: Vec<String> = places
@@ -101,8 +108,7 @@ fn table(plan: &Plan, counter: &Counter, places: &[Place]) -> u64 {
     if lines.is_empty() {
         return 0;
     }
-    let counted = counter.count(&lines.join("\n"));
-    counted * places.len() as u64 / lines.len() as u64 + AROUND_A_TABLE
+    count(&lines.join("\n")) * places.len() as u64 / lines.len() as u64 + AROUND_A_TABLE
 }
 
 /// Counts rounds, the last first, until there is enough to go by. Nothing is counted where
