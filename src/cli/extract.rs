@@ -80,6 +80,9 @@ pub enum ExtractVerb {
         /// Only these keys, or how they end or begin
         #[arg(long = "key", value_name = "KEY", value_delimiter = ',')]
         keys: Vec<String>,
+        /// Where it can't be told which of several contents a placeholder is of: this one
+        #[arg(long, value_name = "N")]
+        from: Option<usize>,
         /// Put it back into the session's file; else it is printed
         #[arg(long)]
         in_place: bool,

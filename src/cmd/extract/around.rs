@@ -1,20 +1,21 @@
-//! What content the sessions around a ledger may need, beyond the placeholders that the ledger
-//! itself makes out: copies of a session under another id (a branch of pi's, a fork of Claude
-//! Code's, one that was put aside) and placeholders that another program wrote anew. Here a
-//! name in a text is enough: content that is kept for nothing costs its bytes, content that
-//! went is gone.
+//! What content the sessions that can be found need, beyond the placeholders that a ledger itself
+//! makes out in its files: sessions that were moved or copied, forks of the clients', sessions
+//! that were put aside, backups of a database, and placeholders that another program wrote anew.
+//! Here a name in a text is enough: content that is kept for nothing costs its bytes, content
+//! that went is gone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
 
 use super::source;
-use crate::clock::Time;
+use crate::index::openclaw;
 use crate::store::blocks::Root;
-use crate::store::extracted::{Ledger, Record};
+use crate::store::extracted::{Held, Ledger, Named, Sessions};
 
 /// How a placeholder begins.
 const BEGIN: &[u8] = b"[[extracted-";
@@ -28,62 +29,128 @@ const LONGEST: usize = 256;
 /// Bytes that are read at once.
 const PART: usize = 1024 * 1024;
 
-/// Entries that are named in the session files of a folder.
-type Named = BTreeSet<Vec<u8>>;
+/// How `OpenClaw` calls the database of an agent; copies have a longer name.
+const DATABASE: &str = "openclaw-agent.sqlite";
 
-/// What is needed, folder by folder, each read once.
+/// Beside a database, and no database.
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// Where `OpenClaw` puts files that it took over, in their folder.
+const ARCHIVE: &str = "session-sqlite-import-archive";
+
+/// Entries that are named in session files.
+type Ids = BTreeSet<Vec<u8>>;
+
+/// The sessions around a store: those in the clients' folders, and whatever lies in a folder
+/// that a ledger names.
 #[derive(Debug)]
-pub struct Around {
-    /// What was used since stays anyway.
-    older: Time,
-    /// `None` for a folder of which something can't be read.
-    folders: BTreeMap<PathBuf, Option<Named>>,
+pub struct Around<'r> {
+    root: &'r Root,
+    homes: Vec<PathBuf>,
+    /// Folders of the files that ledgers name.
+    folders: BTreeSet<PathBuf>,
+    seen: Option<Seen>,
 }
 
-impl Around {
-    /// Nothing is read yet.
-    pub fn new(older: Time) -> Self {
-        Self { older, folders: BTreeMap::new() }
+impl<'r> Around<'r> {
+    /// Nothing is read yet; `homes` are looked through with all that is below them.
+    pub fn new(root: &'r Root, homes: Vec<PathBuf>) -> Self {
+        Self { root, homes, folders: BTreeSet::new(), seen: None }
     }
 
-    /// The objects of a ledger that the session at `place`, or another one in its folder, needs;
-    /// `None` where that can't be told.
-    pub fn needs(&mut self, root: &Root, place: &Path, ledger: &Ledger) -> Option<Vec<String>> {
-        // A disk that is not there has no sessions, and yet they are not gone.
-        let folder = place.parent().filter(|folder| folder.is_dir())?;
-        let mut needed = source::needs(root, place, ledger)?;
-        let own: BTreeSet<&str> = needed.iter().map(String::as_str).collect();
-        let old: Vec<(&String, &String)> = ledger
-            .records
-            .iter()
-            .filter_map(|record| match record {
-                Record::Extract { entry, object, at, .. } if *at < self.older => {
-                    Some((entry, object))
-                }
-                _ => None,
-            })
-            .filter(|(_, object)| !own.contains(object.as_str()))
-            .collect();
-        if old.is_empty() {
-            return Some(needed);
+    fn look(&self) -> Seen {
+        let mut seen = Seen::default();
+        for home in &self.homes {
+            seen.path(home, true);
         }
-        let named = self.folder(folder)?;
-        let named: Vec<String> = old
-            .into_iter()
-            .filter(|(entry, _)| named.contains(&in_json(entry)))
-            .map(|(_, object)| object.clone())
-            .collect();
-        needed.extend(named);
-        Some(needed)
+        for folder in &self.folders {
+            seen.path(folder, false);
+            seen.path(&folder.join(ARCHIVE), false);
+        }
+        seen
+    }
+}
+
+impl Sessions for Around<'_> {
+    fn held(&mut self, file: &Path, ledger: &Ledger) -> Held {
+        self.folders.extend(file.parent().map(Path::to_path_buf));
+        source::held(self.root, file, ledger)
     }
 
-    /// The entries that are named in a folder.
-    fn folder(&mut self, folder: &Path) -> Option<&Named> {
-        if !self.folders.contains_key(folder) {
-            let named = of_folder(folder).ok();
-            self.folders.insert(folder.to_path_buf(), named);
+    fn named(&mut self, entry: &str, file: &Path) -> Named {
+        if self.seen.is_none() {
+            self.seen = Some(self.look());
         }
-        self.folders.get(folder)?.as_ref()
+        let Some(seen) = &self.seen else { return Named::Unknown(Vec::new()) };
+        if seen.ids.contains(&in_json(entry)) {
+            return Named::Yes;
+        }
+        // Sessions that OpenClaw put into cold storage are of the same installation.
+        let agents = |database: &Path| database.ancestors().nth(3).map(Path::to_path_buf);
+        let cold = seen.cold.iter().filter(|at| agents(at).is_some_and(|of| file.starts_with(of)));
+        let unread: Vec<PathBuf> = seen.unread.iter().chain(cold).cloned().collect();
+        if unread.is_empty() { Named::No } else { Named::Unknown(unread) }
+    }
+}
+
+/// What was found in session files.
+#[derive(Debug, Default)]
+struct Seen {
+    ids: Ids,
+    /// What can't be read.
+    unread: Vec<PathBuf>,
+    /// Databases with sessions that `OpenClaw` has put away.
+    cold: Vec<PathBuf>,
+    /// Files that were read and folders that were listed, the latter with all below them or
+    /// without.
+    known: BTreeSet<(u64, u64, bool)>,
+}
+
+impl Seen {
+    fn path(&mut self, path: &Path, deep: bool) {
+        if let Err(e) = self.within(path, deep)
+            && !matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+        {
+            self.unread.push(path.to_path_buf());
+        }
+    }
+
+    fn within(&mut self, path: &Path, deep: bool) -> io::Result<()> {
+        let meta = fs::metadata(path)?;
+        let key = |deep| (meta.dev(), meta.ino(), deep);
+        if meta.is_file() {
+            return if self.known.insert(key(false)) {
+                self.file(path, meta.len())
+            } else {
+                Ok(())
+            };
+        }
+        if !meta.is_dir() || self.known.contains(&key(true)) || !self.known.insert(key(deep)) {
+            return Ok(());
+        }
+        for entry in fs::read_dir(path)? {
+            let entry = entry?;
+            // What a link leads to tells what it is.
+            if deep || !entry.file_type().is_ok_and(|of| of.is_dir()) {
+                self.path(&entry.path(), deep);
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, length: u64) -> io::Result<()> {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        // `x.jsonl`, and what it is called once it was put aside.
+        if memmem::find(name, b".jsonl").is_some() {
+            return names(File::open(path)?, &mut self.ids);
+        }
+        let beside = BESIDE.iter().any(|end| name.ends_with(end.as_bytes()));
+        if name.starts_with(DATABASE.as_bytes()) && !beside && length > 0 {
+            let ids = &mut self.ids;
+            let cold = openclaw::every(path, &mut |row| names(row, ids))?;
+            self.cold.extend(cold.then(|| path.to_path_buf()));
+        }
+        Ok(())
     }
 }
 
@@ -93,25 +160,8 @@ fn in_json(id: &str) -> Vec<u8> {
     json.as_bytes().get(1..json.len().saturating_sub(1)).unwrap_or_default().to_vec()
 }
 
-fn of_folder(folder: &Path) -> io::Result<Named> {
-    let mut named = Named::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        // `x.jsonl`, and what it is called once it was put aside.
-        let session = path
-            .file_name()
-            .is_some_and(|name| memmem::find(name.as_encoded_bytes(), b".jsonl").is_some());
-        match fs::metadata(&path) {
-            Ok(meta) if session && meta.is_file() => names(File::open(&path)?, &mut named)?,
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-            _ => {}
-        }
-    }
-    Ok(named)
-}
-
 /// The entries that placeholders in a text name.
-fn names(mut text: impl Read, named: &mut Named) -> io::Result<()> {
+fn names(mut text: impl Read, named: &mut Ids) -> io::Result<()> {
     let finder = memmem::Finder::new(BEGIN);
     let mut part = Vec::with_capacity(PART + BEGIN.len() + LONGEST + END.len());
     loop {
@@ -139,7 +189,7 @@ mod tests {
     use super::*;
 
     fn all(text: &[u8]) -> Vec<String> {
-        let mut named = Named::new();
+        let mut named = Ids::new();
         names(text, &mut named).unwrap();
         named.into_iter().map(|id| String::from_utf8_lossy(&id).into_owned()).collect()
     }

@@ -25,7 +25,7 @@ use crate::extract::plan::{self, Plan};
 use crate::extract::rules::{Stays, Triggers};
 use crate::settings::ExtractSettings;
 use crate::store::blocks::Reader;
-use crate::store::extracted::{Extracted, Ledger, Record};
+use crate::store::extracted::{Ledger, Record};
 use crate::surgery::plan::{Operation, in_whole};
 use crate::surgery::values::is_copy;
 use crate::transcript::round::Session;
@@ -101,9 +101,7 @@ fn chosen(
     now: Time,
 ) -> anyhow::Result<Chosen> {
     let folder = store.folder(session);
-    let ledger = Extracted::of(&store.root, &session.agent, &session.id)
-        .ledger()
-        .with_context(|| format!("could not read what was extracted of {}", session.id))?;
+    let ledger = store.extracted(session)?;
     let mut read = Reading::of(&ledger, settings);
     Reader::open(&folder)?
         .original(&mut read)

@@ -17,7 +17,7 @@ use crate::env::Env;
 use crate::index::openclaw;
 use crate::settings::ExtractSettings;
 use crate::store::blocks::Root;
-use crate::store::extracted::{self, Ledger, Record, State, Swept};
+use crate::store::extracted::{self, Record, State, Swept};
 
 /// What a program is told.
 #[derive(Serialize)]
@@ -34,36 +34,34 @@ struct Told<'a> {
 pub fn run(env: &Env, now: Time, dry_run: bool, json: bool) -> anyhow::Result<Exit> {
     let root = inscribe::root(env)?;
     let settings = asked::settings(env)?;
-    let swept = sweep(&root, &settings, now, dry_run)?;
+    let swept = sweep(&root, &settings, inscribe::homes(env), now, dry_run)?;
     if json {
         out_json(&Told { swept: &swept, dry_run })?;
         return Ok(Exit::Done);
     }
-    for path in &swept.unread {
-        err(format_args!(
-            "{} can't be read, or its folder is not there: what it may need stays",
-            path.display()
-        ));
+    for said in said(&swept, dry_run) {
+        err(said);
     }
     out(line(&swept, dry_run));
     Ok(Exit::Done)
 }
 
-/// Removes what nothing needs and whose retention is over, and keeps when that was.
+/// Removes what nothing needs and whose retention is over, and keeps when that was. Sessions are
+/// looked for below `homes`, and in whatever folder a ledger names.
 ///
 /// # Errors
 /// What the system says; content that is being extracted or restored for too long.
 pub fn sweep(
     root: &Root,
     settings: &ExtractSettings,
+    homes: Vec<PathBuf>,
     now: Time,
     dry_run: bool,
 ) -> anyhow::Result<Swept> {
     let kept_for = settings.kept_for().map_err(|why| anyhow!("extract.retention: {why}"))?;
     let older = now.checked_sub_signed(kept_for).unwrap_or(Time::MIN_UTC);
-    let mut around = Around::new(older);
-    let mut live = |place: &Path, ledger: &Ledger| around.needs(root, place, ledger);
-    let mut swept = extracted::sweep(root, older, &mut live, dry_run)?;
+    let mut around = Around::new(root, homes);
+    let mut swept = extracted::sweep(root, now, older, &mut around, dry_run)?;
     for database in databases(root)? {
         let (copies, bytes) = openclaw::remove_older(&database, older, dry_run)?;
         swept.copies = (swept.copies.0 + copies, swept.copies.1 + bytes);
@@ -79,7 +77,7 @@ pub fn sweep(
 /// OpenClaw's databases that something was extracted of: beside them are copies of ours.
 fn databases(root: &Root) -> io::Result<BTreeSet<PathBuf>> {
     let mut found = BTreeSet::new();
-    for extracted in extracted::all(root)? {
+    for extracted in extracted::all(root).found {
         // What can't be read is told by the sweep.
         let ledger = extracted.ledger().unwrap_or_default();
         for record in &ledger.records {
@@ -90,6 +88,19 @@ fn databases(root: &Root) -> io::Result<BTreeSet<PathBuf>> {
         }
     }
     Ok(found)
+}
+
+/// What a sweep could not read, and which sessions it is done with.
+pub fn said(swept: &Swept, dry_run: bool) -> Vec<String> {
+    let unread = swept.unread.iter().map(|path| {
+        let path = path.display();
+        format!("{path} can't be read, or is on a disk that is not there: what it may need stays")
+    });
+    let will = if dry_run { "would be forgotten" } else { "is forgotten" };
+    let forgotten = swept.forgotten.iter().map(|session| {
+        format!("{session} {will}: its files are gone, and all that was extracted of it")
+    });
+    unread.chain(forgotten).collect()
 }
 
 /// What a sweep came to, on a line.
@@ -105,8 +116,15 @@ pub fn line(swept: &Swept, dry_run: bool) -> String {
             if dry_run { "would be removed" } else { "removed" },
         ),
     };
+    let waits = match swept.waiting {
+        (0, _) => String::new(),
+        (waits, bytes) => format!(
+            ", of which nothing needs {waits}, {}, any more: their retention is not over",
+            indicatif::HumanBytes(bytes)
+        ),
+    };
     format!(
-        "{}, {}, {}; {kept} {} kept, {}{copies}",
+        "{}, {}, {}; {kept} {} kept, {}{waits}{copies}",
         count(gone as usize, "object"),
         indicatif::HumanBytes(freed),
         if dry_run { "would be removed" } else { "removed" },

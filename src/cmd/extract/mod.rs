@@ -5,6 +5,7 @@ mod asked;
 mod claude;
 pub mod context;
 mod gc;
+mod known;
 mod long;
 mod numbers;
 mod preview;
@@ -40,8 +41,8 @@ pub fn run(env: &Env, now: Time, what: ExtractVerb) -> anyhow::Result<Exit> {
             run::run(env, now, &args, &run::How { dry_run, offline, out })
         }
         ExtractVerb::Watch { paths, once, json } => watch::run(env, &paths, once, json),
-        ExtractVerb::Restore { session, entry, keys, in_place, unmarked, offline, json } => {
-            let how = restore::How { in_place, unmarked, offline, json };
+        ExtractVerb::Restore { session, entry, keys, from, in_place, unmarked, offline, json } => {
+            let how = restore::How { from, in_place, unmarked, offline, json };
             restore::run(env, now, &session, &entry, &keys, how)
         }
         ExtractVerb::SetExtractable { session, entry, value, offline, json } => {

@@ -2,9 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 
+use super::known::{self, Fits, Strange};
 use super::source::{Kind, Source};
 use super::tail::Tail;
 use super::{progress, said};
@@ -44,6 +46,8 @@ pub struct Live {
     pub trigger: String,
     /// When it was extracted.
     pub at: Time,
+    /// Records of different content that it may be of, newest first; none where one alone fits.
+    pub rivals: Vec<Record>,
 }
 
 impl Live {
@@ -62,7 +66,18 @@ impl Live {
             tool: tool.clone(),
             trigger: trigger.clone(),
             at: *at,
+            rivals: Vec::new(),
         })
+    }
+
+    /// The objects that it may need.
+    pub fn objects(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.object.as_str()).chain(self.rivals.iter().filter_map(Record::object))
+    }
+
+    /// The same as one of its rivals says it, by how many'th that is, from 1.
+    pub fn as_of(&self, rival: usize) -> Option<Self> {
+        Self::of(self.rivals.get(rival.checked_sub(1)?)?, self.row, self.span)
     }
 }
 
@@ -114,8 +129,21 @@ pub fn session(source: &Source) -> anyhow::Result<Read> {
 /// # Errors
 /// As [`session`].
 pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::Result<Read> {
-    let ledger = source.extracted.ledger()?;
-    let finder = Finder::new(&ledger);
+    let (read, strange) = pass(source, source.extracted.ledger()?, settings)?;
+    match strange.known(source, &read.ledger)? {
+        Some(ledger) => Ok(pass(source, ledger, settings)?.0),
+        None => Ok(read),
+    }
+}
+
+/// Reads a session by a ledger.
+fn pass(
+    source: &Source,
+    ledger: Ledger,
+    settings: Option<&ExtractSettings>,
+) -> anyhow::Result<(Read, Strange)> {
+    let finder = Finder::new(&ledger, source.place());
+    let mut strange = Strange::default();
     let gain = settings.map(|settings| Gain {
         source,
         triggers: Triggers::new(settings),
@@ -136,7 +164,9 @@ pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::
         entries.row(row, line);
         for entry in &mut entries.found[before..] {
             said::lay(&ledger, entry);
+            let known = live.len();
             finder.row(entry, line, &mut live);
+            strange.row(entry, line, &live[known..]);
             if let Some(gain) = &gain {
                 gain.none(entry, line, &mut no_gain);
             }
@@ -149,7 +179,7 @@ pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::
     let entries = entries.finish();
     live.extend(finder.whole());
     let last = tail.last().or_else(|| modified(&stamp));
-    Ok(Read { entries, live, ledger, stamp, last, no_gain, tail })
+    Ok((Read { entries, live, ledger, stamp, last, no_gain, tail }, strange))
 }
 
 /// Bytes of rows that a session has at least; 0 where its file doesn't tell.
@@ -165,7 +195,7 @@ fn length(source: &Source) -> u64 {
 /// # Errors
 /// What the system says.
 pub fn live(source: &Source, ledger: &Ledger) -> io::Result<Vec<Live>> {
-    let finder = Finder::new(ledger);
+    let finder = Finder::new(ledger, source.place());
     let mut entries = Entries::default();
     let mut found = Vec::new();
     source.file.rows(&mut |row, line| {
@@ -184,23 +214,25 @@ pub fn live(source: &Source, ledger: &Ledger) -> io::Result<Vec<Live>> {
 /// Finds placeholders in rows.
 struct Finder<'a> {
     ledger: &'a Ledger,
+    /// The session's, as records name it.
+    place: PathBuf,
     /// Entries and keys that were ever extracted, by the ids of their rows.
     rows: HashMap<&'a str, Vec<(&'a str, &'a str)>>,
 }
 
 impl<'a> Finder<'a> {
-    fn new(ledger: &'a Ledger) -> Self {
+    fn new(ledger: &'a Ledger, place: PathBuf) -> Self {
         let mut rows: HashMap<&str, Vec<(&str, &str)>> = HashMap::new();
         for record in &ledger.records {
-            if let Record::Extract { entry, key, row, .. } = record {
+            if let Record::Extract { entry, key, .. } = record {
                 let value = (entry.as_str(), key.as_str());
-                let of_row = rows.entry(row.as_deref().unwrap_or(entry)).or_default();
+                let of_row = rows.entry(record.row()).or_default();
                 if !of_row.contains(&value) {
                     of_row.push(value);
                 }
             }
         }
-        Self { ledger, rows }
+        Self { ledger, place, rows }
     }
 
     fn row(&self, entry: &Entry, line: &[u8], found: &mut Vec<Live>) {
@@ -208,8 +240,13 @@ impl<'a> Finder<'a> {
         let from = found.len();
         for (id, key) in values {
             let Some(span) = edit::locate(line, key) else { continue };
-            let there = self.ledger.placeholder(id, key, span.of(line));
-            found.extend(there.and_then(|record| Live::of(record, entry.row, span)));
+            let fitting = self.ledger.fitting(id, key, span.of(line));
+            found.extend(match known::decide(&self.place, &fitting) {
+                Some(Fits::One(record)) => Live::of(record, entry.row, span),
+                Some(Fits::Several(all)) => Live::of(all[0], entry.row, span)
+                    .map(|live| Live { rivals: all.into_iter().cloned().collect(), ..live }),
+                None => None,
+            });
         }
         found[from..].sort_by_key(|live| live.span.start);
     }

@@ -9,11 +9,10 @@ use std::io;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use super::preview;
 use super::read::{self, Live, Read};
 use super::record;
 use super::source::{self, Source};
-use super::view;
+use super::{known, view};
 use crate::clock::Time;
 use crate::cmd::{Exit, err, inscribe, out, out_json, out_json_streamed};
 use crate::env::Env;
@@ -58,6 +57,8 @@ pub fn as_output(
 /// How it is restored.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct How {
+    /// Of several contents that a placeholder may be of, this one, from 1.
+    pub from: Option<usize>,
     /// Into the session's file.
     pub in_place: bool,
     /// Without a mark.
@@ -81,7 +82,8 @@ pub fn run(
     keys: &[String],
     how: How,
 ) -> anyhow::Result<Exit> {
-    let source = source::find(env, &inscribe::root(env)?, session, how.offline)?;
+    let mut source = source::find(env, &inscribe::root(env)?, session, how.offline)?;
+    source.meant = how.from;
     if how.in_place {
         let settings = source::settings(env);
         let placed = in_place(&source, &settings, now, entry, keys, how.unmarked)?;
@@ -117,6 +119,7 @@ impl Chosen {
         let chosen = Self { read, live, _held: held };
         let records: Vec<_> = chosen.entries().map(|live| noted(live, now, false)).collect();
         possible(source.extracted.add(&records))?;
+        known::adopt(source, &chosen.read);
         for live in chosen.entries() {
             log(source, live, false);
         }

@@ -1,6 +1,7 @@
 //! What a session's name means: a file of pi, `OpenClaw` or Claude Code, or a session in an
 //! `OpenClaw` database.
 
+mod heirs;
 mod kind;
 
 use std::collections::BTreeSet;
@@ -10,7 +11,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
-use super::read;
 use crate::cmd::inscribe;
 use crate::cmd::surgery::source::named;
 use crate::env::Env;
@@ -18,10 +18,11 @@ use crate::hook::facts::read_settings;
 use crate::index::openclaw::Database;
 use crate::settings::ExtractSettings;
 use crate::store::blocks::Root;
-use crate::store::extracted::{self, Extracted, Ledger, Record};
+use crate::store::extracted::{self, Extracted, Record};
 use crate::store::paths::{Places, project_root};
 use crate::store::sessions::{Jsonl, SessionFile};
 
+pub use heirs::held;
 pub use kind::Kind;
 
 /// A session that was found.
@@ -38,6 +39,8 @@ pub struct Source {
     pub file: Box<dyn SessionFile>,
     /// What was extracted of it.
     pub extracted: Extracted,
+    /// Of several contents that a placeholder may be of, the one that is meant, from 1.
+    pub meant: Option<usize>,
 }
 
 impl Source {
@@ -132,7 +135,8 @@ fn known(env: &Env, name: &str) -> Vec<(String, PathBuf)> {
 /// Sessions of which something was extracted, by where they were last.
 fn kept(root: &Root, name: &str) -> io::Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
-    for extracted in extracted::all(root)? {
+    let all = extracted::all(root);
+    for extracted in all.found {
         let id = extracted.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if id.starts_with(name) {
             let ledger = extracted.ledger()?;
@@ -143,7 +147,12 @@ fn kept(root: &Root, name: &str) -> io::Result<Vec<(String, PathBuf)>> {
             found.extend(last.map(|file| (id, file)));
         }
     }
-    Ok(found)
+    match all.unread.into_iter().next() {
+        Some((path, why)) if found.is_empty() => {
+            Err(io::Error::new(why.kind(), format!("{}: {why}", path.display())))
+        }
+        _ => Ok(found),
+    }
 }
 
 /// The session in a file, or at `FILE:ID`.
@@ -172,7 +181,7 @@ pub fn open(root: &Root, place: &Path, offline: bool) -> anyhow::Result<Source> 
     };
     let extracted = Extracted::of(root, &known.agent, &known.session);
     let inscribe::Source { agent, session, path, .. } = known;
-    Ok(Source { kind, agent, session, path, file, extracted })
+    Ok(Source { kind, agent, session, path, file, extracted, meant: None })
 }
 
 /// `FILE:ID` taken apart, where there is that file.
@@ -194,82 +203,6 @@ fn database(root: &Root, file: &Path, id: Option<&str>, offline: bool) -> anyhow
     };
     let session = file.session().to_owned();
     let extracted = Extracted::of(root, &agent, &session);
-    Ok(Source { kind: Kind::Database, agent, session, path, file: Box::new(file), extracted })
-}
-
-/// The objects that the placeholders of the session at `place` need, as [`sweep`] asks: none
-/// where it can't be read, an empty list where it is gone. A file that was put aside under a
-/// longer name, or taken over into its database, is looked at there.
-///
-/// [`sweep`]: crate::store::extracted::sweep
-pub fn needs(root: &Root, place: &Path, ledger: &Ledger) -> Option<Vec<String>> {
-    let mut all = Vec::new();
-    for place in heirs(place)? {
-        let source = open(root, &place, false).ok()?;
-        let live = read::live(&source, ledger).ok()?;
-        all.extend(live.into_iter().map(|live| live.object));
-    }
-    Some(all)
-}
-
-/// Where the session that was at `place` is now; `None` where that can't be told.
-fn heirs(place: &Path) -> Option<Vec<PathBuf>> {
-    let there = |path: &Path| match fs::symlink_metadata(path) {
-        Ok(_) => Some(true),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Some(false),
-        Err(e) if e.kind() == io::ErrorKind::NotADirectory => Some(false),
-        Err(_) => None,
-    };
-    if there(place)? {
-        let mut all = vec![place.to_path_buf()];
-        all.extend(aside(place)?);
-        return Some(all);
-    }
-    let in_database = |file: PathBuf, id: &str| -> Option<Vec<PathBuf>> {
-        if !there(&file)? {
-            return Some(Vec::new());
-        }
-        let place = PathBuf::from(format!("{}:{id}", file.display()));
-        match Database::find(&file, Some(id), false) {
-            Ok(found) if found.session() == id => Some(vec![place]),
-            Ok(_) => Some(Vec::new()),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Some(Vec::new()),
-            Err(_) => None,
-        }
-    };
-    if let Some((file, id)) = place.to_str().and_then(|text| text.rsplit_once(':')) {
-        return in_database(file.into(), id);
-    }
-    let mut all = aside(place)?;
-    let id = place.file_stem().unwrap_or_default().to_string_lossy();
-    if let Some(agent) = place.ancestors().nth(2) {
-        all.extend(in_database(agent.join("agent/openclaw-agent.sqlite"), &id)?);
-    }
-    Some(all)
-}
-
-/// Files that hold the same session under a name that goes on: `<file>.reset.<time>`,
-/// `<file>.deleted.<time>`, `<file>.imported-<time>`; `None` where that can't be told.
-fn aside(place: &Path) -> Option<Vec<PathBuf>> {
-    let name = place.file_name()?.to_str()?;
-    let Some(folder) = place.parent().filter(|folder| folder.is_dir()) else {
-        return Some(Vec::new());
-    };
-    let mut found = Vec::new();
-    for folder in [folder.to_path_buf(), folder.join("session-sqlite-import-archive")] {
-        let entries = match fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-            Err(_) => return None,
-        };
-        for entry in entries {
-            let path = entry.ok()?.path();
-            let goes_on = path.file_name().and_then(|n| n.to_str()?.strip_prefix(name));
-            let kinds = [".reset.", ".deleted.", ".imported-"];
-            if goes_on.is_some_and(|rest| kinds.iter().any(|kind| rest.starts_with(kind))) {
-                found.push(path);
-            }
-        }
-    }
-    Some(found)
+    let file = Box::new(file);
+    Ok(Source { kind: Kind::Database, agent, session, path, file, extracted, meant: None })
 }

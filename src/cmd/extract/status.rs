@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{read, source, watch};
 use crate::clock::{self, Time};
 use crate::cmd::inscribe::{self, count};
-use crate::cmd::{Exit, out, out_json};
+use crate::cmd::{Exit, err, out, out_json};
 use crate::env::Env;
 use crate::store::blocks::Root;
 use crate::store::extracted::{self, Extracted, Record, State};
@@ -74,15 +74,18 @@ pub fn run(env: &Env, json: bool) -> anyhow::Result<Exit> {
     let settings = source::settings(env);
     let state = State::read(&root);
     let mut sessions = Vec::new();
-    for extracted in extracted::all(&root)? {
+    let all = extracted::all(&root);
+    for (path, why) in &all.unread {
+        err(format_args!("{} can't be read: {why}", path.display()));
+    }
+    for extracted in all.found {
         sessions.push(session(&root, &extracted));
     }
     let last_look = state.last_run_at.unwrap_or(now);
     let watched = watch::at_work(&root);
     let cron = settings.auto_cron.is_some();
     let next_look = watch::next_look(&settings, Some(last_look.min(now)), now, &Local);
-    // Nothing goes where nothing can be read.
-    let objects = extracted::sweep(&root, now, &mut |_, _| None, true)?.kept;
+    let objects = extracted::held(&root, now)?;
     let status = Status {
         store: root.path().join("extracted"),
         objects,

@@ -1,6 +1,8 @@
 //! What holds for every session: extracted and restored it is as it was, a second run finds
 //! nothing, and nothing is lost to whoever writes it meanwhile.
 
+mod kept;
+
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,6 +18,7 @@ use crate::extract::edit;
 use crate::extract::generate::{self, Made};
 use crate::settings::{ExtractSettings, Placeholder};
 use crate::store::blocks::Root;
+use crate::store::extracted::Held;
 use crate::store::sessions::Refused;
 use crate::transcript::fixtures::RECORDED;
 
@@ -59,9 +62,9 @@ impl World {
         planned(&self.source(), settings, now).unwrap()
     }
 
-    fn needs(&self, place: &Path) -> Option<Vec<String>> {
+    fn needs(&self, place: &Path) -> Held {
         let ledger = self.source_ledger();
-        source::needs(&self.root(), place, &ledger)
+        source::held(&self.root(), place, &ledger)
     }
 
     fn source_ledger(&self) -> crate::store::extracted::Ledger {
@@ -176,14 +179,14 @@ fn a_session_that_was_put_aside_keeps_what_it_needs() {
     let now = clock::now();
     let done = execute(&world.source(), &eager(), now, &world.planned(&eager(), now)).unwrap();
     let path = world.path();
-    let needed = world.needs(&path).unwrap();
-    assert_eq!(needed.len() as u64, done.values);
+    let needed = world.needs(&path);
+    assert!(matches!(&needed, Held::Needs(all) if all.len() as u64 == done.values));
     let aside = path.with_extension("jsonl.reset.2026-02-20T10-00-00.000Z");
     fs::rename(&path, &aside).unwrap();
-    assert_eq!(world.needs(&path).unwrap(), needed);
+    assert_eq!(world.needs(&path), needed);
     // One that can't be read may need anything.
     fs::write(&aside, "no session").unwrap();
-    assert_eq!(world.needs(&path), None);
+    assert_eq!(world.needs(&path), Held::Unknown);
     fs::remove_file(&aside).unwrap();
-    assert_eq!(world.needs(&path), Some(Vec::new()));
+    assert_eq!(world.needs(&path), Held::Gone);
 }

@@ -11,6 +11,7 @@ use crate::env::{self, Env};
 use crate::index::Index;
 use crate::store::atomic;
 use crate::store::blocks::{self, Folder, Reader, Root};
+use crate::store::extracted::{Extracted, Ledger, Record};
 use crate::store::paths::{config_folder, same_file};
 use crate::surgery;
 use crate::surgery::plan::{Map, Plan};
@@ -50,6 +51,34 @@ impl Store {
             bail!("{} holds no round: nothing was said in it yet", session.id);
         }
         Ok(session)
+    }
+
+    /// What was extracted of a session, and before it was forked of those that it comes from: a
+    /// client copies rows with their ids.
+    ///
+    /// # Errors
+    /// A ledger that can't be read.
+    pub fn extracted(&self, session: &Session) -> anyhow::Result<Ledger> {
+        let mut ids = vec![session.id.clone()];
+        let mut parent = session.parent.clone();
+        while let Some(id) = parent.filter(|id| !ids.contains(id)) {
+            parent = self
+                .index
+                .outline(&self.root.folder(&session.agent, &id))
+                .ok()
+                .and_then(|of| of.parent);
+            ids.push(id);
+        }
+        let mut records = Vec::new();
+        for id in ids.iter().rev() {
+            let ledger = Extracted::of(&self.root, &session.agent, id)
+                .ledger()
+                .with_context(|| format!("could not read what was extracted of {id}"))?;
+            // What left nothing behind is no row's.
+            let stands = |r: &Record| matches!(r, Record::Extract { placeholder, .. } if !placeholder.is_empty());
+            records.extend(ledger.records.into_iter().filter(|r| *id == session.id || stands(r)));
+        }
+        Ok(Ledger::of(records))
     }
 
     /// What is known of a session and where its blocks are, of one moment.

@@ -3,6 +3,7 @@
 
 mod alone;
 mod copies;
+mod every;
 mod read;
 mod write;
 
@@ -13,6 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use rusqlite::Connection;
+
+pub use every::every;
 
 use crate::store::atomic;
 use crate::store::sessions::{Change, Refused, SessionFile, Stamp};

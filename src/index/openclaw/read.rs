@@ -40,6 +40,16 @@ pub(super) fn open(path: &Path) -> io::Result<Connection> {
     }
 }
 
+/// Opens a copy that nothing writes, and leaves nothing beside it.
+pub(super) fn open_copy(path: &Path) -> io::Result<Connection> {
+    fs::metadata(path).map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let connection = connect(path, Path::new(&as_it_is(path)), flags)?;
+    check(path, known(&connection)).map(|()| connection)
+}
+
 fn connect(path: &Path, name: &Path, flags: OpenFlags) -> io::Result<Connection> {
     Connection::open_with_flags(name, flags)
         .and_then(|c| c.busy_timeout(PATIENCE).map(|()| c))
@@ -155,12 +165,15 @@ pub(super) fn stamp(of: &Database, connection: &Connection) -> io::Result<Stamp>
 
 /// The query of a session's rows, in their order; with `one`, of a single row.
 pub(super) fn query(connection: &Connection, one: bool) -> rusqlite::Result<String> {
+    let which = if one { "AND seq = ?2" } else { "ORDER BY seq" };
+    Ok(format!("{} WHERE session_id = ?1 {which}", query_all(connection)?))
+}
+
+/// The query of all rows there are, of the same columns.
+pub(super) fn query_all(connection: &Connection) -> rusqlite::Result<String> {
     let compressed = has(connection, "transcript_events", "event_zstd")?;
     let columns = if compressed { "event_zstd, event_utf8_bytes" } else { "NULL, NULL" };
-    let which = if one { "AND seq = ?2" } else { "ORDER BY seq" };
-    Ok(format!(
-        "SELECT event_json, {columns}, seq FROM transcript_events WHERE session_id = ?1 {which}"
-    ))
+    Ok(format!("SELECT event_json, {columns}, seq FROM transcript_events"))
 }
 
 /// Hands on the rows of a session.

@@ -1,20 +1,13 @@
 //! The ledger of a session: what was extracted and restored, a line of JSON each, append-only.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{digest, named, settle};
+use super::digest;
 use crate::clock::Time;
-use crate::store::atomic::NO_WAIT;
-
-/// Its file in the session's folder.
-pub const NAME: &str = "ledger.jsonl";
 
 /// A line of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +82,29 @@ impl Record {
         }
     }
 
+    /// The row that holds its placeholder.
+    pub fn row(&self) -> &str {
+        match self {
+            Self::Extract { row: Some(row), .. } => row,
+            other => other.entry(),
+        }
+    }
+
+    /// SHA-256 of the content that was extracted: two objects may hold the same.
+    pub fn content(&self) -> Option<&str> {
+        self.object()?.split('-').next()
+    }
+
+    /// Its object.
+    pub fn object(&self) -> Option<&str> {
+        if let Self::Extract { object, .. } = self { Some(object) } else { None }
+    }
+
+    /// The session file that it was extracted from, or seen in.
+    pub fn file(&self) -> Option<&Path> {
+        if let Self::Extract { file, .. } = self { Some(file) } else { None }
+    }
+
     /// When it was.
     pub fn at(&self) -> Time {
         match self {
@@ -119,16 +135,25 @@ impl Ledger {
         Self { records, by_entry }
     }
 
-    /// The extraction that put this JSON at (entry, key), where one did: then it is a placeholder.
+    /// The last extraction that put this JSON at (entry, key), where one did: then it is a
+    /// placeholder.
     pub fn placeholder(&self, entry: &str, key: &str, json: &[u8]) -> Option<&Record> {
+        self.fitting(entry, key, json).first().copied()
+    }
+
+    /// All of them, newest first. They may be of different content: of a session's older edition,
+    /// or of another file that has its ledger here.
+    pub fn fitting(&self, entry: &str, key: &str, json: &[u8]) -> Vec<&Record> {
         let of_key =
             |record: &&Record| matches!(record, Record::Extract { key: of, .. } if of == key);
-        let mut there = self.newest_first(entry).filter(of_key).peekable();
-        there.peek()?;
-        let put = digest(json);
-        there.find(
-            |record| matches!(record, Record::Extract { placeholder, .. } if *placeholder == put),
-        )
+        let mut there: Vec<&Record> = self.newest_first(entry).filter(of_key).collect();
+        if !there.is_empty() {
+            let put = digest(json);
+            there.retain(|record| {
+                matches!(record, Record::Extract { placeholder, .. } if *placeholder == put)
+            });
+        }
+        there
     }
 
     /// The last extraction of each value of an entry, in the order of the keys. Whether its
@@ -172,91 +197,5 @@ impl Ledger {
 
 /// The objects that records name.
 pub fn objects(records: &[Record]) -> impl Iterator<Item = &str> {
-    records.iter().filter_map(|record| match record {
-        Record::Extract { object, .. } => Some(object.as_str()),
-        Record::Restore { .. } | Record::Set { .. } => None,
-    })
-}
-
-/// [`super::Extracted::ledger`].
-pub fn read(folder: &Path) -> io::Result<Ledger> {
-    let path = folder.join(NAME);
-    let file = match OpenOptions::new().read(true).custom_flags(NO_WAIT).open(&path) {
-        Ok(file) => file,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Ledger::default()),
-        Err(e) => return Err(named(&path, &e)),
-    };
-    let mut reader = BufReader::new(file);
-    let (mut records, mut line) = (Vec::new(), Vec::new());
-    for number in 1_u64.. {
-        line.clear();
-        if reader.read_until(b'\n', &mut line).map_err(|e| named(&path, &e))? == 0 {
-            break;
-        }
-        match serde_json::from_slice(&line) {
-            Ok(record) => records.push(record),
-            Err(_) if line.last() != Some(&b'\n') => break,
-            Err(e) => {
-                let why = format!(
-                    "{}: line {number} is no record of the ledger ({e}); repair or remove that line",
-                    path.display()
-                );
-                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
-            }
-        }
-    }
-    Ok(Ledger::of(records))
-}
-
-/// Appends records, synced. Whoever does it holds the session's lock.
-pub fn append(folder: &Path, records: &[Record]) -> io::Result<()> {
-    let path = folder.join(NAME);
-    let mut lines = Vec::new();
-    for record in records {
-        serde_json::to_writer(&mut lines, record)?;
-        lines.push(b'\n');
-    }
-    let new = !path.exists();
-    let mut options = OpenOptions::new();
-    options.read(true).append(true).create(true).mode(0o600).custom_flags(NO_WAIT);
-    let mut file = options.open(&path).map_err(|e| named(&path, &e))?;
-    let before = mend(&mut file).map_err(|e| named(&path, &e))?;
-    let written = file.write_all(&lines).and_then(|()| file.sync_all());
-    if let Err(e) = written {
-        // Half a record would be passed over as well; the error that counts is the one above.
-        let _ = file.set_len(before);
-        return Err(named(&path, &e));
-    }
-    if new { settle(folder) } else { Ok(()) }
-}
-
-/// Makes the file end with a line break, and gives its length: a last line that is a whole
-/// record gets one, one that is torn is cut off.
-fn mend(file: &mut File) -> io::Result<u64> {
-    let length = file.seek(SeekFrom::End(0))?;
-    if length == 0 {
-        return Ok(0);
-    }
-    let mut last = [0];
-    file.seek(SeekFrom::Start(length - 1))?;
-    file.read_exact(&mut last)?;
-    if last == [b'\n'] {
-        return Ok(length);
-    }
-    file.rewind()?;
-    let (mut reader, mut line, mut begins) = (BufReader::new(&mut *file), Vec::new(), 0);
-    loop {
-        line.clear();
-        let read = reader.read_until(b'\n', &mut line)? as u64;
-        if line.last() != Some(&b'\n') {
-            break;
-        }
-        begins += read;
-    }
-    if serde_json::from_slice::<Record>(&line).is_ok() {
-        file.write_all(b"\n")?;
-        return Ok(length + 1);
-    }
-    file.set_len(begins)?;
-    Ok(begins)
+    records.iter().filter_map(Record::object)
 }

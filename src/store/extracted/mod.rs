@@ -7,7 +7,9 @@
 //! keeps [`Extracted::hold`] from the first [`Extracted::put`] until the session's file is
 //! written, so that no [`sweep()`] comes between.
 
+mod file;
 mod ledger;
+mod list;
 mod packs;
 mod state;
 mod sweep;
@@ -22,13 +24,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 pub use ledger::{Ledger, Record};
+pub use list::{All, all};
 use packs::Pack;
 pub use state::State;
-pub use sweep::{Swept, sweep};
+pub use sweep::{Held, Named, Sessions, Swept, held, sweep};
 
 use crate::store::blocks::{Root, folder_name, id};
 use crate::store::lock::{self, Lock};
-use crate::store::paths::safe_name;
 
 /// How long another process is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -115,7 +117,7 @@ impl Extracted {
         make(&self.folder)?;
         let _own = lock::acquire(&self.folder.join(".lock"), PATIENCE)
             .map_err(|e| busy(&e, &self.folder, "the ledger is being written"))?;
-        ledger::append(&self.folder, records)
+        file::append(&self.folder, records)
     }
 
     /// The ledger; a torn last line is passed over.
@@ -123,27 +125,12 @@ impl Extracted {
     /// # Errors
     /// What the system says; `InvalidData`, by line, for what is no record.
     pub fn ledger(&self) -> io::Result<Ledger> {
-        ledger::read(&self.folder)
+        file::read(&self.folder)
     }
 
     fn pack(&self) -> MutexGuard<'_, Option<Pack>> {
         self.pack.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// All sessions that have a ledger, sorted by agent and id.
-///
-/// # Errors
-/// What the system says.
-pub fn all(root: &Root) -> io::Result<Vec<Extracted>> {
-    let root = place(root);
-    let mut all = Vec::new();
-    for agent in folders(&root.join("sessions"))? {
-        let sessions = folders(&agent)?.into_iter();
-        let extracted = sessions.filter(|folder| folder.join(ledger::NAME).exists());
-        all.extend(extracted.map(|folder| Extracted::at(root.clone(), folder)));
-    }
-    Ok(all)
 }
 
 /// Where everything extracted lies.
@@ -176,17 +163,6 @@ fn make(folder: &Path) -> io::Result<()> {
 fn settle(folder: &Path) -> io::Result<()> {
     // Some file systems refuse to sync a folder; the names themselves stand.
     File::open(folder).map(|folder| drop(folder.sync_all()))
-}
-
-/// The folders in a folder that can be ours, sorted; none where there is no folder.
-fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found: Vec<PathBuf> = entries(folder)?
-        .into_iter()
-        .filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(safe_name))
-        .filter(|path| path.is_dir())
-        .collect();
-    found.sort();
-    Ok(found)
 }
 
 /// What is in a folder; nothing where there is none.

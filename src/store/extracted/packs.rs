@@ -162,15 +162,19 @@ pub fn sync(root: &Path, ids: &[Id]) -> io::Result<()> {
     if packs.is_empty() { Ok(()) } else { settle(&root.join(NAME)) }
 }
 
-/// The packs there are: number and path.
+/// The packs there are: number and path. One that can't be looked at is an error: it may be one.
 pub fn all(root: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
-    let found = super::entries(&root.join(NAME))?.into_iter().filter_map(|path| {
-        let number = path.file_name()?.to_str()?.strip_suffix(".pack")?.parse().ok()?;
-        Some((number, path))
-    });
-    Ok(found
-        .filter(|(_, path)| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()))
-        .collect())
+    let mut found = Vec::new();
+    for path in super::entries(&root.join(NAME))? {
+        let name = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".pack"));
+        let Some(number) = name.and_then(|name| name.parse().ok()) else { continue };
+        match fs::symlink_metadata(&path) {
+            Ok(meta) if meta.is_file() => found.push((number, path)),
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(named(&path, &e)),
+            _ => {}
+        }
+    }
+    Ok(found)
 }
 
 /// Opens a pack for reading.

@@ -1,35 +1,82 @@
 //! Taking out content that nothing needs any more: by what sessions hold and by its age, never
-//! by its age alone.
+//! by its age alone. What can't be looked at may need anything.
+//!
+//! An object that no session was seen to need is noted with the time, in
+//! `<root>/extracted/unneeded.json`; its retention counts from then on, so that nothing goes by
+//! a single look.
 
+mod needs;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use self::needs::{Needs, Origin};
 use super::packs::{self, Id};
-use super::{Extracted, Ledger, PATIENCE, Record, all, busy, named, place};
+use super::{Ledger, PATIENCE, busy, list, named, place};
 use crate::clock::Time;
 use crate::store::atomic;
 use crate::store::blocks::Root;
 use crate::store::lock as locks;
+
+/// Where it is noted since when objects are unneeded.
+const UNNEEDED: &str = "unneeded.json";
 
 /// What `gc` found and removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Swept {
     /// Objects that stay, and their bytes.
     pub kept: (u64, u64),
+    /// Those among them that nothing needs, and that wait for their retention to end.
+    pub waiting: (u64, u64),
     /// Objects that went, or would.
     pub gone: (u64, u64),
     /// Copies of OpenClaw's databases that went, or would, and their bytes: who sweeps sees to
     /// them.
     pub copies: (u64, u64),
-    /// Session files that could not be read: what they may need stays. A ledger among them keeps
+    /// What could not be read: what it may need stays. A ledger, or a folder of them, keeps
     /// everything.
     pub unread: Vec<PathBuf>,
+    /// Sessions, as `agent/id`, whose ledger went, or would: their files are gone, and so is all
+    /// that was extracted of them.
+    pub forgotten: Vec<String>,
+}
+
+/// What a session needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Held {
+    /// These objects.
+    Needs(Vec<String>),
+    /// Nothing: it is gone.
+    Gone,
+    /// That can't be told.
+    Unknown,
+}
+
+/// Whether some session holds a placeholder of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Named {
+    /// One does, or may.
+    Yes,
+    /// None does, of all that are known.
+    No,
+    /// That can't be told, as this can't be read.
+    Unknown(Vec<PathBuf>),
+}
+
+/// The sessions, as a sweep asks of them.
+pub trait Sessions {
+    /// What the session in `file` needs, by a ledger that names it.
+    fn held(&mut self, file: &Path, ledger: &Ledger) -> Held;
+
+    /// Whether any session that can be found names `entry` in a placeholder; `file` is where it
+    /// was extracted. Asked once every ledger's files were asked for.
+    fn named(&mut self, entry: &str, file: &Path) -> Named;
 }
 
 /// The lock that a sweep takes alone and extractions share.
@@ -37,83 +84,180 @@ pub fn lock(root: &Path) -> PathBuf {
     root.join(".lock")
 }
 
-/// Removes objects that no live placeholder needs and that were not used since `older`:
-/// extracted or restored. `live` says which objects a session file that a ledger names
-/// needs: `None` where it can't be read, an empty list where it is gone.
+/// Removes objects that no live placeholder needs and that were last used, or last needed,
+/// before `older`: extracted, restored, or seen in a session.
 ///
 /// # Errors
 /// `WouldBlock` while another process extracts or restores; what the system says.
 pub fn sweep(
     root: &Root,
+    now: Time,
     older: Time,
-    live: &mut dyn FnMut(&Path, &Ledger) -> Option<Vec<String>>,
+    sessions: &mut dyn Sessions,
     dry_run: bool,
 ) -> io::Result<Swept> {
     let (store, root) = (root, place(root));
-    if !root.is_dir() {
-        return Ok(Swept::default());
-    }
+    match fs::metadata(&root) {
+        Err(e) if list::absent(&e) => return Ok(Swept::default()),
+        other => other.map_err(|e| named(&root, &e))?,
+    };
     let _alone = if dry_run {
         None
     } else {
         let held = locks::acquire(&lock(&root), PATIENCE);
         Some(held.map_err(|e| busy(&e, &root, "content is being extracted or restored"))?)
     };
-    let mut needs = Needs::default();
-    for extracted in all(store)? {
-        needs.of(&extracted, live);
-    }
-    let Needs { objects, used, everything, unread } = needs;
-    let mut swept = Swept { unread, ..Swept::default() };
-    let mut by_pack: HashMap<u64, Vec<(Id, bool)>> = HashMap::new();
-    for object in used.keys().chain(&objects).collect::<BTreeSet<_>>() {
+    let needs = Needs::of(store, sessions);
+    let before = read_unneeded(&root);
+    let unread = needs.unread.iter().cloned().collect();
+    let mut judge = Judge { needs, sessions, now, older, before, since: BTreeMap::new(), unread };
+    let mut swept = Swept::default();
+    let mut by_pack: HashMap<u64, Vec<(Id, String)>> = HashMap::new();
+    for object in judge.needs.origins.keys() {
         // What is named wrong is nowhere.
         let Ok(id) = object.parse::<Id>() else { continue };
-        let young = used.get(object).is_some_and(|at| *at >= older);
-        let stays = everything || young || objects.contains(object);
-        by_pack.entry(id.pack).or_default().push((id, stays));
+        by_pack.entry(id.pack).or_default().push((id, object.clone()));
     }
+    let mut staying = BTreeSet::new();
     for (number, path) in packs::all(&root)? {
         let ids = by_pack.remove(&number).unwrap_or_default();
-        pack(&path, &ids, everything, older, dry_run, &mut swept).map_err(|e| named(&path, &e))?;
+        pack(&path, ids, &mut judge, dry_run, &mut swept, &mut staying)
+            .map_err(|e| named(&path, &e))?;
+    }
+    let Judge { needs, since, before, unread, .. } = judge;
+    swept.unread = unread.into_iter().collect();
+    let left = needs.ledgers.iter().filter(|of| {
+        of.gone && of.last.is_some_and(|at| at < older) && of.objects.is_disjoint(&staying)
+    });
+    for ledger in left.filter(|_| !needs.everything) {
+        swept.forgotten.push(ledger.extracted.name());
+        if !dry_run {
+            needs::forget(&ledger.extracted.folder)?;
+        }
+    }
+    if !dry_run && since != before {
+        let json = serde_json::to_vec(&since)?;
+        atomic::write(&root.join(UNNEEDED), &json)?;
     }
     Ok(swept)
+}
+
+/// Objects that ledgers name, and their bytes: nothing is asked, and nothing goes.
+///
+/// # Errors
+/// What the system says.
+pub fn held(root: &Root, now: Time) -> io::Result<(u64, u64)> {
+    /// Says of no session what it needs.
+    struct Unasked;
+    impl Sessions for Unasked {
+        fn held(&mut self, _: &Path, _: &Ledger) -> Held {
+            Held::Unknown
+        }
+        fn named(&mut self, _: &str, _: &Path) -> Named {
+            Named::Yes
+        }
+    }
+    Ok(sweep(root, now, Time::MIN_UTC, &mut Unasked, true)?.kept)
+}
+
+/// Since when objects are unneeded; what can't be read says nothing, and retention counts anew.
+fn read_unneeded(root: &Path) -> BTreeMap<String, Time> {
+    let bytes = atomic::read(&root.join(UNNEEDED)).ok().flatten().unwrap_or_default();
+    serde_json::from_slice(&bytes).unwrap_or_default()
+}
+
+/// What becomes of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Stays,
+    Waits,
+    Goes,
+}
+
+/// Says what becomes of objects.
+struct Judge<'s> {
+    needs: Needs,
+    sessions: &'s mut dyn Sessions,
+    now: Time,
+    older: Time,
+    before: BTreeMap<String, Time>,
+    /// What is unneeded, since when.
+    since: BTreeMap<String, Time>,
+    unread: BTreeSet<PathBuf>,
+}
+
+impl Judge<'_> {
+    fn fate(&mut self, object: &str) -> Fate {
+        let origin = self.needs.origins.get(object);
+        let Some(Origin { used, from }) = origin.filter(|_| !self.needs.everything) else {
+            return Fate::Stays;
+        };
+        if self.needs.objects.contains(object) {
+            return Fate::Stays;
+        }
+        let since = self.before.get(object).copied().filter(|at| *at <= self.now);
+        let since = since.unwrap_or(self.now);
+        if since.max(*used) >= self.older {
+            self.since.insert(object.to_owned(), since);
+            return Fate::Waits;
+        }
+        let mut unknown = false;
+        for (entry, file) in from {
+            match self.sessions.named(entry, file) {
+                // Seen now: retention counts from here on.
+                Named::Yes => return Fate::Stays,
+                Named::Unknown(what) => {
+                    unknown = true;
+                    self.unread.extend(what);
+                }
+                Named::No => {}
+            }
+        }
+        if unknown {
+            self.since.insert(object.to_owned(), since);
+            return Fate::Stays;
+        }
+        Fate::Goes
+    }
 }
 
 /// Removes of a pack what does not stay.
 fn pack(
     path: &Path,
-    ids: &[(Id, bool)],
-    everything: bool,
-    older: Time,
+    ids: Vec<(Id, String)>,
+    judge: &mut Judge,
     dry_run: bool,
     swept: &mut Swept,
+    staying: &mut BTreeSet<String>,
 ) -> io::Result<()> {
     let file = packs::open(path)?;
     let meta = file.metadata()?;
     if ids.is_empty() {
-        // Nothing was said of it: its run was killed, or is still at it.
-        let old = Time::from(meta.modified()?) < older && !everything;
+        // Nothing was said of it: its run was killed.
+        let old = Time::from(meta.modified()?) < judge.older && !judge.needs.everything;
         let bytes = if old { &mut swept.gone.1 } else { &mut swept.kept.1 };
         *bytes += meta.len();
         return if old && !dry_run { atomic::remove(path) } else { Ok(()) };
     }
     let (mut kept, mut gone) = (Vec::new(), 0);
-    for (id, stays) in ids {
-        let there = id.length == 0 || packs::is_there(&file, id);
-        if *stays {
-            kept.push((id.offset, id.length));
+    let add = |to: &mut (u64, u64), id: &Id| *to = (to.0 + 1, to.1 + id.length);
+    for (id, object) in ids {
+        // A sweep may have taken it before.
+        if id.length > 0 && !packs::is_there(&file, &id) {
+            continue;
         }
-        let count = match (*stays, there) {
-            // A sweep took it before.
-            (_, false) => continue,
-            (true, true) => &mut swept.kept,
-            (false, true) => {
+        match judge.fate(&object) {
+            Fate::Goes => {
                 gone += 1;
-                &mut swept.gone
+                add(&mut swept.gone, &id);
+                continue;
             }
-        };
-        *count = (count.0 + 1, count.1 + id.length);
+            Fate::Waits => add(&mut swept.waiting, &id),
+            Fate::Stays => {}
+        }
+        add(&mut swept.kept, &id);
+        kept.push((id.offset, id.length));
+        staying.insert(object);
     }
     if dry_run {
         return Ok(());
@@ -122,65 +266,5 @@ fn pack(
         (true, _) => atomic::remove(path),
         (false, 0) => Ok(()),
         (false, _) => packs::punch(path, &mut kept),
-    }
-}
-
-/// What sessions need.
-#[derive(Default)]
-struct Needs {
-    objects: BTreeSet<String>,
-    /// When an object was used last, by the ledgers.
-    used: BTreeMap<String, Time>,
-    /// Nothing may go.
-    everything: bool,
-    unread: Vec<PathBuf>,
-}
-
-impl Needs {
-    fn of(
-        &mut self,
-        extracted: &Extracted,
-        live: &mut dyn FnMut(&Path, &Ledger) -> Option<Vec<String>>,
-    ) {
-        let Ok(ledger) = extracted.ledger() else {
-            self.everything = true;
-            self.unread.push(extracted.folder.join(super::ledger::NAME));
-            return;
-        };
-        // Where an object came from, so that a restore counts for what it brought back.
-        let mut last: BTreeMap<(&str, &str), &str> = BTreeMap::new();
-        let mut files: BTreeMap<&Path, BTreeSet<&str>> = BTreeMap::new();
-        for record in &ledger.records {
-            match record {
-                Record::Extract { entry, key, object, at, file, .. } => {
-                    last.insert((entry, key), object);
-                    files.entry(file).or_default().insert(object);
-                    used(&mut self.used, object, *at);
-                }
-                Record::Restore { entry, keys, at, .. } => {
-                    for key in keys {
-                        if let Some(object) = last.get(&(entry.as_str(), key.as_str())) {
-                            used(&mut self.used, object, *at);
-                        }
-                    }
-                }
-                Record::Set { .. } => {}
-            }
-        }
-        for (file, objects) in files {
-            if let Some(needed) = live(file, &ledger) {
-                self.objects.extend(needed);
-            } else {
-                self.unread.push(file.to_owned());
-                self.objects.extend(objects.into_iter().map(str::to_owned));
-            }
-        }
-    }
-}
-
-fn used(all: &mut BTreeMap<String, Time>, object: &str, at: Time) {
-    match all.get_mut(object) {
-        Some(last) => *last = at.max(*last),
-        None => drop(all.insert(object.to_owned(), at)),
     }
 }

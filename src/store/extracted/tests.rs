@@ -144,6 +144,39 @@ fn what_is_a_placeholder_is_said_by_the_ledger_alone() {
     assert!(ledger.of_entry("x").is_empty());
 }
 
+#[test]
+fn a_placeholder_of_several_contents_is_known_as_such() {
+    let of = |content: char| format!("{}-1-0-9", String::from(content).repeat(64));
+    let records =
+        ["a", "b", "a"].map(|content| extract("e", "k", &of(content.parse().unwrap()), b"p"));
+    let ledger = Ledger::of(records.to_vec());
+    let fitting = ledger.fitting("e", "k", b"p");
+    let contents: Vec<&str> = fitting.iter().filter_map(|record| record.content()).collect();
+    assert_eq!(contents, ["a".repeat(64), "b".repeat(64), "a".repeat(64)]);
+    assert!(ledger.fitting("e", "k", b"q").is_empty() && ledger.fitting("f", "k", b"p").is_empty());
+}
+
+#[test]
+fn rows_are_found_in_the_ledgers_of_other_sessions() {
+    let scene = scene();
+    let other = Extracted::of(&scene.root, "pi", "s-9");
+    let id = scene.extracted.put(b"content").unwrap();
+    let mut moved = extract("e", "k", &id, b"p");
+    if let Record::Extract { row, .. } = &mut moved {
+        *row = Some("r".into());
+    }
+    let records = [extract("e", "k", &id, b"p"), moved.clone(), restore("e", "k", time(1))];
+    other.add(&records).unwrap();
+    scene.extracted.add(&[extract("r", "own", &id, b"p")]).unwrap();
+    let rows = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect();
+    assert_eq!(scene.extracted.kin(&rows(&["r", "x"])).unwrap(), [moved]);
+    assert_eq!(scene.extracted.kin(&rows(&["e"])).unwrap(), records[..1]);
+    assert!(scene.extracted.kin(&rows(&["x"])).unwrap().is_empty());
+    fs::write(other.folder.join("ledger.jsonl"), "no record\n").unwrap();
+    let why = scene.extracted.kin(&rows(&["x"])).unwrap_err().to_string();
+    assert!(why.contains("s-9") && why.contains("line 1"), "{why}");
+}
+
 fn object_of(record: &Record) -> &str {
     let Record::Extract { object, .. } = record else { panic!("{record:?}") };
     object
@@ -197,14 +230,14 @@ fn a_record_reads_as_it_is_documented() {
 #[test]
 fn sessions_are_listed_by_their_ledgers() {
     let scene = scene();
-    assert!(all(&scene.root).unwrap().is_empty());
+    assert!(all(&scene.root).found.is_empty());
     let id = scene.extracted.put(b"content").unwrap();
     for (agent, session) in [("main", "s-2"), ("a/b", "s-1"), ("main", "s-1")] {
         let of = Extracted::of(&scene.root, agent, session);
         of.add(&[extract("e", "k", &id, b"p")]).unwrap();
     }
     fs::create_dir_all(scene.extracted.root.join("sessions/main/empty")).unwrap();
-    let names: Vec<String> = all(&scene.root).unwrap().iter().map(Extracted::name).collect();
+    let names: Vec<String> = all(&scene.root).found.iter().map(Extracted::name).collect();
     assert_eq!(names.len(), 3);
     assert!(names[0].starts_with("a-b-") && names[0].ends_with("/s-1"), "{names:?}");
     assert_eq!(names[1..], ["main/s-1", "main/s-2"]);

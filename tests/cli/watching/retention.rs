@@ -74,14 +74,19 @@ fn what_cannot_be_read_or_is_not_there_to_be_read_keeps_its_content() {
     world.settings(&json!({"retention": "1s"}));
     let path = extracted(&world, "s");
     let count = world.objects();
-    // Its folder is gone: a disk that is not mounted looks like that.
-    let aside = world.folder.with_file_name("elsewhere");
-    fs::rename(&world.folder, &aside).expect("renamed");
-    for _ in 0..2 {
-        let kept = gc(&world, &[]);
-        assert_eq!((&kept["gone"][0], &kept["unread"]), (&json!(0), &json!([path])), "{kept}");
+    // Nothing is in its folder's folder: a disk that is not mounted looks like that. Moved to
+    // another project it is found.
+    for (aside, unread) in [
+        (world.hook.home.join("aside"), json!([path])),
+        (world.folder.with_file_name("elsewhere"), json!([])),
+    ] {
+        fs::rename(&world.folder, &aside).expect("renamed");
+        for _ in 0..2 {
+            let kept = gc(&world, &[]);
+            assert_eq!((&kept["gone"][0], &kept["unread"]), (&json!(0), &unread), "{kept}");
+        }
+        fs::rename(&aside, &world.folder).expect("renamed");
     }
-    fs::rename(&aside, &world.folder).expect("renamed");
     // A folder in its place can't be read as a session, root or not.
     let kept = world.folder.join("kept");
     fs::rename(&path, &kept).expect("renamed");

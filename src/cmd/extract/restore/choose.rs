@@ -1,12 +1,15 @@
 //! Which values a restore means: an entry by its id or how that begins, keys by a part of them.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write as _;
+use std::path::Path;
 
 use anyhow::bail;
 
 use crate::cmd::extract::read::{Live, Read};
 use crate::cmd::extract::source::Source;
 use crate::store::extracted::Record;
+use crate::surgery::table::minute;
 
 /// In an entry's place: every one.
 pub const ALL: &str = "all";
@@ -48,6 +51,11 @@ pub fn choose(
             bail!("no extracted key of {entry} is `{asked}`; there are {}", there.join(", "));
         }
     }
+    if source.meant.is_some() && chosen.iter().filter(|live| !live.rivals.is_empty()).count() > 1 {
+        bail!("--from says it of one value; name its entry, and its key with --key");
+    }
+    let mut chosen =
+        chosen.into_iter().map(|live| meant(source, live)).collect::<Result<Vec<_>, _>>()?;
     // An id may stand in several rows.
     let mut first = HashMap::new();
     for live in &of_entries {
@@ -55,6 +63,34 @@ pub fn choose(
     }
     chosen.sort_by_key(|live| (first.get(live.entry.as_str()).copied(), live.row));
     Ok(chosen)
+}
+
+/// A value whose content is known, or that the user has said.
+fn meant(source: &Source, live: Live) -> anyhow::Result<Live> {
+    if live.rivals.is_empty() {
+        return Ok(live);
+    }
+    if let Some(live) = source.meant.and_then(|rival| live.as_of(rival)) {
+        return Ok(live);
+    }
+    let mut list = String::new();
+    for (number, rival) in (1..=live.rivals.len()).filter_map(|n| Some((n, live.as_of(n)?))) {
+        let file = live.rivals[number - 1].file().unwrap_or_else(|| Path::new(""));
+        let (bytes, at) = (rival.bytes, minute(Some(rival.at)));
+        // Writing into a text can't fail.
+        let _ = write!(
+            list,
+            "\n  --from {number}: {bytes} bytes, extracted {at} from {}",
+            file.display()
+        );
+    }
+    bail!(
+        "what stands at {} of {} in {} may be of several contents; `brain-guard extract restore` says which with{}",
+        live.key,
+        live.entry,
+        source.place().display(),
+        list
+    )
 }
 
 /// Whether a key is meant: the whole of it, its beginning, or parts of it that follow each

@@ -9,11 +9,11 @@ use super::{Done, Planned};
 use crate::clock::Time;
 use crate::cmd::extract::redact::Asked;
 use crate::cmd::extract::source::Source;
-use crate::cmd::extract::{progress, read, record};
+use crate::cmd::extract::{known, progress, read, record};
 use crate::extract::edit;
 use crate::extract::plan::Item;
 use crate::settings::ExtractSettings;
-use crate::store::extracted::Record;
+use crate::store::extracted::{Ledger, Record};
 use crate::store::sessions::Refused;
 use crate::transcript::span::Span;
 
@@ -31,6 +31,9 @@ pub fn execute(
     planned: &Planned,
 ) -> anyhow::Result<Done> {
     let plan = &planned.plan;
+    if !planned.read.live.is_empty() {
+        known::adopt(source, &planned.read);
+    }
     if plan.items.is_empty() {
         return Ok(Done::default());
     }
@@ -41,6 +44,7 @@ pub fn execute(
         now,
         items: &plan.items,
         asked: Asked::of(&planned.read.ledger, settings),
+        ledger: &planned.read.ledger,
         put: RefCell::new(Vec::with_capacity(plan.items.len())),
         moved: Cell::new(false),
     };
@@ -81,6 +85,7 @@ struct Work<'a> {
     now: Time,
     items: &'a [Item],
     asked: Asked,
+    ledger: &'a Ledger,
     put: RefCell<Vec<Put>>,
     moved: Cell<bool>,
 }
@@ -136,7 +141,8 @@ impl Work<'_> {
     }
 
     fn placeholder(&self, item: &Item, json: &[u8]) -> Option<Vec<u8>> {
-        read::put(self.source, item, json, self.settings.placeholder)
+        let put = read::put(self.source, item, json, self.settings.placeholder)?;
+        Some(known::apart(self.ledger, &item.entry, &item.key, put, json))
     }
 
     fn is_moved(&self) -> io::Error {

@@ -185,8 +185,13 @@ impl Watch<'_> {
     fn sweep(&mut self, now: Time) -> Option<Swept> {
         // One that fails is tried at its next time.
         self.last_sweep = Some(now);
-        let swept = gc::sweep(&self.root, &self.settings, now, false);
-        swept.map_err(|e| self.teller.once(&format!("retention: {e:#}"))).ok()
+        let homes = inscribe::homes(self.env).into_iter().chain(self.paths.iter().cloned());
+        let swept = gc::sweep(&self.root, &self.settings, homes.collect(), now, false);
+        let swept = swept.map_err(|e| self.teller.once(&format!("retention: {e:#}"))).ok()?;
+        for said in gc::said(&swept, false) {
+            self.teller.once(&format!("retention: {said}"));
+        }
+        Some(swept)
     }
 
     /// Keeps what ran when.

@@ -32,10 +32,7 @@ impl Source {
     /// # Errors
     /// A ledger that can't be read.
     pub fn of(store: &Store, new: &str, session: &Session) -> anyhow::Result<Self> {
-        let extracted = Extracted::of(&store.root, &session.agent, &session.id);
-        let ledger = extracted
-            .ledger()
-            .with_context(|| format!("could not read what was extracted of {}", session.id))?;
+        let ledger = store.extracted(session)?;
         let mut of: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, record) in ledger.records.iter().enumerate() {
             if let Record::Extract { entry, row, .. } = record {

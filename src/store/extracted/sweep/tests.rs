@@ -1,17 +1,59 @@
 //! Nothing goes that is needed, and what nothing needs goes.
 
-use std::cell::RefCell;
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::time::Duration;
 
 use chrono::TimeDelta;
 
 use super::super::tests::{Scene, extract, pack, restore, scene, time};
 use super::*;
+use crate::store::extracted::{Extracted, Record, all};
 
 fn there(scene: &Scene, ids: &[String]) -> Vec<bool> {
     ids.iter().map(|id| scene.extracted.get(id).is_ok()).collect()
+}
+
+/// Sessions as a test says: the same of every file, and entries that others name.
+struct Told {
+    held: Held,
+    named: Vec<&'static str>,
+    unread: Option<PathBuf>,
+    asked: Vec<PathBuf>,
+}
+
+impl Sessions for Told {
+    fn held(&mut self, file: &Path, _: &Ledger) -> Held {
+        self.asked.push(file.to_owned());
+        self.held.clone()
+    }
+
+    fn named(&mut self, entry: &str, _: &Path) -> Named {
+        match &self.unread {
+            _ if self.named.contains(&entry) => Named::Yes,
+            Some(path) => Named::Unknown(vec![path.clone()]),
+            None => Named::No,
+        }
+    }
+}
+
+fn told(held: Held) -> Told {
+    Told { held, named: Vec::new(), unread: None, asked: Vec::new() }
+}
+
+fn needs(ids: &[&String]) -> Told {
+    told(Held::Needs(ids.iter().map(|id| (*id).clone()).collect()))
+}
+
+/// A sweep a second later than `at`, for which what was last used before `at` is old.
+fn swept(scene: &Scene, at: i64, sessions: &mut Told) -> Swept {
+    sweep(&scene.root, time(at + 1), time(at), sessions, false).unwrap()
+}
+
+/// Looks twice, as what was needed once goes by the second look only.
+fn twice(scene: &Scene, at: i64, sessions: &mut Told) -> Swept {
+    assert_eq!(swept(scene, at, sessions).gone.0, 0, "nothing goes by a single look");
+    swept(scene, at + 10, sessions)
 }
 
 /// Objects: needed and old; old; restored not long ago; extracted not long ago.
@@ -26,35 +68,62 @@ fn a_sweep_takes_what_is_old_and_not_needed() {
     }
     records.push(restore(&ids[2], "k", time(200)));
     scene.extracted.add(&records).unwrap();
-    let asked = RefCell::new(Vec::new());
-    let mut live = |file: &Path, ledger: &Ledger| {
-        asked.borrow_mut().push((file.to_owned(), ledger.records.len()));
-        Some(vec![ids[0].clone()])
-    };
-    let dry = sweep(&scene.root, time(100), &mut live, true).unwrap();
-    assert_eq!(dry, Swept { kept: (3, 30_000), gone: (1, 10_000), ..Swept::default() });
+    let mut live = needs(&[&ids[0]]);
+    let first = swept(&scene, 50, &mut live);
+    assert_eq!((first.kept, first.waiting, first.gone), ((4, 40_000), (3, 30_000), (0, 0)));
+    let dry = sweep(&scene.root, time(101), time(100), &mut live, true).unwrap();
+    let expected =
+        Swept { kept: (3, 30_000), waiting: (2, 20_000), gone: (1, 10_000), ..Swept::default() };
+    assert_eq!(dry, expected);
     assert_eq!(there(&scene, &ids), [true; 4]);
-    assert_eq!(sweep(&scene.root, time(100), &mut live, false).unwrap(), dry);
+    assert_eq!(swept(&scene, 100, &mut live), dry);
     assert_eq!(there(&scene, &ids), [true, false, true, true]);
     let gone = scene.extracted.get(&ids[1]).unwrap_err();
     assert_eq!(gone.kind(), io::ErrorKind::NotFound);
-    assert_eq!(*asked.borrow(), vec![(PathBuf::from("/s/one.jsonl"), 5); 2]);
+    assert_eq!(live.asked, vec![PathBuf::from("/s/one.jsonl"); 3]);
     // What is gone is not counted again, and what is gone is not taken for damage.
-    let again = sweep(&scene.root, time(100), &mut live, false).unwrap();
+    let again = swept(&scene, 100, &mut live);
     assert_eq!((again.kept, again.gone), ((3, 30_000), (0, 0)));
-    let unread = sweep(&scene.root, time(100), &mut |_, _| None, true).unwrap();
+    let unread = sweep(&scene.root, time(101), time(100), &mut told(Held::Unknown), true).unwrap();
     assert_eq!((unread.kept, unread.gone), ((3, 30_000), (0, 0)));
     // However much later: a live placeholder needs it.
-    let late = time(1_000_000_000);
-    let swept = sweep(&scene.root, late, &mut live, false).unwrap();
-    assert_eq!((swept.kept, swept.gone), ((1, 10_000), (2, 20_000)));
+    let late = swept(&scene, 1_000_000_000, &mut live);
+    assert_eq!((late.kept, late.gone), ((1, 10_000), (2, 20_000)));
     assert_eq!(scene.extracted.get(&ids[0]).unwrap(), contents[0]);
     let path = pack(&scene, &ids[0]);
     let disk = |path: &Path| fs::metadata(path).unwrap().blocks() * 512;
     assert!(disk(&path) < 20_000, "the disk has its room back: {}", disk(&path));
-    sweep(&scene.root, late, &mut |_, _| Some(Vec::new()), false).unwrap();
+    twice(&scene, 1_000_000_100, &mut needs(&[]));
     assert!(!path.exists());
     assert_eq!(scene.extracted.get(&ids[0]).unwrap_err().kind(), io::ErrorKind::NotFound);
+}
+
+#[test]
+fn retention_counts_from_when_a_value_was_last_seen_to_be_needed() {
+    let scene = scene();
+    let id = scene.extracted.put(b"content").unwrap();
+    scene.extracted.add(&[extract("e", "k", &id, b"p")]).unwrap();
+    let late = 1_000_000_000;
+    assert_eq!(swept(&scene, late, &mut needs(&[])).waiting.0, 1);
+    // Seen again, and then no more: it counts anew.
+    assert_eq!(swept(&scene, late + 10, &mut needs(&[&id])).waiting.0, 0);
+    assert_eq!(swept(&scene, late + 20, &mut needs(&[])).waiting.0, 1);
+    // Another session has its placeholder.
+    let mut named = Told { named: vec!["e"], ..needs(&[]) };
+    let kept = swept(&scene, late + 30, &mut named);
+    assert_eq!((kept.kept.0, kept.waiting.0), (1, 0));
+    assert_eq!(swept(&scene, late + 40, &mut needs(&[])).waiting.0, 1);
+    // Something that may have it can't be read.
+    let disk = PathBuf::from("/disk");
+    let mut unread = Told { unread: Some(disk.clone()), ..needs(&[]) };
+    let kept = swept(&scene, late + 50, &mut unread);
+    assert_eq!((kept.gone.0, kept.unread), (0, vec![disk]));
+    // What can't be read says nothing.
+    fs::write(scene.extracted.root.join(UNNEEDED), "{").unwrap();
+    assert_eq!(swept(&scene, late + 60, &mut needs(&[])).waiting.0, 1);
+    assert_eq!(scene.extracted.get(&id).unwrap(), b"content");
+    assert_eq!(swept(&scene, late + 70, &mut needs(&[])).gone.0, 1);
+    assert_eq!(fs::read(scene.extracted.root.join(UNNEEDED)).unwrap(), b"{}");
 }
 
 #[test]
@@ -64,12 +133,8 @@ fn a_ledger_may_name_what_another_session_put() {
     let id = scene.extracted.put(b"shared").unwrap();
     scene.extracted.add(&[extract("e", "k", &id, b"p")]).unwrap();
     other.add(&[extract("f", "k", &id, b"p")]).unwrap();
-    let late = time(1_000_000_000);
-    let mut of_other = |_: &Path, ledger: &Ledger| {
-        let needed = ledger.records[0].entry() == "f";
-        Some(if needed { vec![id.clone()] } else { Vec::new() })
-    };
-    assert_eq!(sweep(&scene.root, late, &mut of_other, false).unwrap().kept, (1, 6));
+    let mut of_other = Told { named: vec!["f"], ..needs(&[]) };
+    assert_eq!(twice(&scene, 1_000_000_000, &mut of_other).kept, (1, 6));
     assert_eq!(other.get(&id).unwrap(), b"shared");
 }
 
@@ -78,9 +143,8 @@ fn what_a_session_that_cannot_be_read_may_need_stays() {
     let scene = scene();
     let (one, two) = (scene.extracted.put(b"one").unwrap(), scene.extracted.put(b"two").unwrap());
     scene.extracted.add(&[extract("e", "k", &one, b"p")]).unwrap();
-    let late = time(1_000_000_000);
-    let swept = sweep(&scene.root, late, &mut |_, _| None, false).unwrap();
-    assert_eq!(swept.unread, [PathBuf::from("/s/one.jsonl")]);
+    let kept = twice(&scene, 1_000_000_000, &mut told(Held::Unknown));
+    assert_eq!(kept.unread, [PathBuf::from("/s/one.jsonl")]);
     assert_eq!(scene.extracted.get(&one).unwrap(), b"one");
     // Nobody knows what a ledger names that can't be read.
     let other = Extracted::of(&scene.root, "main", "s-2");
@@ -88,9 +152,74 @@ fn what_a_session_that_cannot_be_read_may_need_stays() {
     other.add(&[extract("e", "k", &three, b"p")]).unwrap();
     let ledger = other.folder.join("ledger.jsonl");
     fs::write(&ledger, "no record\n").unwrap();
-    let swept = sweep(&scene.root, late, &mut |_, _| Some(Vec::new()), false).unwrap();
-    assert_eq!((swept.unread, swept.gone), (vec![ledger], (0, 0)));
+    let kept = twice(&scene, 1_000_000_100, &mut told(Held::Gone));
+    assert_eq!((kept.unread, kept.gone, kept.forgotten), (vec![ledger], (0, 0), Vec::new()));
     assert_eq!(there(&scene, &[one, two, three]), [true; 3]);
+}
+
+/// A ledger, its folder or the agent's that can't be looked at: whatever the reason, that is not
+/// the same as none.
+#[test]
+fn a_ledger_that_cannot_be_looked_at_keeps_everything() {
+    let scene = scene();
+    let id = scene.extracted.put(b"one").unwrap();
+    scene.extracted.add(&[extract("e", "k", &id, b"p")]).unwrap();
+    let (folder, ledger) =
+        (scene.extracted.folder.clone(), scene.extracted.folder.join("ledger.jsonl"));
+    let agent = folder.parent().unwrap().to_owned();
+    let keeps = |what: &str, at: i64| {
+        let mut gone = told(Held::Gone);
+        for at in [at, at + 10] {
+            let kept = swept(&scene, 1_000_000_000 + at, &mut gone);
+            assert_eq!((kept.gone, kept.unread.len()), ((0, 0), 1), "{what}: {kept:?}");
+        }
+        assert_eq!(scene.extracted.get(&id).unwrap(), b"one", "{what}");
+    };
+    // Links that lead nowhere, as onto a disk that is not there.
+    for (n, path) in (0..).zip([&ledger, &folder, &agent]) {
+        let aside = path.with_extension("aside");
+        fs::rename(path, &aside).unwrap();
+        let elsewhere = scene.dir.path().join(format!("elsewhere-{n}"));
+        fs::rename(&aside, &elsewhere).unwrap();
+        symlink(scene.dir.path().join("nowhere"), path).unwrap();
+        keeps(&path.display().to_string(), n * 100);
+        fs::remove_file(path).unwrap();
+        fs::rename(&elsewhere, path).unwrap();
+    }
+    // Rights; the superuser has them all.
+    for (n, path) in (3..).zip([&ledger, &folder, &agent]) {
+        let mode = |mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        mode(0);
+        if fs::File::open(path).is_err() {
+            keeps(&path.display().to_string(), n * 100);
+        }
+        mode(0o700);
+    }
+    assert_eq!(twice(&scene, 1_000_001_000, &mut told(Held::Gone)).gone.0, 1);
+}
+
+#[test]
+fn what_is_known_of_a_session_that_is_gone_goes_with_its_content() {
+    let scene = scene();
+    let id = scene.extracted.put(b"content").unwrap();
+    scene.extracted.add(&[extract("e", "k", &id, b"p"), restore("e", "k", time(5))]).unwrap();
+    let late = 1_000_000_000;
+    let mut gone = told(Held::Gone);
+    assert!(swept(&scene, late, &mut gone).forgotten.is_empty());
+    let dry = sweep(&scene.root, time(late + 11), time(late + 10), &mut gone, true).unwrap();
+    assert_eq!((dry.gone.0, &dry.forgotten[..]), (1, &["main/s-1".to_owned()][..]));
+    assert!(scene.extracted.folder.exists());
+    assert_eq!(swept(&scene, late + 10, &mut gone), dry);
+    assert!(!scene.extracted.folder.exists());
+    assert!(all(&scene.root).found.is_empty());
+    // It may be there again.
+    let id = scene.extracted.put(b"content").unwrap();
+    scene.extracted.add(&[extract("e", "k", &id, b"p")]).unwrap();
+    // What is still named, or in a session that only lost its placeholders, is remembered.
+    let mut named = Told { named: vec!["e"], ..told(Held::Gone) };
+    assert!(twice(&scene, late + 100, &mut named).forgotten.is_empty());
+    assert!(twice(&scene, late + 200, &mut needs(&[])).forgotten.is_empty());
+    assert!(scene.extracted.folder.exists());
 }
 
 #[test]
@@ -98,16 +227,16 @@ fn nothing_is_swept_between_store_and_session() {
     let scene = scene();
     let held = scene.extracted.hold().unwrap();
     let again = scene.extracted.hold().unwrap();
-    let gone = |_: &Path, _: &Ledger| Some(Vec::new());
-    let dry = sweep(&scene.root, time(0), &mut { gone }, true).unwrap();
+    let mut gone = told(Held::Gone);
+    let dry = sweep(&scene.root, time(0), time(0), &mut gone, true).unwrap();
     assert_eq!(dry, Swept::default());
     drop(again);
     let lock = lock(&scene.extracted.root);
     assert!(locks::acquire(&lock, Duration::from_millis(5)).is_err());
     drop(held);
-    sweep(&scene.root, time(0), &mut { gone }, false).unwrap();
+    sweep(&scene.root, time(0), time(0), &mut gone, false).unwrap();
     let nowhere = Root::new(scene.dir.path().join("nowhere"));
-    assert_eq!(sweep(&nowhere, time(0), &mut { gone }, false).unwrap(), Swept::default());
+    assert_eq!(sweep(&nowhere, time(0), time(0), &mut gone, false).unwrap(), Swept::default());
     assert!(!nowhere.path().exists(), "looking makes nothing");
 }
 
@@ -118,11 +247,13 @@ fn what_no_ledger_names_goes_once_it_is_old() {
     assert_eq!(scene.extracted.get(&id).unwrap(), b"killed");
     let foreign = pack(&scene, &id).with_file_name("notes.txt");
     fs::write(&foreign, "kept").unwrap();
-    let mut gone = |_: &Path, _: &Ledger| Some(Vec::new());
-    let hour_ago = crate::clock::now() - TimeDelta::hours(1);
-    let swept = sweep(&scene.root, hour_ago, &mut gone, false).unwrap();
+    let mut gone = told(Held::Gone);
+    let now = crate::clock::now();
+    let hour_ago = now - TimeDelta::hours(1);
+    let swept = sweep(&scene.root, now, hour_ago, &mut gone, false).unwrap();
     assert_eq!((swept.kept, swept.gone), ((0, 6), (0, 0)));
-    let swept = sweep(&scene.root, hour_ago + TimeDelta::hours(2), &mut gone, false).unwrap();
+    let later = hour_ago + TimeDelta::hours(2);
+    let swept = sweep(&scene.root, later, later, &mut gone, false).unwrap();
     assert_eq!((swept.kept, swept.gone), ((0, 0), (0, 6)));
     assert!(!pack(&scene, &id).exists() && foreign.exists());
     // Its writer goes on, unaware: no ledger names what is gone.

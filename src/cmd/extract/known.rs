@@ -1,0 +1,153 @@
+//! What is known of a session's placeholders: what its own ledger says, and of rows that a client
+//! copied into it from another session, a fork's, what that one's ledger says. The one look-up
+//! for whoever plans, shows or restores.
+
+use std::collections::{HashMap, HashSet};
+use std::io::ErrorKind;
+use std::path::Path;
+
+use anyhow::Context as _;
+use memchr::memmem::Finder;
+
+use super::read::{Live, Read};
+use super::source::Source;
+use crate::cmd::err;
+use crate::extract::entry::Entry;
+use crate::extract::placeholder;
+use crate::store::extracted::{Ledger, Record};
+
+/// How a string begins that may be a placeholder. Quoted, its first mark is another one.
+const BEGIN: &[u8] = b"\"[[extracted-";
+
+/// Rows that hold what looks like a placeholder, and that a ledger does not know.
+pub struct Strange {
+    finder: Finder<'static>,
+    rows: HashSet<String>,
+}
+
+impl Default for Strange {
+    fn default() -> Self {
+        Self { finder: Finder::new(BEGIN), rows: HashSet::new() }
+    }
+}
+
+impl Strange {
+    /// Looks at a row, with the placeholders in it that are known.
+    pub fn row(&mut self, entry: &Entry, line: &[u8], known: &[Live]) {
+        let strange = |at: usize| {
+            let quoted = at > 0 && line[at - 1] == b'\\';
+            !quoted && !known.iter().any(|live| live.span.start <= at && at < live.span.end)
+        };
+        if self.finder.find_iter(line).any(strange) {
+            self.rows.insert(entry.id.clone());
+        }
+    }
+
+    /// The ledger with what others say of these rows, where they say something.
+    ///
+    /// # Errors
+    /// A ledger that can't be read: it may be the one that knows them.
+    pub fn known(self, source: &Source, own: &Ledger) -> anyhow::Result<Option<Ledger>> {
+        if self.rows.is_empty() {
+            return Ok(None);
+        }
+        let mut kin = source.extracted.kin(&self.rows).with_context(|| {
+            let place = source.place();
+            format!("{}: what it has of other sessions can't be told", place.display())
+        })?;
+        if kin.is_empty() {
+            return Ok(None);
+        }
+        // What the session's own ledger says is newer.
+        kin.extend(own.records.iter().cloned());
+        Ok(Some(Ledger::of(kin)))
+    }
+}
+
+/// What was extracted where a placeholder stands.
+pub enum Fits<'l> {
+    /// This.
+    One(&'l Record),
+    /// One of these, newest first, a record for each content.
+    Several(Vec<&'l Record>),
+}
+
+/// Which of the records that fit a placeholder it is of. Where they are of different content it
+/// is that of the file they name, as long as the others' files are where they were.
+pub fn decide<'l>(place: &Path, fitting: &[&'l Record]) -> Option<Fits<'l>> {
+    let first = *fitting.first()?;
+    let mut contents: Vec<&Record> = Vec::new();
+    for record in fitting {
+        if contents.iter().all(|known| known.content() != record.content()) {
+            contents.push(record);
+        }
+    }
+    if contents.len() == 1 {
+        return Some(Fits::One(first));
+    }
+    let own: Vec<&Record> = contents
+        .iter()
+        .copied()
+        .filter(|record| {
+            let mut same = fitting.iter().filter(|other| other.content() == record.content());
+            same.any(|other| other.file() == Some(place))
+        })
+        .collect();
+    let in_place = |record: &&Record| {
+        record.file().is_some_and(|file| file == place || file.symlink_metadata().is_ok())
+    };
+    match own.as_slice() {
+        [one] if fitting.iter().all(in_place) => Some(Fits::One(one)),
+        _ => Some(Fits::Several(contents)),
+    }
+}
+
+/// The placeholder with a word more where the ledger has the same of other content: it would
+/// not be known whose it is.
+pub fn apart(ledger: &Ledger, entry: &str, key: &str, put: Vec<u8>, json: &[u8]) -> Vec<u8> {
+    let fitting = ledger.fitting(entry, key, &put);
+    if fitting.is_empty() {
+        return put;
+    }
+    let content = Record::digest(json);
+    if fitting.iter().all(|record| record.content() == Some(&content)) {
+        return put;
+    }
+    placeholder::marked(&put, entry, &content)
+}
+
+/// Notes in the session's own ledger what other ledgers know of it, or what it was called
+/// before: retention looks at every file that is known to hold placeholders. A store that can't
+/// be written does without.
+pub fn adopt(source: &Source, read: &Read) {
+    let place = source.place();
+    let own = match source.extracted.ledger() {
+        Ok(own) => own,
+        Err(e) => return err(format_args!("not noted in the store: {e}")),
+    };
+    type Key<'k> = (&'k str, &'k str, &'k str);
+    fn key(record: &Record) -> Option<Key<'_>> {
+        let Record::Extract { entry, key, object, .. } = record else { return None };
+        Some((entry, key, object))
+    }
+    let here = |record: &&Record| record.file() == Some(&place);
+    let named: HashSet<Key> = own.records.iter().filter(here).filter_map(key).collect();
+    let known: HashMap<Key, &Record> =
+        read.ledger.records.iter().filter_map(|record| Some((key(record)?, record))).collect();
+    let mut records = Vec::new();
+    for live in read.live.iter().filter(|live| live.rivals.is_empty() && live.row != u64::MAX) {
+        let key = (live.entry.as_str(), live.key.as_str(), live.object.as_str());
+        let mut record = known.get(&key).filter(|_| !named.contains(&key)).copied().cloned();
+        if let Some(Record::Extract { file, .. }) = &mut record {
+            file.clone_from(&place);
+        }
+        records.extend(record);
+    }
+    match source.extracted.add(&records) {
+        // Content that is gone keeps nothing else from being done.
+        Err(e) if e.kind() != ErrorKind::NotFound => {
+            err(format_args!("not noted in the store: {e}"))
+        }
+        _ => {}
+    }
+}

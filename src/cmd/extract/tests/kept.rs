@@ -1,0 +1,221 @@
+//! What comes back is the right content or a refusal, and what a placeholder needs stays, wherever
+//! the session was moved or copied to.
+
+use chrono::TimeDelta;
+
+use super::super::{context, gc};
+use super::*;
+use crate::store::extracted::Record;
+
+/// Two files of one name that nothing but their folder tells apart, with the same ids.
+const FLAT: [&str; 2] = ["a/x.jsonl", "b/x.jsonl"];
+
+impl World {
+    fn at(&self, path: &str) -> PathBuf {
+        self.dir.path().join(path)
+    }
+
+    fn quiet(&self, path: &str, bytes: &[u8]) {
+        let path = self.at(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        let file = File::options().append(true).open(&path).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(7_200)).unwrap();
+    }
+
+    fn open(&self, path: &str) -> Source {
+        source::open(&self.root(), &self.at(path), false).unwrap()
+    }
+
+    fn extract(&self, path: &str, form: Placeholder) -> u64 {
+        let (now, settings) = (clock::now(), ExtractSettings { placeholder: form, ..eager() });
+        let source = self.open(path);
+        let planned = planned(&source, &settings, now).unwrap();
+        execute(&source, &settings, now, &planned).unwrap().values
+    }
+
+    /// Puts everything back, by what the user says of doubtful content.
+    fn restore(&self, path: &str, meant: Option<usize>) -> anyhow::Result<Vec<u8>> {
+        let source = Source { meant, ..self.open(path) };
+        restore::in_place(&source, &eager(), clock::now(), "all", &[], true)?;
+        Ok(fs::read(self.at(path)).unwrap())
+    }
+
+    /// Bytes that a sweep removes so many hours from now.
+    fn swept(&self, hours: i64, homes: &[&str]) -> u64 {
+        let homes = homes.iter().map(|home| self.at(home)).collect();
+        let settings = ExtractSettings { retention: "1h".into(), ..eager() };
+        let now = clock::now() + TimeDelta::hours(hours);
+        gc::sweep(&self.root(), &settings, homes, now, false).unwrap().gone.1
+    }
+}
+
+/// Rows as the specification has them: ids that many sessions share.
+fn flat(letter: &str) -> Vec<u8> {
+    let row = |n: u32, kind: &str, text: &str| {
+        format!("{{\"type\":\"{kind}\",\"__id\":\"msg-{n}\",\"output\":\"{text}\"}}\n")
+    };
+    let long = letter.repeat(2_000);
+    [row(1, "user", "go"), row(2, "tool_result", &long), row(3, "tool_result", &long)]
+        .concat()
+        .into_bytes()
+}
+
+#[test]
+fn files_that_share_a_ledger_get_their_own_content_back_wherever_they_are() {
+    let world = World::new("s", b"");
+    let [a, b] = FLAT;
+    let (of_a, of_b) = (flat("a"), flat("b"));
+    world.quiet(a, &of_a);
+    world.quiet(b, &of_b);
+    for path in FLAT {
+        assert!(world.extract(path, Placeholder::Plain) > 0, "{path}");
+    }
+    let name = |path| world.open(path).name();
+    assert_eq!(name(a), name(b));
+    let (lean_a, lean_b) = (fs::read(world.at(a)).unwrap(), fs::read(world.at(b)).unwrap());
+    assert_ne!(lean_a, lean_b, "what stands in one tells it from the other");
+    assert_eq!(world.restore(a, None).unwrap(), of_a);
+    assert_eq!(world.restore(b, None).unwrap(), of_b);
+    // One in the other's place.
+    world.quiet(a, &lean_b);
+    world.quiet(b, &lean_a);
+    assert_eq!(world.restore(a, None).unwrap(), of_b);
+    assert_eq!(world.restore(b, None).unwrap(), of_a);
+}
+
+#[test]
+fn an_older_copy_gets_its_own_content_back() {
+    let world = World::new("s", b"");
+    let path = FLAT[0];
+    let (old, new) = (flat("a"), flat("b"));
+    world.quiet(path, &old);
+    world.extract(path, Placeholder::Plain);
+    let copy = fs::read(world.at(path)).unwrap();
+    world.quiet(path, &new);
+    world.extract(path, Placeholder::Plain);
+    assert_eq!(world.restore(path, None).unwrap(), new);
+    world.quiet(path, &copy);
+    assert_eq!(world.restore(path, None).unwrap(), old);
+}
+
+/// Two runs that did not know of each other may put the same text for different content.
+#[test]
+fn content_that_may_be_of_several_is_refused_until_one_is_named() {
+    let world = World::new("s", b"");
+    let [a, b] = FLAT;
+    let whole = flat("a");
+    world.quiet(a, &whole);
+    world.extract(a, Placeholder::Plain);
+    let lean = fs::read(world.at(a)).unwrap();
+    let source = world.open(a);
+    let other = source.extracted.put(b"\"other\"").unwrap();
+    let mut records = source.extracted.ledger().unwrap().records;
+    records.retain(|record| record.entry() == "msg-2");
+    for record in &mut records {
+        if let Record::Extract { object, file, .. } = record {
+            (*object, *file) =
+                (other.clone(), world.open(a).path.parent().unwrap().join("../b/x.jsonl"));
+        }
+    }
+    source.extracted.add(&records).unwrap();
+    let why = world.restore(a, None).unwrap_err().to_string();
+    for word in ["msg-2", "several contents", "--from 1", "--from 2", "b/x.jsonl"] {
+        assert!(why.contains(word), "{word}: {why}");
+    }
+    assert_eq!(fs::read(world.at(a)).unwrap(), lean, "nothing was changed");
+    // Both may be needed.
+    let Held::Needs(needed) =
+        source::held(&world.root(), &source.path, &source.extracted.ledger().unwrap())
+    else {
+        panic!("it can be read");
+    };
+    assert!(needed.contains(&other) && needed.len() > 1, "{needed:?}");
+    // The other's file is where it was: this one is this one.
+    world.quiet(b, b"{\"type\":\"user\",\"__id\":\"msg-2\"}\n");
+    assert_eq!(world.restore(a, None).unwrap(), whole);
+    world.quiet(a, &lean);
+    fs::remove_file(world.at(b)).unwrap();
+    let one = String::from_utf8(world.restore(a, Some(1)).unwrap()).unwrap();
+    assert!(one.contains("\"output\":\"other\""), "{one}");
+    world.quiet(a, &lean);
+    assert_eq!(world.restore(a, Some(2)).unwrap(), whole);
+    world.quiet(a, &lean);
+    assert!(world.restore(a, Some(3)).is_err());
+}
+
+/// As pi, `OpenClaw` and Claude Code make one: other rows in front, the session's rows as they are.
+fn fork(bytes: &[u8], parent: &Path) -> Vec<u8> {
+    let rows = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let header = format!(
+        "{{\"type\":\"session\",\"version\":3,\"id\":\"fork\",\"timestamp\":\"2026-02-20T12:00:00.000Z\",\"cwd\":\"/w\",\"parentSession\":\"{}\"}}\n",
+        parent.display()
+    );
+    [header.as_bytes(), &bytes[rows..]].concat()
+}
+
+#[test]
+fn a_fork_knows_the_placeholders_of_the_session_it_is_of() {
+    for form in [Placeholder::Plain, Placeholder::Full] {
+        let made = generate::session(7, 6);
+        let world = World::new(&made.id, &made.bytes);
+        let own = format!("agents/main/sessions/{}.jsonl", made.id);
+        let path = "pi/2026-02-20T12-00-00_fork.jsonl";
+        let values = world.extract(&own, form);
+        assert!(values > 0);
+        world.quiet(path, &fork(&world.bytes(), &world.path()));
+        // The session itself may be gone, and its placeholders with it.
+        fs::remove_file(world.path()).unwrap();
+        let found = read::session(&world.open(path)).unwrap();
+        assert_eq!(found.live.len() as u64, values);
+        assert!(!context::in_source(&world.open(path)).unwrap().extracted.is_empty());
+        assert_eq!(world.extract(path, form), 0, "they are placeholders here, too");
+        // Content stays while the fork has its placeholders, and is known to have them.
+        for hours in [2, 4] {
+            assert_eq!(world.swept(hours, &[]), 0);
+        }
+        let whole = world.restore(path, None).unwrap();
+        assert_eq!(whole, fork(&made.bytes, &world.path()));
+        world.swept(6, &[]);
+        assert!(world.swept(8, &[]) > 0, "nothing needs it any more");
+    }
+}
+
+#[test]
+fn a_fork_whose_parent_cannot_be_asked_is_refused() {
+    let made = generate::session(7, 6);
+    let world = World::new(&made.id, &made.bytes);
+    world.extract(&format!("agents/main/sessions/{}.jsonl", made.id), Placeholder::Full);
+    world.quiet("pi/fork.jsonl", &fork(&world.bytes(), &world.path()));
+    let ledger = world.source().extracted.folder.join("ledger.jsonl");
+    fs::write(&ledger, "no record\n").unwrap();
+    let Err(why) = read::session(&world.open("pi/fork.jsonl")) else { panic!("it was read") };
+    let why = format!("{why:#}");
+    assert!(why.contains("ledger.jsonl: line 1") && why.contains("fork.jsonl"), "{why}");
+}
+
+#[test]
+fn content_follows_a_session_that_was_moved() {
+    let made = generate::session(7, 6);
+    let world = World::new(&made.id, &made.bytes);
+    let own = format!("agents/main/sessions/{}.jsonl", made.id);
+    world.extract(&own, Placeholder::Full);
+    let lean = world.bytes();
+    // The old folder stays, with a file of that name in it that has none of the placeholders.
+    world.write(&made.bytes);
+    world.quiet("agents/other/sessions/moved.jsonl", &lean);
+    for hours in [2, 4] {
+        assert_eq!(world.swept(hours, &["agents"]), 0, "it lies in a folder of the client's");
+    }
+    fs::rename(world.at("agents/other"), world.at("elsewhere")).unwrap();
+    // Read there once, it is known there.
+    world.extract("elsewhere/sessions/moved.jsonl", Placeholder::Full);
+    for hours in [6, 8] {
+        assert_eq!(world.swept(hours, &["agents"]), 0);
+    }
+    fs::remove_dir_all(world.at("elsewhere/sessions")).unwrap();
+    assert_eq!(world.swept(10, &["agents"]), 0, "an empty folder may be a disk's");
+    fs::write(world.at("elsewhere/else"), "").unwrap();
+    world.swept(12, &["agents"]);
+    assert!(world.swept(14, &["agents"]) > 0);
+}

@@ -1,0 +1,138 @@
+//! The file of a ledger: read line by line, and only ever appended to.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::list::absent;
+use super::{Ledger, Record, named, settle};
+use crate::store::atomic::NO_WAIT;
+
+/// Its name in the session's folder.
+pub const NAME: &str = "ledger.jsonl";
+
+/// [`super::Extracted::ledger`].
+pub fn read(folder: &Path) -> io::Result<Ledger> {
+    let mut records = Vec::new();
+    lines(folder, &mut |line| {
+        records.push(serde_json::from_slice(line)?);
+        Ok(())
+    })?;
+    Ok(Ledger::of(records))
+}
+
+/// As much of a record as tells which row it is about.
+#[derive(Deserialize)]
+struct Head<'l> {
+    did: &'l str,
+    #[serde(borrow)]
+    entry: Cow<'l, str>,
+    #[serde(borrow, default)]
+    row: Option<Cow<'l, str>>,
+}
+
+/// Collects the extractions of these rows.
+pub fn of_rows(folder: &Path, rows: &HashSet<String>, found: &mut Vec<Record>) -> io::Result<()> {
+    lines(folder, &mut |line| {
+        let head: Head = serde_json::from_slice(line)?;
+        if head.did == "extract" && rows.contains(head.row.as_ref().unwrap_or(&head.entry).as_ref())
+        {
+            found.push(serde_json::from_slice(line)?);
+        }
+        Ok(())
+    })
+}
+
+/// Hands on the lines of a ledger; a torn last one is passed over.
+fn lines(
+    folder: &Path,
+    each: &mut dyn FnMut(&[u8]) -> Result<(), serde_json::Error>,
+) -> io::Result<()> {
+    let path = folder.join(NAME);
+    let file = match OpenOptions::new().read(true).custom_flags(NO_WAIT).open(&path) {
+        Ok(file) => file,
+        // A link that leads nowhere is a ledger that can't be read.
+        Err(e) if absent(&e) && path.symlink_metadata().is_err_and(|e| absent(&e)) => {
+            return Ok(());
+        }
+        Err(e) => return Err(named(&path, &e)),
+    };
+    let mut reader = BufReader::new(file);
+    let mut line = Vec::new();
+    for number in 1_u64.. {
+        line.clear();
+        if reader.read_until(b'\n', &mut line).map_err(|e| named(&path, &e))? == 0 {
+            break;
+        }
+        match each(&line) {
+            Ok(()) => {}
+            Err(_) if line.last() != Some(&b'\n') => break,
+            Err(e) => {
+                let why = format!(
+                    "{}: line {number} is no record of the ledger ({e}); repair or remove that line",
+                    path.display()
+                );
+                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Appends records, synced. Whoever does it holds the session's lock.
+pub fn append(folder: &Path, records: &[Record]) -> io::Result<()> {
+    let path = folder.join(NAME);
+    let mut lines = Vec::new();
+    for record in records {
+        serde_json::to_writer(&mut lines, record)?;
+        lines.push(b'\n');
+    }
+    let new = path.symlink_metadata().is_err();
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true).mode(0o600).custom_flags(NO_WAIT);
+    let mut file = options.open(&path).map_err(|e| named(&path, &e))?;
+    let before = mend(&mut file).map_err(|e| named(&path, &e))?;
+    let written = file.write_all(&lines).and_then(|()| file.sync_all());
+    if let Err(e) = written {
+        // Half a record would be passed over as well; the error that counts is the one above.
+        let _ = file.set_len(before);
+        return Err(named(&path, &e));
+    }
+    if new { settle(folder) } else { Ok(()) }
+}
+
+/// Makes the file end with a line break, and gives its length: a last line that is a whole
+/// record gets one, one that is torn is cut off.
+fn mend(file: &mut File) -> io::Result<u64> {
+    let length = file.seek(SeekFrom::End(0))?;
+    if length == 0 {
+        return Ok(0);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::Start(length - 1))?;
+    file.read_exact(&mut last)?;
+    if last == [b'\n'] {
+        return Ok(length);
+    }
+    file.rewind()?;
+    let (mut reader, mut line, mut begins) = (BufReader::new(&mut *file), Vec::new(), 0);
+    loop {
+        line.clear();
+        let read = reader.read_until(b'\n', &mut line)? as u64;
+        if line.last() != Some(&b'\n') {
+            break;
+        }
+        begins += read;
+    }
+    if serde_json::from_slice::<Record>(&line).is_ok() {
+        file.write_all(b"\n")?;
+        return Ok(length + 1);
+    }
+    file.set_len(begins)?;
+    Ok(begins)
+}

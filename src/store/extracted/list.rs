@@ -1,0 +1,106 @@
+//! Which sessions have a ledger, and what the ledgers of other sessions say of a row. Only what
+//! the system says is not there counts as absent: a ledger that can't be looked at is one.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use super::{Extracted, Record, file, named, place};
+use crate::store::blocks::Root;
+use crate::store::paths::safe_name;
+
+/// The ledgers there are.
+#[derive(Debug, Default)]
+pub struct All {
+    /// Sessions that have one, sorted by agent and id; it may turn out that it can't be read.
+    pub found: Vec<Extracted>,
+    /// What can't be looked at, and may hold others.
+    pub unread: Vec<(PathBuf, io::Error)>,
+}
+
+/// All sessions that have a ledger.
+pub fn all(root: &Root) -> All {
+    below(&place(root))
+}
+
+fn below(root: &Path) -> All {
+    let mut all = All::default();
+    for agent in all.folders(&root.join("sessions")) {
+        for folder in all.folders(&agent) {
+            let ledger = folder.join(file::NAME);
+            match fs::symlink_metadata(&ledger) {
+                Ok(_) => all.found.push(Extracted::at(root.to_owned(), folder)),
+                Err(e) if absent(&e) => {}
+                Err(e) => all.unread.push((ledger, e)),
+            }
+        }
+    }
+    all
+}
+
+impl All {
+    /// The folders in a folder that can be ours, sorted; none where there is no folder.
+    fn folders(&mut self, folder: &Path) -> Vec<PathBuf> {
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(e) if absent(&e) => return Vec::new(),
+            Err(e) => {
+                self.unread.push((folder.to_path_buf(), e));
+                return Vec::new();
+            }
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let path = match entry {
+                Ok(entry) => entry.path(),
+                Err(e) => {
+                    self.unread.push((folder.to_path_buf(), e));
+                    continue;
+                }
+            };
+            if !path.file_name().and_then(|name| name.to_str()).is_some_and(safe_name) {
+                continue;
+            }
+            match fs::metadata(&path) {
+                Ok(meta) if meta.is_dir() => found.push(path),
+                Ok(_) => {}
+                // It may have been taken away since; a link that leads nowhere still is there.
+                Err(e) if absent(&e) && fs::symlink_metadata(&path).is_err_and(|e| absent(&e)) => {}
+                Err(e) => self.unread.push((path, e)),
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// The first of what can't be looked at, as an error.
+    fn whole(self) -> io::Result<Vec<Extracted>> {
+        match self.unread.first() {
+            Some((path, why)) => Err(named(path, why)),
+            None => Ok(self.found),
+        }
+    }
+}
+
+/// Whether the system says that there is no such file.
+pub(super) fn absent(why: &io::Error) -> bool {
+    matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+impl Extracted {
+    /// What the ledgers of other sessions say of rows with these ids: rows that a client copied
+    /// into a session of its own keep their ids.
+    ///
+    /// # Errors
+    /// A ledger that can't be read: what a row holds can't be told without it.
+    pub fn kin(&self, rows: &HashSet<String>) -> io::Result<Vec<Record>> {
+        let mut found = Vec::new();
+        for other in below(&self.root).whole()? {
+            if other.folder != self.folder {
+                file::of_rows(&other.folder, rows, &mut found)?;
+            }
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,122 @@
+//! What all ledgers together say: which objects sessions need, when each was used last, and where
+//! it is from.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Held, Sessions};
+use crate::clock::Time;
+use crate::store::blocks::Root;
+use crate::store::extracted::{Extracted, Ledger, Record, all, file};
+
+/// Where an object is from.
+#[derive(Debug)]
+pub(super) struct Origin {
+    /// When it was used last, by the ledgers.
+    pub used: Time,
+    /// Entries that it was of, and the files these were in.
+    pub from: BTreeSet<(String, PathBuf)>,
+}
+
+/// A ledger.
+pub(super) struct Of {
+    pub extracted: Extracted,
+    /// What it names.
+    pub objects: BTreeSet<String>,
+    /// It has session files, and they are gone; nothing else is in it that could still count.
+    pub gone: bool,
+    /// When it was written last.
+    pub last: Option<Time>,
+}
+
+/// What sessions need.
+#[derive(Default)]
+pub(super) struct Needs {
+    pub objects: BTreeSet<String>,
+    pub origins: BTreeMap<String, Origin>,
+    pub ledgers: Vec<Of>,
+    /// Nothing may go.
+    pub everything: bool,
+    pub unread: Vec<PathBuf>,
+}
+
+impl Needs {
+    pub(super) fn of(store: &Root, sessions: &mut dyn Sessions) -> Self {
+        let mut needs = Self::default();
+        let all = all(store);
+        needs.everything = !all.unread.is_empty();
+        needs.unread.extend(all.unread.into_iter().map(|(path, _)| path));
+        for extracted in all.found {
+            match extracted.ledger() {
+                Ok(ledger) => needs.ledger(extracted, &ledger, sessions),
+                Err(_) => {
+                    needs.everything = true;
+                    needs.unread.push(extracted.folder.join(file::NAME));
+                }
+            }
+        }
+        needs
+    }
+
+    fn ledger(&mut self, extracted: Extracted, ledger: &Ledger, sessions: &mut dyn Sessions) {
+        // Where an object came from, so that a restore counts for what it brought back.
+        let mut last: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+        let mut files: BTreeMap<&Path, BTreeSet<&str>> = BTreeMap::new();
+        for record in &ledger.records {
+            if let Record::Extract { entry, key, object, at, file, .. } = record {
+                last.insert((entry, key), object);
+                files.entry(file).or_default().insert(object);
+                let origin = self.origins.entry(object.clone());
+                let origin = origin.or_insert_with(|| Origin { used: *at, from: BTreeSet::new() });
+                origin.used = origin.used.max(*at);
+                origin.from.insert((entry.clone(), file.clone()));
+            }
+            if let Record::Restore { entry, keys, at, .. } = record {
+                for key in keys {
+                    let object = last.get(&(entry.as_str(), key.as_str()));
+                    if let Some(origin) = object.and_then(|o| self.origins.get_mut(*o)) {
+                        origin.used = origin.used.max(*at);
+                    }
+                }
+            }
+        }
+        // What a user said of entries may be wanted wherever the session is now.
+        let said = |r: &Record| !matches!(r, Record::Extract { .. } | Record::Restore { .. });
+        let plain = !ledger.records.iter().any(said);
+        let mut of = Of {
+            extracted,
+            objects: BTreeSet::new(),
+            gone: plain && !files.is_empty(),
+            last: ledger.records.iter().map(Record::at).max(),
+        };
+        for (file, objects) in files {
+            of.objects.extend(objects.iter().map(|object| (*object).to_owned()));
+            match sessions.held(file, ledger) {
+                Held::Gone => {}
+                Held::Needs(needed) => {
+                    of.gone = false;
+                    self.objects.extend(needed);
+                }
+                Held::Unknown => {
+                    of.gone = false;
+                    self.unread.push(file.to_owned());
+                    self.objects.extend(objects.into_iter().map(str::to_owned));
+                }
+            }
+        }
+        self.ledgers.push(of);
+    }
+}
+
+/// Removes a ledger. Whoever adds to one holds the store, which a sweep has alone.
+pub(super) fn forget(folder: &Path) -> io::Result<()> {
+    for name in [file::NAME, ".lock"] {
+        crate::store::atomic::remove(&folder.join(name))?;
+    }
+    // What else lies there is not ours.
+    match std::fs::remove_dir(folder) {
+        Err(e) if e.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+        other => other,
+    }
+}
