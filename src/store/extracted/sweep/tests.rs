@@ -213,8 +213,9 @@ fn what_is_known_of_a_session_that_is_gone_goes_with_its_content() {
     assert!(!scene.extracted.folder.exists());
     assert!(all(&scene.root).found.is_empty());
     // It may be there again.
-    let id = scene.extracted.put(b"content").unwrap();
-    scene.extracted.add(&[extract("e", "k", &id, b"p")]).unwrap();
+    let anew = Extracted::of(&scene.root, "main", "s-1");
+    let id = anew.put(b"content").unwrap();
+    anew.add(&[extract("e", "k", &id, b"p")]).unwrap();
     // What is still named, or in a session that only lost its placeholders, is remembered.
     let mut named = Told { named: vec!["e"], ..told(Held::Gone) };
     assert!(twice(&scene, late + 100, &mut named).forgotten.is_empty());
