@@ -1,9 +1,13 @@
 //! The text that stands in a value's place. What counts as one is decided by the ledger, never
 //! by how a text looks.
 
+mod marked;
+
 use std::fmt::Write as _;
 
 use serde_json::json;
+
+pub use marked::marked;
 
 use super::text;
 use crate::settings::Placeholder;
@@ -16,9 +20,6 @@ const TAIL: u32 = 80;
 
 /// Bytes that a placeholder takes at most besides what stays of the value, and names.
 const FRAME: usize = 512;
-
-/// Digits of a digest that tell contents apart.
-const MARK: usize = 16;
 
 /// What a placeholder tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,20 +62,6 @@ pub fn json(about: &About, form: Placeholder, whole: bool) -> Option<Vec<u8>> {
         serde_json::to_vec(&words)
     };
     put.ok().filter(|put| put.len() + GAIN <= about.json.len())
-}
-
-/// The same with the beginning of the content's SHA-256 behind the entry: what tells it from one
-/// of the same entry that holds other content.
-pub fn marked(put: &[u8], entry: &str, content: &str) -> Vec<u8> {
-    let name = serde_json::to_vec(&format!("[[extracted-{entry}]]")).unwrap_or_default();
-    let name = name.strip_suffix(b"\"").unwrap_or_default();
-    let mut marked = put.to_vec();
-    if let Some(at) = memchr::memmem::find(put, name) {
-        let mark = format!(" {}", content.get(..MARK).unwrap_or(content));
-        let at = at + name.len();
-        marked.splice(at..at, mark.bytes());
-    }
-    marked
 }
 
 fn words(about: &About, form: Placeholder) -> String {
@@ -177,20 +164,6 @@ mod tests {
         let none = About { tool: None, ..about(&json) };
         let said = super::json(&none, Placeholder::Full, false).unwrap();
         assert!(said.starts_with(br#""[[extracted-a1b2c3d4]] 8.0 KB, extracted. It begins"#));
-    }
-
-    #[test]
-    fn one_that_is_there_already_is_marked() {
-        let json = serde_json::to_vec(&"x".repeat(900)).unwrap();
-        let about = About { entry: "a\"1", ..about(&json) };
-        let content = "0123456789abcdef0123";
-        for (form, whole) in [(Placeholder::Plain, false), (Placeholder::Full, true)] {
-            let put = super::json(&about, form, whole).unwrap();
-            let with = String::from_utf8(marked(&put, about.entry, content)).unwrap();
-            assert!(with.contains(r#""[[extracted-a\"1]] 0123456789abcdef"#), "{with}");
-            assert_eq!(with.replacen(" 0123456789abcdef", "", 1).as_bytes(), put);
-            serde_json::from_str::<Value>(&with).unwrap();
-        }
     }
 
     #[test]
