@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Mutex;
 
 use rusqlite::OptionalExtension as _;
 
@@ -25,6 +26,7 @@ pub fn every(path: &Path, each: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::
         agent: String::new(),
         session: String::new(),
         offline: false,
+        copied: Mutex::default(),
     };
     let view = connection.unchecked_transaction().map_err(failed)?;
     let mut all = view.prepare(&read::query_all(&view).map_err(failed)?).map_err(failed)?;

@@ -15,12 +15,11 @@ use std::sync::{Mutex, PoisonError};
 
 use rusqlite::Connection;
 
-pub use every::every;
-
 use crate::store::atomic;
 use crate::store::sessions::{Change, Refused, SessionFile, Stamp};
 
 pub use copies::remove_older;
+pub use every::every;
 
 /// A session in such a database.
 #[derive(Debug)]
