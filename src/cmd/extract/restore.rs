@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::read::{self, Live, Read};
 use super::record;
 use super::source::{self, Source};
-use super::{known, view};
+use super::{known, preview, view};
 use crate::clock::Time;
 use crate::cmd::{Exit, err, inscribe, out, out_json, out_json_streamed};
 use crate::env::Env;
