@@ -17,6 +17,7 @@ use std::sync::Arc;
 use self::context::Links;
 pub use self::flat::whose;
 use self::read::{Room, Shape};
+use self::sound::Frame;
 use self::tools::Tools;
 use crate::clock::Time;
 pub use crate::settings::Trigger;
@@ -125,7 +126,7 @@ pub struct Entries {
     /// Characters from which on values are compared.
     compared: Option<u32>,
     /// The row that is looked at, without its values.
-    frame: Vec<u8>,
+    frame: Frame,
     /// The message that the agent's last row was of.
     message: u64,
     /// Whether the file is a subagent's own, as its first row in the chain tells.
@@ -146,7 +147,7 @@ impl Entries {
             && let Some(id) = head.id()
         {
             let mut entry = values::of(line, &head, &room, &mut self.tools, self.compared);
-            sound::settle(line, &mut entry, &mut self.frame);
+            self.frame.settle(line, &mut entry);
             let mut beside = false;
             if head.shape() == Shape::Claude {
                 beside = self.claude(line, &mut entry);

@@ -54,9 +54,14 @@ pub fn break_even(behind: u64, saved: u64) -> Option<u32> {
     Some(turns.ceil() as u32)
 }
 
+/// Whether what goes is less than `min_saving`.
+pub fn little(look: &Look, settings: &ExtractSettings) -> bool {
+    look.values > 0 && look.characters < settings.min_saving
+}
+
 /// Whether to act.
 pub fn verdict(look: &Look, settings: &ExtractSettings, now: Time) -> Verdict {
-    if look.values > 0 && look.characters < settings.min_saving {
+    if little(look, settings) {
         return Verdict::Little;
     }
     if look.saved == 0 && look.behind == 0 {

@@ -85,11 +85,14 @@ fn show(
     let preview = Preview::of(source, &planned.plan, shown)?;
     let counter = vocabulary.and_then(|thread| thread.join().ok()).unwrap_or_default();
     planned.look = numbers::counted(source, &planned.read, &planned.plan, &preview, &counter);
-    planned.verdict = when::verdict(&planned.look, settings, now);
+    // By hand a little is done, too; that watching leaves it is told besides.
+    let by_hand = ExtractSettings { min_saving: 0, ..settings.clone() };
+    planned.verdict = when::verdict(&planned.look, &by_hand, now);
+    let little = when::little(&planned.look, settings);
     if json {
-        out_json(&view::json(source, &planned, &preview))?;
+        out_json(&view::json(source, &planned, &preview, little))?;
     } else {
-        out(view::text(source, &planned, &preview, now));
+        out(view::text(source, &planned, &preview, little, now));
     }
     Ok(Exit::Done)
 }

@@ -178,7 +178,8 @@ fn in_rows(
             return Ok(None);
         }
         let new = edit::with_field(line, FIELD, json.as_deref().map(str::as_bytes));
-        let new = new.ok_or_else(|| io::Error::other(format!("row {} is no object", row + 1)))?;
+        let left = || io::Error::other(format!("line {} is not valid JSON: left alone", row + 1));
+        let new = new.filter(|_| edit::sound(line)).ok_or_else(left)?;
         Ok((new != line).then_some(new))
     });
     edited.map_err(|refused| refused.to_string())

@@ -34,8 +34,14 @@ pub fn headline(source: &Source, entries: u64, messages: u64) -> String {
     )
 }
 
-/// A plan, for people.
-pub fn text(source: &Source, planned: &Planned, preview: &Preview, now: Time) -> String {
+/// A plan, for people. `little`: less than watching would write a file for.
+pub fn text(
+    source: &Source,
+    planned: &Planned,
+    preview: &Preview,
+    little: bool,
+    now: Time,
+) -> String {
     let plan = &planned.plan;
     let mut lines = vec![headline(source, plan.entries, plan.messages), String::new()];
     if !plan.items.is_empty() {
@@ -78,6 +84,12 @@ pub fn text(source: &Source, planned: &Planned, preview: &Preview, now: Time) ->
         }
     }
     lines.push(pays(planned, now));
+    if little {
+        lines.push(format!(
+            "`watch` leaves it: {} characters are less than `extract.min_saving`",
+            grouped(planned.look.characters)
+        ));
+    }
     lines.join("\n")
 }
 
@@ -197,19 +209,15 @@ fn pays(planned: &Planned, now: Time) -> String {
         Verdict::Nothing => {
             "nothing of it leaves the context: only the file gets smaller".to_owned()
         }
-        Verdict::Little => format!(
-            "less than `extract.min_saving`: {} characters; `watch` leaves it, `run` does it",
-            grouped(planned.look.characters)
-        ),
         Verdict::Cold => format!("the prompt cache has expired{age}: pays at once"),
-        Verdict::Pays(_) | Verdict::Waits(_) | Verdict::Interval => {
+        Verdict::Pays(_) | Verdict::Waits(_) | Verdict::Interval | Verdict::Little => {
             turns(&format!("the prompt cache may be warm{age}: "))
         }
     }
 }
 
-/// A plan, for programs.
-pub fn json(source: &Source, planned: &Planned, preview: &Preview) -> Value {
+/// The same for programs.
+pub fn json(source: &Source, planned: &Planned, preview: &Preview, little: bool) -> Value {
     let plan = &planned.plan;
     let items: Vec<Value> = plan
         .items
@@ -247,6 +255,7 @@ pub fn json(source: &Source, planned: &Planned, preview: &Preview) -> Value {
         "tokens_behind": planned.look.behind,
         "pays_after": when::break_even(planned.look.behind, planned.look.saved),
         "verdict": planned.verdict,
+        "little": little,
     })
 }
 

@@ -61,6 +61,10 @@ fn odd_rows_stay_and_the_rest_goes() {
     assert_eq!(world.text(), text);
     world.done(&["restore", ID, "all", "--in-place", "--unmarked"]);
     assert_eq!(world.text(), before);
+    // What is unclear can be made clear; in what is no valid JSON nothing can be said.
+    world.done(&["set-extractable", ID, "t1", "false"]);
+    world.done(&["set-extractable", ID, "t3", "none"]);
+    assert_eq!(world.text(), before.replace(r#","_extractable":"false""#, ""));
 }
 
 /// A value that stands again later goes though it is recent, unless that is switched off.

@@ -172,7 +172,9 @@ fn a_watch_reads_only_what_changed_finds_what_is_new_and_ends_when_told() {
     let so_far = watcher.looks().len();
     wait_for("looks with a fault in the settings", || watcher.looks().len() > so_far + 1);
     assert_eq!(watcher.last(&first).as_deref(), Some("nothing"));
-    world.settings(&json!({"auto_cron": "* * * * * *", "keep_recent": 0, "protect_turns": 0}));
+    world.settings(
+        &json!({"auto_cron": "* * * * * *", "keep_recent": 0, "protect_turns": 0, "min_saving": 0}),
+    );
     wait_for("the new settings", || watcher.last(&first).as_deref() == Some("extracted"));
     fs::write(&settings, &kept).expect("written");
     let status = world.run(&["status", "--json"]);

@@ -88,6 +88,12 @@ fn names_that_stand_twice() {
             &["message.content.1.text"],
             1,
         ),
+        // Of many values, too.
+        (
+            r#""type":"tool_result","output":"T","data":["T","T","T",{"a":"T","a":"T","b":"T"}]"#,
+            &["output", "data.0", "data.1", "data.2", "data.3.b"],
+            2,
+        ),
     ] {
         let row = format!(r#"{{"id":"a",{}}}"#, row.replace('T', &text));
         let entry = one(&row);
