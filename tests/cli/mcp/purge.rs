@@ -232,6 +232,6 @@ fn an_agent_of_claude_codes_says_it_too_and_its_session_is_never_written() {
         "{context}"
     );
     let made = hook.raw(&["extract", "run", SESSION, "--json"], b"");
-    assert!(made.stdout.contains(r#""extracted":[]"#), "{made:?}");
+    assert!(made.stdout.contains(r#""extracted": []"#), "{made:?}");
     assert_eq!(fs::read_to_string(&hook.transcript).expect("transcript"), text);
 }
