@@ -7,6 +7,7 @@ use super::world::{ID, Talk, World, long, plain};
 #[test]
 fn a_plan_says_what_goes_what_stays_and_when_it_pays() {
     let world = World::of(&plain().text());
+    world.hook.settings(&json!({ "extract": { "min_saving": 0 } }));
     let before = world.text();
     let told = world.done(&["plan", "3f0a9d1e"]);
     for part in [
