@@ -95,8 +95,20 @@ fn fill(database: &Path, copy: &Path) -> rusqlite::Result<()> {
 pub(super) fn trim(database: &Path) {
     let all = all(database).unwrap_or_default();
     for (_, path) in all.iter().rev().skip(KEPT) {
-        let _ = fs::remove_file(path);
+        let _ = remove(path);
     }
+}
+
+/// Removes a copy, with what a reader left beside it.
+fn remove(copy: &Path) -> io::Result<()> {
+    fs::remove_file(copy)?;
+    for end in ["-wal", "-shm"] {
+        match fs::remove_file(beside(copy, end)) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Removes the copies of a database that were made before `older`, or with `dry_run` counts
@@ -113,7 +125,7 @@ pub fn remove_older(database: &Path, older: Time, dry_run: bool) -> io::Result<(
         let named = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", path.display()));
         let bytes = fs::symlink_metadata(&path).map_err(named)?.len();
         if !dry_run {
-            fs::remove_file(&path).map_err(named)?;
+            remove(&path).map_err(named)?;
         }
         gone = (gone.0 + 1, gone.1 + bytes);
     }
