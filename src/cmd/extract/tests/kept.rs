@@ -168,7 +168,7 @@ fn a_fork_knows_the_placeholders_of_the_session_it_is_of() {
         fs::remove_file(world.path()).unwrap();
         let found = read::session(&world.open(path)).unwrap();
         assert_eq!(found.live.len() as u64, values);
-        assert!(!context::in_source(&world.open(path)).unwrap().extracted.is_empty());
+        assert!(!context::in_source(&world.open(path), &eager()).unwrap().extracted.is_empty());
         assert_eq!(world.extract(path, form), 0, "they are placeholders here, too");
         // Content stays while the fork has its placeholders, and is known to have them.
         for hours in [2, 4] {
