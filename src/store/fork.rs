@@ -68,9 +68,9 @@ impl Fork {
 
     /// A file that has another name until it is whole.
     fn named(folder: &Path, target: &Path) -> io::Result<Self> {
-        let name = target.file_name().unwrap_or_default().to_string_lossy();
-        let temp = folder.join(format!(".{name}.{}.tmp", std::process::id()));
-        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temp)?;
+        // A name that one killed with our number left behind is passed over.
+        let beside = folder.join(target.file_name().unwrap_or_default());
+        let (temp, file) = atomic::temp_beside(&beside, 0o600)?;
         Ok(Self::of(file, Some(temp), target))
     }
 
@@ -216,6 +216,14 @@ mod tests {
         let late = Fork::named(folder, &target).unwrap().finish();
         assert_eq!(late.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read_dir(folder).unwrap().count(), 1);
+        // What one with this number left as it was killed is in nobody's way.
+        for attempt in ["", ".0"] {
+            let half = format!(".b.jsonl.{}{attempt}.tmp", std::process::id());
+            fs::write(folder.join(half), "half").unwrap();
+        }
+        let target = folder.join("b.jsonl");
+        Fork::named(folder, &target).unwrap().finish().unwrap();
+        assert!(target.exists());
     }
 
     #[test]

@@ -17,9 +17,16 @@ use crate::trace::{Run, ends, strace};
 /// The first argument of this program as an editor.
 pub const EDITOR: &str = "--edit-session";
 
-/// Puts `short` in the place of `long` in every row; ends as the program does.
-pub fn edit(path: &Path) -> std::process::ExitCode {
-    let session = Jsonl::new(path).with_times(Duration::ZERO, Duration::from_millis(200));
+/// Puts `short` in the place of `long` in every row; ends as the program does. `how` may say
+/// the patience, in milliseconds, and how long a file may become.
+pub fn edit(path: &Path, how: &[String]) -> std::process::ExitCode {
+    let number = |at: usize| how.get(at).and_then(|word| word.parse().ok());
+    if let Some(longest) = number(1) {
+        let limit = rustix::process::Rlimit { current: Some(longest), maximum: Some(longest) };
+        rustix::process::setrlimit(rustix::process::Resource::Fsize, limit).expect("a limit");
+    }
+    let patience = Duration::from_millis(number(0).unwrap_or(200));
+    let session = Jsonl::new(path).with_times(Duration::ZERO, patience);
     let edited = session.rows(&mut |_, _| Ok(())).map_err(Refused::Io).and_then(|stamp| {
         session.edit(stamp, &mut || Ok(()), &mut |_, row| {
             let text = String::from_utf8_lossy(row);
@@ -27,7 +34,10 @@ pub fn edit(path: &Path) -> std::process::ExitCode {
         })
     });
     match edited {
-        Ok(()) => std::process::ExitCode::SUCCESS,
+        Ok(edited) => {
+            println!("{}", edited.left.unwrap_or_default());
+            std::process::ExitCode::SUCCESS
+        }
         Err(why) => {
             println!("{why}");
             std::process::ExitCode::FAILURE
@@ -36,13 +46,13 @@ pub fn edit(path: &Path) -> std::process::ExitCode {
 }
 
 /// A folder with a session of some megabytes.
-struct Folder {
-    dir: tempfile::TempDir,
-    old: String,
+pub struct Folder {
+    pub dir: tempfile::TempDir,
+    pub old: String,
 }
 
 impl Folder {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let mut old =
             String::from("{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/w\"}\n");
@@ -58,22 +68,22 @@ impl Folder {
         folder
     }
 
-    fn session(&self) -> PathBuf {
+    pub fn session(&self) -> PathBuf {
         self.dir.path().join("s.jsonl")
     }
 
-    fn new_text(&self) -> String {
+    pub fn new_text(&self) -> String {
         self.old.replace("long", "short")
     }
 
-    fn command(&self) -> Command {
+    pub fn command(&self) -> Command {
         let mut command = Command::new(std::env::current_exe().expect("this program"));
         command.arg(EDITOR).arg(self.session()).env_clear().current_dir("/");
         command
     }
 
     /// The same behind a shell's words.
-    fn within(&self, words: &str) -> Answer {
+    pub fn within(&self, words: &str) -> Answer {
         let mut command = Command::new("sh");
         let program = std::env::current_exe().expect("this program");
         command.args(["-c", words]).arg(program).arg(EDITOR).arg(self.session());
@@ -81,15 +91,27 @@ impl Folder {
         finish(command, b"")
     }
 
-    fn is(&self, text: &str) -> bool {
+    pub fn is(&self, text: &str) -> bool {
         fs::read_to_string(self.session()).is_ok_and(|found| found == text)
     }
 
     /// That an edit does its work now, and leaves nothing else behind.
     fn goes_through(&self) -> Result<(), String> {
-        let again = finish(self.command(), b"");
-        if again.code != Some(0) || !self.is(&self.new_text()) {
-            return Err(format!("the next edit: {again:?}"));
+        self.comes_to(&self.new_text(), 1)
+    }
+
+    /// The same, with this in the end, after so many edits at most.
+    pub fn comes_to(&self, text: &str, edits: u32) -> Result<(), String> {
+        let mut again = finish(self.command(), b"");
+        for _ in 1..edits {
+            if again.code != Some(0) {
+                again = finish(self.command(), b"");
+            }
+        }
+        if again.code != Some(0) || !self.is(text) {
+            let found = fs::read_to_string(self.session()).unwrap_or_default();
+            let end = &found[found.len().saturating_sub(200)..];
+            return Err(format!("the next edit: {again:?}; {} bytes, …{end}", found.len()));
         }
         let names: Vec<_> = fs::read_dir(self.dir.path())
             .into_iter()

@@ -12,6 +12,7 @@ mod database;
 mod edits;
 mod extracts;
 mod kills;
+mod late;
 mod made;
 mod scene;
 mod storm;
@@ -40,7 +41,7 @@ enum End {
 /// A case.
 type Case = (&'static str, fn() -> End);
 
-const CASES: [Case; 13] = [
+const CASES: [Case; 17] = [
     ("a hundred sessions, written and inscribed by processes that are killed", storm::run),
     ("control: a row that is gone is found", storm::control),
     ("kills: the first inscription", || kills::run(kills::first)),
@@ -52,6 +53,10 @@ const CASES: [Case; 13] = [
     ("kills: extract restore --in-place", extracts::restore),
     ("kills: extract run on a database", database::run),
     ("kills: extract restore --in-place on a database", database::restore),
+    ("kills: a session's file is written anew, and written meanwhile", late::killed),
+    ("kills: what came late is brought over", late::carrying),
+    ("a process that holds a session's file for over 5 s", late::held),
+    ("no room for what came late", late::full),
     ("a session's file without room", edits::full),
     ("a session's file in a folder that can't be written", edits::read_only),
 ];
@@ -64,10 +69,10 @@ fn main() -> ExitCode {
         made::write(folder.as_ref(), seed.parse().unwrap_or_default());
         return ExitCode::SUCCESS;
     }
-    if let [role, path] = words.as_slice()
+    if let [role, path, how @ ..] = words.as_slice()
         && role == edits::EDITOR
     {
-        return edits::edit(path.as_ref());
+        return edits::edit(path.as_ref(), how);
     }
     let filters: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
     let asked = |name: &str| {

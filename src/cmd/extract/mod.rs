@@ -27,8 +27,15 @@ mod watch;
 
 use crate::cli::ExtractVerb;
 use crate::clock::Time;
-use crate::cmd::Exit;
+use crate::cmd::{Exit, err};
 use crate::env::Env;
+
+/// Says where rows are that could not be brought into a session.
+fn told(left: Option<String>) {
+    if let Some(left) = left {
+        err(left);
+    }
+}
 
 /// Runs `extract`.
 ///

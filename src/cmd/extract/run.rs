@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::preview::Preview;
 use super::read::{self, Read};
 use super::source::{self, Kind, Source};
-use super::{claude, numbers, view};
+use super::{claude, numbers, told, view};
 use crate::cli::ExtractArgs;
 use crate::clock::Time;
 use crate::cmd::{Exit, inscribe, out, out_json};
@@ -115,6 +115,7 @@ pub fn run(env: &Env, now: Time, args: &ExtractArgs, how: &How) -> anyhow::Resul
     if how.dry_run {
         return show(&source, &settings, now, args.json);
     }
+    told(source.file.settle()?);
     let planned = planned(&source, &settings, now)?;
     let done = execute(&source, &settings, now, &planned)?;
     if args.json {

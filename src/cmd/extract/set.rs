@@ -11,6 +11,7 @@ use super::read::{self, Read};
 use super::restore::listed;
 use super::said::{parse, shown};
 use super::source::{self, Kind, Source};
+use super::told;
 use crate::clock::Time;
 use crate::cmd::{Exit, inscribe, out, out_json};
 use crate::env::Env;
@@ -182,5 +183,5 @@ fn in_rows(
         let new = new.filter(|_| edit::sound(line)).ok_or_else(left)?;
         Ok((new != line).then_some(new))
     });
-    edited.map_err(|refused| refused.to_string())
+    edited.map(|edited| told(edited.left)).map_err(|refused| refused.to_string())
 }

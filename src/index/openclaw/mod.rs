@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use rusqlite::Connection;
 
 use crate::store::atomic;
-use crate::store::sessions::{Change, Refused, SessionFile, Stamp};
+use crate::store::sessions::{Change, Edited, Refused, SessionFile, Stamp};
 
 pub use copies::remove_older;
 pub use every::every;
@@ -148,7 +148,7 @@ impl SessionFile for Database {
         stamp: Stamp,
         ready: &mut dyn FnMut() -> io::Result<()>,
         change: Change<'_>,
-    ) -> Result<(), Refused> {
+    ) -> Result<Edited, Refused> {
         if !self.offline {
             return Err(Refused::Unsupported(format!(
                 "{} is in a database of OpenClaw, which is written with --offline only, while no \
@@ -159,7 +159,7 @@ impl SessionFile for Database {
         let _alone = alone::take(&self.path)?;
         let copied = write::edit(self, stamp, ready, change)?;
         *self.copied.lock().unwrap_or_else(PoisonError::into_inner) = copied;
-        Ok(())
+        Ok(Edited::default())
     }
 
     fn copied(&self) -> Option<PathBuf> {

@@ -68,13 +68,22 @@ impl GatewayLock {
             if let Some(lock) = Self::make(&path)? {
                 return Ok(lock);
             }
-            let Some(other) = Other::of(&path)? else { continue };
-            if other.is_stale(clock::now()) && other.remove(&path)? {
+            let other = Other::of(&path)?;
+            if let Some(other) = &other
+                && other.is_stale(clock::now())
+                && other.remove(&path)?
+            {
                 continue;
             }
             let left = patience.saturating_sub(began.elapsed());
             if left.is_zero() {
-                return Err(Refused::Locked(other.told(&path)));
+                return Err(Refused::Locked(match other {
+                    Some(other) => other.told(&path),
+                    // Something that can't be followed, or one that comes and goes.
+                    None => {
+                        format!("{} can't be taken: it is there, and can't be read", path.display())
+                    }
+                }));
             }
             std::thread::sleep(
                 Duration::from_millis(50 * attempt).min(left).min(Duration::from_secs(1)),
@@ -118,9 +127,11 @@ impl Drop for GatewayLock {
 /// A lock that is there.
 #[derive(Debug)]
 struct Other {
-    file: File,
+    /// `None` where it can't be read: then only its age counts.
+    file: Option<File>,
+    number: (u64, u64),
     bytes: Vec<u8>,
-    pid: Option<u32>,
+    pid: Option<u64>,
     start: Option<u64>,
     created: Option<Time>,
     modified: Option<Time>,
@@ -134,59 +145,68 @@ impl Other {
             options.read(true),
             crate::store::atomic::NO_WAIT,
         );
-        let file = match options.open(path) {
-            Ok(file) => file,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(super::told(path, &e)),
+        let gone = |e: &io::Error| e.kind() == io::ErrorKind::NotFound;
+        let (file, meta) = match options.open(path) {
+            Ok(file) => {
+                let meta = file.metadata().map_err(|e| super::told(path, &e))?;
+                (Some(file), meta)
+            }
+            Err(e) if gone(&e) => return Ok(None),
+            Err(_) => match fs::metadata(path) {
+                Ok(meta) => (None, meta),
+                Err(e) if gone(&e) => return Ok(None),
+                Err(e) => return Err(super::told(path, &e)),
+            },
         };
-        let meta = file.metadata()?;
         let mut bytes = Vec::new();
-        if meta.is_file() {
-            (&file).take(LONGEST).read_to_end(&mut bytes)?;
+        if let Some(file) = file.as_ref().filter(|_| meta.is_file()) {
+            file.take(LONGEST).read_to_end(&mut bytes).map_err(|e| super::told(path, &e))?;
         }
         let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let created =
             said["createdAt"].as_str().and_then(|at| DateTime::parse_from_rfc3339(at).ok());
         Ok(Some(Self {
-            pid: said["pid"]
-                .as_u64()
-                .and_then(|pid| u32::try_from(pid).ok())
-                .filter(|pid| *pid > 0),
-            start: said["starttime"].as_u64(),
+            pid: whole(&said["pid"]).filter(|pid| *pid > 0),
+            start: whole(&said["starttime"]),
             created: created.map(Time::from),
             modified: DateTime::<Utc>::from_timestamp(meta.mtime(), meta.mtime_nsec() as u32),
+            number: (meta.dev(), meta.ino()),
             file,
             bytes,
         }))
     }
 
+    /// What `OpenClaw` calls stale, with one exception, which 2026.7.1 makes too: what a process
+    /// holds that is sure to live is not taken from it, however long that has been.
     fn is_stale(&self, now: Time) -> bool {
         let old = |since: Time| (now - since).to_std().is_ok_and(|age| age > STALE);
-        if self.created.is_some_and(old) {
-            return true;
+        let too_old = self.created.is_some_and(old);
+        let Some(pid) = self.pid else {
+            return too_old || self.modified.is_some_and(old);
+        };
+        let Some(alive) = u32::try_from(pid).ok().and_then(state::client) else { return true };
+        match self.start {
+            Some(start) if start != alive.start => true,
+            Some(_) => false,
+            // Ours say when we started: what doesn't is of one that had our number.
+            None if alive.pid == std::process::id() => true,
+            None => too_old || self.created.is_none() && self.modified.is_some_and(old),
         }
-        let Some(pid) = self.pid else { return self.modified.is_some_and(old) };
-        let Some(alive) = state::client(pid) else { return true };
-        if self.start.is_some_and(|start| start != alive.start) {
-            return true;
-        }
-        // Ours say when we started: what doesn't is of one that had our number.
-        if pid == std::process::id() && self.start.is_none() {
-            return true;
-        }
-        self.created.is_none() && self.modified.is_some_and(old)
     }
 
     /// Removes it, unless it is another one by now; `false` where somebody else is about to.
     fn remove(&self, path: &Path) -> io::Result<bool> {
         // Of two that found it stale the second must not take away what the first made since.
-        if FileExt::try_lock_exclusive(&self.file).is_err() {
+        if self.file.as_ref().is_some_and(|file| FileExt::try_lock_exclusive(file).is_err()) {
             return Ok(false);
         }
-        let number = |meta: fs::Metadata| (meta.dev(), meta.ino());
-        let mine = self.file.metadata().map(number)?;
-        if fs::metadata(path).map(number).is_ok_and(|there| there == mine) {
-            fs::remove_file(path).map_err(|e| super::told(path, &e))?;
+        if fs::metadata(path).is_ok_and(|there| (there.dev(), there.ino()) == self.number) {
+            match fs::remove_file(path) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                    return Err(super::told(path, &e));
+                }
+                _ => {}
+            }
         }
         Ok(true)
     }
@@ -202,6 +222,13 @@ impl Other {
             path.display()
         )
     }
+}
+
+/// A whole number that is none below zero, also where it is written `7.0`, as JavaScript
+/// takes it.
+fn whole(value: &Value) -> Option<u64> {
+    let float = || value.as_f64().filter(|n| n.fract() == 0.0 && *n >= 0.0 && *n < 2f64.powi(53));
+    value.as_u64().or_else(|| float().map(|n| n as u64))
 }
 
 #[cfg(test)]

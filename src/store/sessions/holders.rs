@@ -1,17 +1,17 @@
 //! Who has a file open for writing, by `/proc`: processes of other users are not seen.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// `O_WRONLY` and `O_RDWR` among the flags in `fdinfo`.
 const WRITES: u32 = 0o3;
 
-/// The processes that have the file with this path and inode open for writing, but for this
-/// one. The path may lead to another file by now.
-pub fn writers(file: &Path, inode: u64) -> Vec<u32> {
-    let mut gone = file.as_os_str().to_owned();
-    gone.push(" (deleted)");
+/// The processes that have this file open for writing, but for this one. `file` is the name
+/// it has or had; the folders above may have other names to them.
+pub fn writers(file: &Path, meta: &Metadata) -> Vec<u32> {
+    let name = file.file_name().unwrap_or_default().as_encoded_bytes();
+    let is = |meta: &Metadata| (meta.dev(), meta.ino());
     let me = std::process::id();
     let all = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -19,9 +19,9 @@ pub fn writers(file: &Path, inode: u64) -> Vec<u32> {
         .filter(|pid| {
             let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
             open.map(|fd| fd.path()).any(|fd| {
-                // Asked for its inode, what is no file of a disk of ours might not answer.
-                fs::read_link(&fd).is_ok_and(|to| to == file || to.as_os_str() == gone)
-                    && fs::metadata(&fd).is_ok_and(|meta| meta.ino() == inode)
+                // Asked what it is, what is no file of a disk of ours might not answer.
+                fs::read_link(&fd).is_ok_and(|to| is_called(&to, name))
+                    && fs::metadata(&fd).is_ok_and(|there| is(&there) == is(meta))
                     && fd
                         .file_name()
                         .and_then(|number| number.to_str())
@@ -29,6 +29,12 @@ pub fn writers(file: &Path, inode: u64) -> Vec<u32> {
             })
         })
         .collect()
+}
+
+/// Whether that is the last part of a path, also of one that leads to another file by now.
+fn is_called(path: &Path, name: &[u8]) -> bool {
+    let last = path.file_name().unwrap_or_default().as_encoded_bytes();
+    last == name || last.strip_suffix(b" (deleted)") == Some(name)
 }
 
 fn writes(pid: u32, number: &str) -> bool {
@@ -60,17 +66,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = fs::canonicalize(dir.path()).unwrap().join("s.jsonl");
         fs::write(&path, "one\n").unwrap();
-        let inode = fs::metadata(&path).unwrap().ino();
+        let old = fs::metadata(&path).unwrap();
         let (mut reader, mut writer) = (held("<", &path), held(">>", &path));
-        assert_eq!(writers(&path, inode), [writer.id()]);
+        assert_eq!(writers(&path, &old), [writer.id()]);
         fs::write(path.with_extension("new"), "two\n").unwrap();
         fs::rename(path.with_extension("new"), &path).unwrap();
-        assert_eq!(writers(&path, inode), [writer.id()]);
-        assert_eq!(writers(&path, fs::metadata(&path).unwrap().ino()), [] as [u32; 0]);
+        assert_eq!(writers(&path, &old), [writer.id()]);
+        assert_eq!(writers(&path, &fs::metadata(&path).unwrap()), [] as [u32; 0]);
         for child in [&mut reader, &mut writer] {
             drop(child.stdin.take());
             child.wait().unwrap();
         }
-        assert_eq!(writers(&path, inode), [] as [u32; 0]);
+        assert_eq!(writers(&path, &old), [] as [u32; 0]);
     }
 }

@@ -1,18 +1,25 @@
 //! Sessions of pi, and of `OpenClaw` up to 2026.7.1: a file of rows. It is written anew under
-//! `OpenClaw`'s lock, beside itself, and only takes its place while nobody wrote it.
+//! `OpenClaw`'s lock, beside itself, and only takes its place while nobody wrote it. pi knows
+//! no lock, and appends by opening the file: rows that come into the old one after the last
+//! look are brought over.
 
-use std::fs::{self, File, FileTimes, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+mod kind;
+mod left;
+mod temp;
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::{Change, GatewayLock, Refused, SessionFile, Stamp, holders, idle, kept, told};
+use self::left::{Carried, Left, Stays};
+use self::temp::Temp;
+use super::{Change, Edited, GatewayLock, Refused, SessionFile, Stamp, holders, idle, told};
 use crate::clock;
-use crate::store::{atomic, state};
-use crate::transcript::dialect;
+use crate::store::atomic;
 use crate::transcript::line::Lines;
-use crate::transcript::span;
 
 /// Bytes that are read and written at a time: what was read is still near when it is looked at.
 const BUFFER: usize = 256 * 1024;
@@ -20,11 +27,20 @@ const BUFFER: usize = 256 * 1024;
 /// How long nothing may have been written.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// How long the lock is waited for, as `OpenClaw` does.
+/// How long the lock is waited for, as `OpenClaw` does; and a process that opened the file
+/// before it was replaced.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a process is waited for that opened the file before it was replaced.
-const LATE: Duration = Duration::from_secs(2);
+/// Sessions, by their real names, of which an edit was not ended, in the folders that these
+/// files really lie in: [`SessionFile::settle`] is for them.
+pub fn unfinished(files: &[PathBuf]) -> Vec<PathBuf> {
+    let real = files.iter().filter_map(|file| fs::canonicalize(file).ok());
+    let folders: BTreeSet<PathBuf> =
+        real.filter_map(|file| file.parent().map(Path::to_owned)).collect();
+    // A folder that can't be listed is told by who reads the sessions in it.
+    let found = folders.iter().flat_map(|folder| Left::within(folder).unwrap_or_default());
+    found.map(|(session, _)| session).collect::<BTreeSet<_>>().into_iter().collect()
+}
 
 /// A session's file.
 #[derive(Debug, Clone)]
@@ -41,7 +57,7 @@ impl Jsonl {
     }
 
     /// The same with other times: how long nothing may have been written, and how long the
-    /// lock is waited for.
+    /// lock, and who holds the old file, is waited for.
     pub fn with_times(mut self, idle: Duration, patience: Duration) -> Self {
         (self.idle, self.patience) = (idle, patience);
         self
@@ -53,7 +69,7 @@ impl Jsonl {
         if Stamp::of(&there) != stamp {
             return Err(Refused::Changed(self.path.display().to_string()));
         }
-        if let Some(pid) = holders::writers(real, stamp.inode).first() {
+        if let Some(pid) = holders::writers(real, &there).first() {
             return Err(Refused::Busy(format!(
                 "{} is held open by process {pid}, which may write it: try again when that has ended",
                 self.path.display()
@@ -66,12 +82,87 @@ impl Jsonl {
     }
 
     /// The file's lock, by the name it was given; and, where that is a link, by its own.
-    fn locks(&self, real: &Path) -> Result<Vec<GatewayLock>, Refused> {
+    fn locks(&self, real: &Path, source: &File) -> Result<Vec<GatewayLock>, Refused> {
         let mut places = vec![self.path.as_path(), real];
         if GatewayLock::place(&self.path)? == GatewayLock::place(real)? {
             places.pop();
         }
-        places.into_iter().map(|place| GatewayLock::acquire(place, self.patience)).collect()
+        let take = |place| GatewayLock::acquire(place, self.patience);
+        places.into_iter().map(take).collect::<Result<_, _>>().map_err(|refused| match refused {
+            Refused::Io(e) => source
+                .metadata()
+                .map_or_else(Refused::Io, |old| Refused::Io(temp::why(real, &old, &e))),
+            other => other,
+        })
+    }
+
+    /// Puts a new file in the place of the one with this stamp, which gets another name.
+    fn swap(
+        &self,
+        real: &Path,
+        stamp: Stamp,
+        temp: Temp,
+        locks: &[GatewayLock],
+    ) -> Result<Left, Refused> {
+        let left = Left::keep(real, stamp, &temp.metadata()?)?;
+        let is_free = || {
+            self.untouched(real, stamp)?;
+            if locks.iter().all(GatewayLock::is_ours) {
+                return Ok(());
+            }
+            Err(Refused::Locked(format!(
+                "the lock of {} was taken over by another process meanwhile",
+                self.path.display()
+            )))
+        };
+        if let Err(refused) = is_free().and_then(|()| Ok(temp.put(real)?)) {
+            // What stays is no fault: the next edit finds it to be the session itself.
+            let _ = left.let_go();
+            return Err(refused);
+        }
+        Ok(left)
+    }
+
+    /// Brings over what came late into an old file, and lets go of it; or why that can't be.
+    fn end(
+        &self,
+        real: &Path,
+        left: &Left,
+        locks: &[GatewayLock],
+    ) -> Result<Result<(), Stays>, Refused> {
+        match left.carry(real, self.patience) {
+            Err(stays) => return Ok(Err(stays)),
+            Ok(Carried::All) => {}
+            Ok(Carried::Behind { at, rows }) => {
+                // As a client knows the end of a session by its last row, they can't go there.
+                let source = open(real).map_err(|e| told(real, &e))?;
+                let stamp = Stamp::of(&source.metadata().map_err(|e| told(real, &e))?);
+                self.untouched(real, stamp)?;
+                let temp = Temp::beside(real, &source)?;
+                temp.insert(real, &source, stamp.size, at, &rows)?;
+                let next = self.swap(real, stamp, temp, locks)?;
+                if let Ok(Carried::All) = next.carry(real, self.patience) {
+                    next.let_go()?;
+                }
+            }
+        }
+        Ok(left.let_go().map_err(Stays::Io))
+    }
+
+    /// Ends what earlier edits left; gives what can't be ended by waiting.
+    fn end_all(&self, real: &Path, locks: &[GatewayLock]) -> Result<Option<String>, Refused> {
+        let mut words = Vec::new();
+        for left in Left::of(real)? {
+            match self.end(real, &left, locks)? {
+                Ok(()) => {}
+                Err(held @ Stays::Held(_)) => return Err(Refused::Busy(left.word(real, &held))),
+                Err(Stays::Io(e)) => {
+                    return Err(io::Error::new(e.kind(), left.word(real, &Stays::Io(e))).into());
+                }
+                Err(stays) => words.push(left.word(real, &stays)),
+            }
+        }
+        Ok((!words.is_empty()).then(|| words.join("\n")))
     }
 }
 
@@ -96,28 +187,50 @@ impl SessionFile for Jsonl {
         stamp: Stamp,
         ready: &mut dyn FnMut() -> io::Result<()>,
         change: Change<'_>,
-    ) -> Result<(), Refused> {
+    ) -> Result<Edited, Refused> {
         let real = fs::canonicalize(&self.path).map_err(|e| told(&self.path, &e))?;
         let source = open(&real).map_err(|e| told(&real, &e))?;
-        supported(&self.path, &real, &source)?;
+        kind::supported(&self.path, &real, &source)?;
         // Nothing is left in a folder where there is nothing to be done.
         self.untouched(&real, stamp)?;
-        let locks = self.locks(&real)?;
+        let locks = self.locks(&real, &source)?;
+        let before = self.end_all(&real, &locks)?;
         self.untouched(&real, stamp)?;
-        if Stamp::of(&source.metadata()?) != stamp {
+        if Stamp::of(&source.metadata().map_err(|e| told(&real, &e))?) != stamp {
             return Err(Refused::Changed(self.path.display().to_string()));
         }
         ready()?;
-        let Some(temp) = Temp::write(&real, &source, stamp, change)? else { return Ok(()) };
-        self.untouched(&real, stamp)?;
-        if !locks.iter().all(GatewayLock::is_ours) {
-            return Err(Refused::Locked(format!(
-                "the lock of {} was taken over by another process meanwhile",
-                self.path.display()
-            )));
+        let temp = Temp::beside(&real, &source)?;
+        if !temp.rewrite(&real, &source, stamp.size, change)? {
+            return Ok(Edited { left: before });
         }
-        temp.put(&real)?;
-        late(&real, source, stamp).map_err(|e| Refused::Io(told(&real, &e)))
+        let left = self.swap(&real, stamp, temp, &locks)?;
+        // It is done: what keeps rows from being brought over is no refusal any more.
+        let word = match self.end(&real, &left, &locks) {
+            Ok(Ok(())) => None,
+            Ok(Err(stays)) => Some(left.word(&real, &stays)),
+            Err(refused) => Some(left.word(&real, &Stays::Io(io::Error::other(refused)))),
+        };
+        let words: Vec<_> = before.into_iter().chain(word).collect();
+        Ok(Edited { left: (!words.is_empty()).then(|| words.join("\n")) })
+    }
+
+    fn settle(&self) -> Result<Option<String>, Refused> {
+        let real = match fs::canonicalize(&self.path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                let left = Left::of(&self.path).unwrap_or_default();
+                let words: Vec<_> = left.iter().map(|l| l.word(&self.path, &Stays::Gone)).collect();
+                return Ok((!words.is_empty()).then(|| words.join("\n")));
+            }
+            other => other.map_err(|e| told(&self.path, &e))?,
+        };
+        if Left::of(&real)?.is_empty() {
+            return Ok(None);
+        }
+        let source = open(&real).map_err(|e| told(&real, &e))?;
+        kind::supported(&self.path, &real, &source)?;
+        let locks = self.locks(&real, &source)?;
+        self.end_all(&real, &locks)
     }
 }
 
@@ -127,161 +240,6 @@ fn open(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     Ok(file)
-}
-
-/// Whether a file of this kind is written at all, by where it is and by its first row.
-fn supported(path: &Path, real: &Path, source: &File) -> Result<(), Refused> {
-    let name = path.display();
-    let database = |file: &Path| {
-        let folder = std::path::absolute(file).ok()?.parent()?.to_owned();
-        let there = folder.parent()?.join("agent/openclaw-agent.sqlite");
-        (folder.ends_with("sessions") && there.exists()).then_some(there)
-    };
-    if let Some(database) = database(path).or_else(|| database(real)) {
-        return Err(Refused::Unsupported(format!(
-            "{name} lies in an OpenClaw that keeps its sessions in {}: its doctor stops at such a file; name the session in the database instead",
-            database.display()
-        )));
-    }
-    let mut lines = Lines::new(BufReader::new(source));
-    let mut first = Vec::new();
-    while let Some(line) = lines.next().map_err(|e| told(real, &e))? {
-        // pi passes over what is no JSON, also ahead of the header.
-        if span::fields(line.bytes, &mut Vec::new()).is_some() {
-            first = line.bytes.to_vec();
-            break;
-        }
-    }
-    let first = first.as_slice();
-    if first.is_empty() {
-        return Err(Refused::Unsupported(format!("{name} holds no session")));
-    }
-    let is = |field: &str| span::find(first, field).is_some_and(|id| id.starts_with(b"\""));
-    if dialect::of_first_line(first).name() != "pi" {
-        // The seed's flat rows come without one.
-        if is("__id") || is("id") && !is("uuid") && !is("sessionId") {
-            return Ok(());
-        }
-        return Err(Refused::Unsupported(format!(
-            "{name} is no session of pi or OpenClaw: its first row is no header"
-        )));
-    }
-    match span::find(first, "version") {
-        Some(b"3") if is("id") => Ok(()),
-        Some(b"3") => Err(Refused::Unsupported(format!("{name}: its header has no id"))),
-        version => {
-            let version = version.map_or("1".into(), String::from_utf8_lossy);
-            Err(Refused::Unsupported(format!(
-                "{name} is a session of version {version}, not 3: open it once with its client, which brings one of version 1 or 2 to 3"
-            )))
-        }
-    }
-}
-
-/// The new file, under a name that nobody asks for; removed when it is dropped.
-#[derive(Debug)]
-struct Temp {
-    path: PathBuf,
-    file: File,
-}
-
-impl Temp {
-    /// Written and on the disk, with the rights, owner and time of the old one: by the time of
-    /// its last row a client knows which session was the last. `None` where no row changes.
-    fn write(
-        real: &Path,
-        mut source: &File,
-        stamp: Stamp,
-        change: Change<'_>,
-    ) -> Result<Option<Self>, Refused> {
-        sweep(real);
-        let (path, file) = atomic::temp_beside(real, 0o600).map_err(|e| told(real, &e))?;
-        let temp = Self { path, file };
-        let failed = |e: &io::Error| Refused::Io(told(&temp.path, e));
-        let old = source.metadata()?;
-        temp.belongs_to(&old).map_err(|e| failed(&e))?;
-        source.seek(SeekFrom::Start(0))?;
-        let mut lines = Lines::new(BufReader::with_capacity(BUFFER, source.take(stamp.size)));
-        let mut out = BufWriter::with_capacity(BUFFER, &temp.file);
-        let mut changed = false;
-        while let Some(line) = lines.next().map_err(|e| told(real, &e))? {
-            let number = line.number - 1;
-            let Some(new) = change(number, line.bytes)? else {
-                out.write_all(line.bytes).map_err(|e| failed(&e))?;
-                continue;
-            };
-            if let Err(lost) = kept(line.bytes, &new) {
-                let what = format!("{}: row {number} would lose {lost}", real.display());
-                return Err(io::Error::new(io::ErrorKind::InvalidData, what).into());
-            }
-            changed |= new != line.bytes;
-            out.write_all(&new).map_err(|e| failed(&e))?;
-        }
-        out.flush().map_err(|e| failed(&e))?;
-        drop(out);
-        if !changed {
-            return Ok(None);
-        }
-        let times = FileTimes::new().set_modified(old.modified()?).set_accessed(old.accessed()?);
-        temp.file.set_times(times).and_then(|()| temp.file.sync_all()).map_err(|e| failed(&e))?;
-        Ok(Some(temp))
-    }
-
-    fn belongs_to(&self, old: &fs::Metadata) -> io::Result<()> {
-        let new = self.file.metadata()?;
-        if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
-            std::os::unix::fs::fchown(&self.file, Some(old.uid()), Some(old.gid()))?;
-        }
-        self.file.set_permissions(fs::Permissions::from_mode(old.mode() & 0o7777))
-    }
-
-    fn put(mut self, real: &Path) -> io::Result<()> {
-        fs::rename(&self.path, real).map_err(|e| told(real, &e))?;
-        self.path = PathBuf::new();
-        if let Some(folder) = real.parent() {
-            // Some file systems refuse to sync a folder; the rename itself stands.
-            let _ = File::open(folder).and_then(|folder| folder.sync_all());
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Temp {
-    fn drop(&mut self) {
-        if !self.path.as_os_str().is_empty() {
-            // Nobody asks for it; the next one removes what stays.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
-/// Removes what processes left beside the file that were killed as they wrote it.
-fn sweep(real: &Path) {
-    let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else { return };
-    let begins = format!(".{}.", name.to_string_lossy());
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let middle = name.strip_prefix(&begins).and_then(|rest| rest.strip_suffix(".tmp"));
-        let pid = middle.and_then(|m| m.split('.').find_map(|part| part.parse().ok()));
-        if pid.is_some_and(|pid| state::client(pid).is_none()) {
-            // What can't be removed is in nobody's way.
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-}
-
-/// pi knows no lock, and appends by opening the file: rows that came into the old one since the
-/// last look go behind those of the new one.
-fn late(real: &Path, mut old: File, stamp: Stamp) -> io::Result<()> {
-    let deadline = Instant::now() + LATE;
-    while !holders::writers(real, stamp.inode).is_empty() && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    let mut rows = Vec::new();
-    old.seek(SeekFrom::Start(stamp.size))?;
-    old.read_to_end(&mut rows)?;
-    if rows.is_empty() { Ok(()) } else { atomic::append(real, &rows) }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub use gateway_lock::GatewayLock;
-pub use jsonl::Jsonl;
+pub use jsonl::{Jsonl, unfinished};
 pub use kept::kept;
 
 /// What tells a file from what it becomes when somebody writes it.
@@ -62,6 +62,13 @@ pub enum Refused {
 /// Gives a row in the place of another, by its number, or none.
 pub type Change<'a> = &'a mut dyn FnMut(u64, &[u8]) -> io::Result<Option<Vec<u8>>>;
 
+/// An edit that was made, and what is left of it to be done.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Edited {
+    /// Where rows are that came while the file was replaced, and why they are not in it.
+    pub left: Option<String>,
+}
+
 /// A session that can be read, and perhaps written.
 pub trait SessionFile {
     /// Where it is.
@@ -83,7 +90,16 @@ pub trait SessionFile {
         stamp: Stamp,
         ready: &mut dyn FnMut() -> io::Result<()>,
         change: Change<'_>,
-    ) -> Result<(), Refused>;
+    ) -> Result<Edited, Refused>;
+
+    /// Ends an edit that was killed, or that a process kept from ending: best before it is read
+    /// to be edited. Gives what can't be ended, and why.
+    ///
+    /// # Errors
+    /// [`Refused`]: what is left to do is as it was.
+    fn settle(&self) -> Result<Option<String>, Refused> {
+        Ok(None)
+    }
 
     /// Where the last edit left a copy of what was there before, where it leaves one.
     fn copied(&self) -> Option<PathBuf> {

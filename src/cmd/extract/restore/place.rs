@@ -10,6 +10,7 @@ use crate::cmd::err;
 use crate::cmd::extract::read::{self, Live, Read};
 use crate::cmd::extract::redact::Asked;
 use crate::cmd::extract::source::Source;
+use crate::cmd::extract::told;
 use crate::extract::edit;
 use crate::extract::restore::{self, Answer};
 use crate::settings::ExtractSettings;
@@ -38,6 +39,7 @@ pub fn in_place(
     keys: &[String],
     unmarked: bool,
 ) -> anyhow::Result<Vec<Placed>> {
+    told(source.file.settle()?);
     let _held = source.extracted.hold()?;
     let read = read::session(source)?;
     let chosen = choose::choose(source, &read, entry, keys)?;
@@ -66,7 +68,7 @@ pub fn in_place(
         Err(Refused::Io(_)) if work.moved.get() => {
             return Err(Refused::Changed(source.path.display().to_string()).into());
         }
-        other => other?,
+        other => told(other?.left),
     }
     // Only what was done is noted. A kill in between leaves the marks in the rows, which say the
     // same; without them nothing but the count of restores is lost.

@@ -9,7 +9,7 @@ use super::{Done, Planned};
 use crate::clock::Time;
 use crate::cmd::extract::redact::Asked;
 use crate::cmd::extract::source::Source;
-use crate::cmd::extract::{known, progress, read, record};
+use crate::cmd::extract::{known, progress, read, record, told};
 use crate::extract::edit;
 use crate::extract::plan::Item;
 use crate::settings::ExtractSettings;
@@ -63,7 +63,8 @@ pub fn execute(
             Err(Refused::Changed(source.path.display().to_string()).into())
         }
         Err(refused) => Err(refused.into()),
-        Ok(()) => {
+        Ok(edited) => {
+            told(edited.left);
             // None are left, as every item's row was there.
             source.extracted.add(&work.records.take())?;
             Ok(work.tell())

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, bail, ensure};
 
 use crate::store::atomic;
-use crate::store::sessions::{Jsonl, Refused, SessionFile, Stamp};
+use crate::store::sessions::{Edited, Jsonl, Refused, SessionFile, Stamp};
 use crate::transcript::dialect;
 use crate::transcript::line::Lines;
 use crate::transcript::span::{self, Field};
@@ -95,7 +95,7 @@ impl SessionFile for Untouched {
         _: Stamp,
         _: &mut dyn FnMut() -> io::Result<()>,
         _: &mut dyn FnMut(u64, &[u8]) -> io::Result<Option<Vec<u8>>>,
-    ) -> Result<(), Refused> {
+    ) -> Result<Edited, Refused> {
         Err(Refused::Unsupported(format!(
             "{}: a session of Claude Code is never changed; `extract run` makes a new one of it, `surgery undo` takes that back, and `extract restore` without --in-place prints what was extracted",
             self.path().display()

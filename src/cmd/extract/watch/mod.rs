@@ -25,6 +25,7 @@ use crate::store::atomic;
 use crate::store::blocks::Root;
 use crate::store::extracted::{State, Swept};
 use crate::store::lock::{self, Lock};
+use crate::store::sessions::{self, Jsonl, SessionFile as _};
 
 pub use self::schedule::{next_look, next_sweep};
 
@@ -169,6 +170,7 @@ impl Watch<'_> {
 
     fn look(&mut self, now: Time) -> Report {
         let (files, left) = files(self.paths);
+        self.settle(&files);
         let moment = Moment { now, mark: &atomic::mark, ended: &|| self.ending.asked() };
         let (root, settings) = (&self.root, &self.settings);
         let seen = self
@@ -180,6 +182,17 @@ impl Watch<'_> {
         }
         self.last_look = Some(now);
         Report { files: files.len(), seen, left, ..nothing(now, self.settings.enabled) }
+    }
+
+    /// Ends what edits left that were killed, or that a process kept from ending.
+    fn settle(&mut self, files: &[PathBuf]) {
+        for session in sessions::unfinished(files) {
+            match Jsonl::new(session).settle() {
+                Ok(None) => {}
+                Ok(Some(word)) => self.teller.once(&word),
+                Err(refused) => self.teller.once(&refused.to_string()),
+            }
+        }
     }
 
     fn sweep(&mut self, now: Time) -> Option<Swept> {

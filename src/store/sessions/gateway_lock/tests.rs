@@ -115,6 +115,8 @@ fn the_lock_of_a_living_process_is_never_removed() {
         json!({"pid": pid, "createdAt": ago(NOW), "starttime": start}),
         json!({"pid": pid, "createdAt": ago(YOUNG), "starttime": start}),
         json!({"pid": pid, "createdAt": ago(YOUNG)}),
+        json!({"pid": pid, "createdAt": ago(OLD), "starttime": start}),
+        json!({"pid": f64::from(pid), "createdAt": ago(NOW)}),
         json!({"pid": pid, "createdAt": "yesterday", "starttime": start}),
         json!({"pid": std::process::id(), "createdAt": ago(NOW), "starttime": state::client(std::process::id()).unwrap().start}),
     ] {
@@ -131,6 +133,8 @@ fn one_that_says_nothing_is_kept_while_it_is_fresh() {
         place.is_kept(said, YOUNG);
         place.is_taken(said, OLD);
     }
+    let forgotten = json!({ "createdAt": ago(OLD) }).to_string();
+    place.is_taken(&forgotten, NOW);
     let other = alive();
     place.is_taken(&json!({"pid": other.id(), "createdAt": "yesterday"}).to_string(), OLD);
     ended(other);
@@ -146,8 +150,12 @@ fn the_lock_of_the_dead_the_recycled_and_the_forgotten_is_taken_over() {
     let start = state::client(other.id()).unwrap().start;
     let recycled = json!({"pid": other.id(), "createdAt": ago(NOW), "starttime": start + 1});
     place.is_taken(&recycled.to_string(), NOW);
-    let forgotten = json!({"pid": other.id(), "createdAt": ago(OLD), "starttime": start});
+    // Whether that is the same process nobody knows.
+    let forgotten = json!({"pid": other.id(), "createdAt": ago(OLD)});
     place.is_taken(&forgotten.to_string(), NOW);
+    for no_process in [4_294_967_296_u64 + u64::from(other.id()), 4_194_305] {
+        place.is_taken(&json!({"pid": no_process, "createdAt": ago(NOW)}).to_string(), NOW);
+    }
     ended(other);
     // A number that is ours now, and was another's when this was written.
     let orphan = json!({"pid": std::process::id(), "createdAt": ago(NOW)});
@@ -199,4 +207,36 @@ fn what_is_no_file_in_its_place_is_told_and_stays() {
     fs::create_dir(place.lock()).unwrap();
     assert!(place.acquire().is_err());
     assert!(place.lock().is_dir());
+}
+
+#[test]
+fn what_can_not_be_followed_is_waited_for_and_told() {
+    let place = Place::new();
+    std::os::unix::fs::symlink("nothing", place.lock()).unwrap();
+    let began = Instant::now();
+    let patience = Duration::from_millis(400);
+    let refused = GatewayLock::acquire(&place.session(), patience).unwrap_err();
+    assert!(matches!(&refused, Refused::Locked(why) if why.contains("s.jsonl.lock")), "{refused}");
+    assert!(began.elapsed() >= patience);
+    assert!(fs::symlink_metadata(place.lock()).unwrap().is_symlink());
+}
+
+#[test]
+fn one_that_can_not_be_read_counts_by_its_age() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let said = json!({"pid": ended(alive()), "createdAt": ago(NOW)}).to_string();
+    let hide = || fs::set_permissions(place.lock(), fs::Permissions::from_mode(0)).unwrap();
+    place.put(&said, YOUNG);
+    hide();
+    if File::open(place.lock()).is_ok() {
+        // Root reads all there is.
+        return;
+    }
+    assert!(matches!(place.acquire(), Err(Refused::Locked(_))));
+    fs::set_permissions(place.lock(), fs::Permissions::from_mode(0o600)).unwrap();
+    place.put(&said, OLD);
+    hide();
+    drop(place.acquire().unwrap());
+    assert!(!place.lock().exists());
 }
