@@ -127,10 +127,6 @@ impl Database {
 }
 
 impl SessionFile for Database {
-    fn path(&self) -> &Path {
-        &self.path
-    }
-
     fn rows(&self, each: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<Stamp> {
         let connection = read::open(&self.path)?;
         // What others write meanwhile is not seen.

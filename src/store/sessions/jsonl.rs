@@ -16,7 +16,8 @@ use std::time::Duration;
 
 use self::left::{Carried, Left, Stays};
 use self::temp::Temp;
-use super::{Change, Edited, GatewayLock, Refused, SessionFile, Stamp, holders, idle, told};
+use super::gateway_lock::GatewayLock;
+use super::{Change, Edited, Refused, SessionFile, Stamp, holders, idle, told};
 use crate::clock;
 use crate::store::atomic;
 use crate::transcript::line::Lines;
@@ -54,6 +55,11 @@ impl Jsonl {
     /// The file at `path`, which may be a link to it.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), idle: IDLE, patience: PATIENCE }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The same with other times: how long nothing may have been written, and how long the
@@ -167,10 +173,6 @@ impl Jsonl {
 }
 
 impl SessionFile for Jsonl {
-    fn path(&self) -> &Path {
-        &self.path
-    }
-
     fn rows(&self, each: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<Stamp> {
         let file = open(&self.path).map_err(|e| told(&self.path, &e))?;
         let stamp = Stamp::of(&file.metadata()?);

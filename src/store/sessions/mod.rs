@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-pub use gateway_lock::GatewayLock;
 pub use jsonl::{Jsonl, unfinished};
 pub use kept::kept;
 
@@ -71,9 +70,6 @@ pub struct Edited {
 
 /// A session that can be read, and perhaps written.
 pub trait SessionFile {
-    /// Where it is.
-    fn path(&self) -> &Path;
-
     /// Hands on its rows, with their number from 0, each with its line break where it has one.
     ///
     /// # Errors

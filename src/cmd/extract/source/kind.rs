@@ -82,10 +82,6 @@ fn of_row(line: &[u8], fields: &mut Vec<Field>) -> Option<Kind> {
 pub struct Untouched(pub Jsonl);
 
 impl SessionFile for Untouched {
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
     fn rows(&self, each: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<Stamp> {
         self.0.rows(each)
     }
@@ -98,7 +94,7 @@ impl SessionFile for Untouched {
     ) -> Result<Edited, Refused> {
         Err(Refused::Unsupported(format!(
             "{}: a session of Claude Code is never changed; `extract run` makes a new one of it, `surgery undo` takes that back, and `extract restore` without --in-place prints what was extracted",
-            self.path().display()
+            self.0.path().display()
         )))
     }
 }

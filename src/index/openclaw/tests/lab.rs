@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::super::alone;
 use crate::index::openclaw::Database;
-use crate::store::sessions::{Refused, SessionFile as _, Stamp};
+use crate::store::sessions::{Edited, Refused, SessionFile as _, Stamp};
 
 /// What of OpenClaw's tables is looked at.
 const TABLES: &str = include_str!("schema.sql");
@@ -101,6 +101,6 @@ pub fn rows(of: &Database) -> (Stamp, Vec<String>) {
 }
 
 /// Puts `new` in the place of the row of that number.
-pub fn put(of: &Database, stamp: Stamp, number: u64, new: &str) -> Result<(), Refused> {
+pub fn put(of: &Database, stamp: Stamp, number: u64, new: &str) -> Result<Edited, Refused> {
     of.edit(stamp, &mut || Ok(()), &mut |at, _| Ok((at == number).then(|| new.into())))
 }

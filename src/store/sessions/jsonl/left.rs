@@ -31,7 +31,7 @@ const LONGEST: Duration = Duration::from_millis(200);
 /// beside the session.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Left {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// Bytes that the edit read: what lies behind them came late.
     from: u64,
     /// The new file, and its bytes as it took the old one's place.
