@@ -100,7 +100,7 @@ fn one_that_holds_it_for_too_long_is_told_and_the_next_edit_ends_it() {
         "{refused}"
     );
     assert_eq!(world.text(), new_text() + LATE);
-    writer.writes("\"h\"}");
+    writer.writes("\"h\"}\n");
     writer.ends();
     assert_eq!(unfinished(&[world.path()]), [world.path()]);
     let before = stamp(&session);
