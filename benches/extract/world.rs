@@ -35,6 +35,9 @@ pub struct World {
     work: PathBuf,
 }
 
+/// Prepares one of our verbs.
+type Measured = fn(&World) -> Result<Measure, String>;
+
 impl World {
     /// Makes the sessions, where they are not there.
     ///
@@ -107,20 +110,20 @@ impl World {
             if args.wants(name) {
                 let case = self.case(name, Path::new(program), words);
                 let fresh = vec![out.clone()];
-                add(name, checked(self.measure(name, about, case, of, fresh)));
+                add(name, checked(measure(name, about, case, of, fresh)));
             }
         }
-        let verbs: [(&str, &dyn Fn() -> Result<Measure, String>); 6] = [
-            (PLAN, &|| self.plan()),
-            (RUN, &|| self.run()),
-            (AGAIN, &|| self.again()),
-            (RESTORE, &|| self.restore()),
-            (PLAN_CLAUDE, &|| self.plan_claude()),
-            (RUN_CLAUDE, &|| self.run_claude()),
+        let verbs: [(&str, Measured); 6] = [
+            (PLAN, Self::plan),
+            (RUN, Self::run),
+            (AGAIN, Self::again),
+            (RESTORE, Self::restore),
+            (PLAN_CLAUDE, Self::plan_claude),
+            (RUN_CLAUDE, Self::run_claude),
         ];
-        for (name, measure) in verbs {
+        for (name, measured) in verbs {
             if args.wants(name) {
-                add(name, measure());
+                add(name, measured(self));
             }
         }
         (found, missing)
@@ -130,7 +133,7 @@ impl World {
         let about = "what would be extracted, with its tokens; nothing is written";
         let case = self.verb(PLAN, &["plan", text(&self.session.path)]);
         let bytes = self.session.largest_row;
-        checked(bounded(self.measure(PLAN, about, case, &self.session, Vec::new()), bytes))
+        checked(bounded(measure(PLAN, about, case, &self.session, Vec::new()), bytes))
     }
 
     /// From a copy of the session that nothing was extracted from, into an empty store.
@@ -138,7 +141,7 @@ impl World {
         let about = "all that the settings extract, into an empty store, synced; the session written anew, synced";
         let (file, store) = self.own("run");
         let case = with_store(self.verb(RUN, &["run", text(&file)]), &store);
-        let measure = self.measure(RUN, about, case, &self.session, vec![store]);
+        let measure = measure(RUN, about, case, &self.session, vec![store]);
         let laid = vec![(self.session.path.clone(), file)];
         checked(bounded(Measure { laid, ..measure }, self.session.largest_row))
     }
@@ -150,7 +153,7 @@ impl World {
         let about = "the same session again: nothing is to be done";
         let case = with_store(self.verb(AGAIN, &["run", text(&file)]), &store);
         let bytes = self.session.largest_row;
-        checked(bounded(self.measure(AGAIN, about, case, &self.session, Vec::new()), bytes))
+        checked(bounded(measure(AGAIN, about, case, &self.session, Vec::new()), bytes))
     }
 
     /// The session, and the ledger, are as they were before each start.
@@ -178,7 +181,7 @@ impl World {
         let about = "every value put back into the session, its content verified, synced";
         let words = ["restore", text(&file), "all", "--in-place", "--unmarked"];
         let case = with_store(self.verb(RESTORE, &words), &store);
-        let measure = self.measure(RESTORE, about, case, &self.session, Vec::new());
+        let measure = measure(RESTORE, about, case, &self.session, Vec::new());
         let measure = checked(bounded(Measure { laid, ..measure }, self.session.largest_row))?;
         let same = fs::read(&file).ok() == fs::read(&self.session.path).ok();
         if same { Ok(measure) } else { Err("the session is not what it was before".into()) }
@@ -187,7 +190,7 @@ impl World {
     fn plan_claude(&self) -> Result<Measure, String> {
         let case = self.verb(PLAN_CLAUDE, &["plan", text(&self.claude.path)]);
         let bytes = self.claude.largest_row;
-        checked(bounded(self.measure(PLAN_CLAUDE, "", case, &self.claude, Vec::new()), bytes))
+        checked(bounded(measure(PLAN_CLAUDE, "", case, &self.claude, Vec::new()), bytes))
     }
 
     /// From a session that is in the store, as surgery's operations.
@@ -200,7 +203,7 @@ impl World {
         let about = "a session that is in the store written as a new one without what is extracted, validated, synced";
         let words = ["run", text(&self.claude.path), "--out", text(&out)];
         let case = with_store(self.verb(RUN_CLAUDE, &words), &store);
-        let measure = self.measure(RUN_CLAUDE, about, case, &self.claude, vec![out]);
+        let measure = measure(RUN_CLAUDE, about, case, &self.claude, vec![out]);
         checked(bounded(measure, self.claude.largest))
     }
 
@@ -214,7 +217,7 @@ impl World {
     /// Lays the session there and extracts from it, once.
     fn extracted(&self, file: &Path, store: &Path) -> Result<(), String> {
         let case = with_store(self.verb(RUN, &["run", text(file)]), store);
-        let measure = self.measure(RUN, "", case, &self.session, vec![store.to_path_buf()]);
+        let measure = measure(RUN, "", case, &self.session, vec![store.to_path_buf()]);
         let laid = vec![(self.session.path.clone(), file.to_path_buf())];
         checked(Measure { laid, ..measure }).map(drop)
     }
@@ -233,22 +236,21 @@ impl World {
         }
     }
 
-    fn measure(
-        &self,
-        name: &'static str,
-        about: &'static str,
-        case: Case,
-        of: &Session,
-        fresh: Vec<PathBuf>,
-    ) -> Measure {
-        Measure { name, about, case, bytes: of.bytes, memory: None, fresh, laid: Vec::new() }
-    }
-
     /// Takes everything away that was written at this size.
     pub fn remove(&self) {
         // The caller takes the whole folder away at the end, whatever is left here.
         let _ = fs::remove_dir_all(&self.work);
     }
+}
+
+fn measure(
+    name: &'static str,
+    about: &'static str,
+    case: Case,
+    of: &Session,
+    fresh: Vec<PathBuf>,
+) -> Measure {
+    Measure { name, about, case, bytes: of.bytes, memory: None, fresh, laid: Vec::new() }
 }
 
 fn with_store(mut case: Case, store: &Path) -> Case {

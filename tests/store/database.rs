@@ -30,7 +30,7 @@ impl Drop for World {
         // The one lock that lies outside of the home.
         let state = self.openclaw().join("state/openclaw.sqlite");
         let digest = Sha256::digest(state.as_os_str().as_encoded_bytes());
-        let name: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        let name = format!("{:08x}", u32::from_be_bytes(digest[..4].try_into().expect("four")));
         let user = rustix::process::getuid().as_raw();
         let locks = PathBuf::from(format!("/tmp/openclaw-state-locks-{user}"));
         let _ = fs::remove_file(locks.join(format!("gateway-lifecycle.{name}.lock.sqlite")));

@@ -180,7 +180,8 @@ fn holding(killed: &Killed, rename: &str) -> Result<Option<String>, String> {
     if answer.stdout.contains("held open") {
         return Ok(Some(answer.stdout));
     }
-    let rows: String = (1..=ROWS).map(|i| format!("{{\"id\":\"late{i}\"}}\n")).collect();
+    let rows: Vec<String> = (1..=ROWS).map(|i| format!("{{\"id\":\"late{i}\"}}\n")).collect();
+    let rows = rows.concat();
     if wrote < Duration::from_secs(5) || answer.code != Some(0) || !answer.stdout.trim().is_empty()
     {
         return Err(format!("{wrote:?}, {answer:?}"));

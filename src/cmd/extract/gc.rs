@@ -2,7 +2,6 @@
 //! it and its time is over, never for its age alone.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
@@ -62,7 +61,7 @@ pub fn sweep(
     let older = now.checked_sub_signed(kept_for).unwrap_or(Time::MIN_UTC);
     let mut around = Around::new(root, homes);
     let mut swept = extracted::sweep(root, now, older, &mut around, dry_run)?;
-    for database in databases(root)? {
+    for database in databases(root) {
         let (copies, bytes) = openclaw::remove_older(&database, older, dry_run)?;
         swept.copies = (swept.copies.0 + copies, swept.copies.1 + bytes);
     }
@@ -75,7 +74,7 @@ pub fn sweep(
 }
 
 /// OpenClaw's databases that something was extracted of: beside them are copies of ours.
-fn databases(root: &Root) -> io::Result<BTreeSet<PathBuf>> {
+fn databases(root: &Root) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     for extracted in extracted::all(root).found {
         // What can't be read is told by the sweep.
@@ -87,7 +86,7 @@ fn databases(root: &Root) -> io::Result<BTreeSet<PathBuf>> {
             found.extend(database.map(Path::to_path_buf));
         }
     }
-    Ok(found)
+    found
 }
 
 /// What a sweep could not read, and which sessions it is done with.

@@ -120,16 +120,16 @@ pub fn apart(ledger: &Ledger, entry: &str, key: &str, put: Vec<u8>, json: &[u8])
 /// before: retention looks at every file that is known to hold placeholders. A store that can't
 /// be written does without.
 pub fn adopt(source: &Source, read: &Read) {
-    let place = source.place();
-    let own = match source.extracted.ledger() {
-        Ok(own) => own,
-        Err(e) => return err(format_args!("not noted in the store: {e}")),
-    };
     type Key<'k> = (&'k str, &'k str, &'k str);
     fn key(record: &Record) -> Option<Key<'_>> {
         let Record::Extract { entry, key, object, .. } = record else { return None };
         Some((entry, key, object))
     }
+    let place = source.place();
+    let own = match source.extracted.ledger() {
+        Ok(own) => own,
+        Err(e) => return err(format_args!("not noted in the store: {e}")),
+    };
     let here = |record: &&Record| record.file() == Some(&place);
     let named: HashSet<Key> = own.records.iter().filter(here).filter_map(key).collect();
     let known: HashMap<Key, &Record> =
@@ -146,7 +146,7 @@ pub fn adopt(source: &Source, read: &Read) {
     match source.extracted.add(&records) {
         // Content that is gone keeps nothing else from being done.
         Err(e) if e.kind() != ErrorKind::NotFound => {
-            err(format_args!("not noted in the store: {e}"))
+            err(format_args!("not noted in the store: {e}"));
         }
         _ => {}
     }

@@ -47,7 +47,7 @@ struct Counted {
 pub fn of(plan: &Plan, readers: &mut [Reader], now: Time) -> anyhow::Result<Cost> {
     let counter = Counter::default();
     let reduced = plan.fidelity != Fidelity::default();
-    let heard = plan.voices.then(|| export::voices(plan)).unwrap_or_default();
+    let heard = if plan.voices { export::voices(plan) } else { String::new() };
     // Beside what is kept whole, a small table is no part of the figure: the vocabulary and
     // what it is calibrated by would take longer than all else of a short export.
     let tables = plan.indexed().count() * A_LINE + heard.len() / 2;

@@ -9,7 +9,7 @@ pub fn count(json: &[u8]) -> Option<u32> {
     let inner = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     let text = std::str::from_utf8(inner).ok()?;
     // Without an end before the last byte: so it is a step for many of them.
-    if inner.iter().fold(false, |some, byte| some | (*byte < 0x20)) {
+    if inner.iter().fold(0, |some, byte| some | u8::from(*byte < 0x20)) != 0 {
         return None;
     }
     let mut chars = text.chars().count();

@@ -51,7 +51,8 @@ pub fn of(
     let Values { mut all, tool, error, broken, .. } = found;
     all.sort_unstable_by_key(|value| value.span.start);
     all.shrink_to_fit();
-    let said = head.extractable.map_or(Some(None), |at| extractable(at.of(line)));
+    let said = head.extractable.map_or(Ok(None), |at| extractable(at.of(line)));
+    let unclear = said.is_err();
     Entry {
         row: 0,
         id: String::new(),
@@ -60,7 +61,7 @@ pub fn of(
         tool: tool.filter(|_| role != Role::Assistant),
         error,
         extractable: said.unwrap_or_default(),
-        unclear: said.is_none(),
+        unclear,
         restored: head.restored.and_then(|at| restored(at.of(line))),
         in_context: false,
         values: all,
@@ -252,10 +253,13 @@ fn hashed(json: &[u8]) -> u64 {
     foldhash::quality::FixedState::default().hash_one(json).max(1)
 }
 
-/// What is said by `_extractable`; `null` says nothing. `None` where it is not known what is meant.
-fn extractable(json: &[u8]) -> Option<Option<Extractable>> {
-    Some(Some(match json {
-        b"null" => return Some(None),
+/// It is not known what is meant.
+struct Unclear;
+
+/// What is said by `_extractable`; `null` says nothing.
+fn extractable(json: &[u8]) -> Result<Option<Extractable>, Unclear> {
+    Ok(Some(match json {
+        b"null" => return Ok(None),
         b"true" => Extractable::Always,
         b"false" => Extractable::Never,
         number => match serde_json::from_slice::<f64>(number) {
@@ -263,7 +267,7 @@ fn extractable(json: &[u8]) -> Option<Option<Extractable>> {
             Ok(messages) if messages >= 0.0 && messages.fract() == 0.0 => {
                 Extractable::After(messages as u32)
             }
-            _ => return None,
+            _ => return Err(Unclear),
         },
     }))
 }

@@ -117,7 +117,7 @@ fn goes(rows: &[String], settings: &ExtractSettings) -> Vec<(String, Goes)> {
     plan.items.into_iter().map(|item| (item.entry, item.why)).collect()
 }
 
-fn told<'a>(goes: &'a [(String, Goes)]) -> Vec<(&'a str, Goes)> {
+fn told(goes: &[(String, Goes)]) -> Vec<(&str, Goes)> {
     goes.iter().map(|(entry, why)| (entry.as_str(), *why)).collect()
 }
 

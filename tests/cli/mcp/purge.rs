@@ -212,7 +212,8 @@ fn an_agent_of_claude_codes_says_it_too_and_its_session_is_never_written() {
         ("c7-user", "user", user("good".into())),
         ("c8-words", "assistant", assistant("msg_4", words("done"))),
     ] {
-        text += &format!("{}\n", row(uuid, parent, kind, message));
+        text += &row(uuid, parent, kind, message).to_string();
+        text.push('\n');
         parent = uuid.into();
     }
     fs::write(&hook.transcript, &text).expect("transcript");

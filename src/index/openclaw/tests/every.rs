@@ -25,7 +25,7 @@ fn all_rows_of_all_sessions_are_handed_on_and_a_copy_is_left_as_it_is() {
     fs::create_dir(&folder).unwrap();
     let copy = folder.join("openclaw-agent.sqlite.brain-guard-20260220");
     fs::copy(lab.path(), &copy).unwrap();
-    assert_eq!(all(&copy).unwrap().1, true);
+    assert!(all(&copy).unwrap().1);
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
     db.execute("UPDATE transcript_events SET event_zstd = x'28b5' WHERE seq = 2", []).unwrap();
     assert!(all(&lab.path()).unwrap_err().contains("event 2 can't be read"));

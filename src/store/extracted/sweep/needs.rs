@@ -48,12 +48,11 @@ impl Needs {
         needs.everything = !all.unread.is_empty();
         needs.unread.extend(all.unread.into_iter().map(|(path, _)| path));
         for extracted in all.found {
-            match extracted.ledger() {
-                Ok(ledger) => needs.ledger(extracted, &ledger, sessions),
-                Err(_) => {
-                    needs.everything = true;
-                    needs.unread.push(extracted.folder.join(file::NAME));
-                }
+            if let Ok(ledger) = extracted.ledger() {
+                needs.ledger(extracted, &ledger, sessions);
+            } else {
+                needs.everything = true;
+                needs.unread.push(extracted.folder.join(file::NAME));
             }
         }
         needs

@@ -226,7 +226,7 @@ fn one_that_can_not_be_read_counts_by_its_age() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
     let said = json!({"pid": ended(alive()), "createdAt": ago(NOW)}).to_string();
-    let hide = || fs::set_permissions(place.lock(), fs::Permissions::from_mode(0)).unwrap();
+    let hide = || fs::set_permissions(place.lock(), fs::Permissions::from_mode(0o000)).unwrap();
     place.put(&said, YOUNG);
     hide();
     if File::open(place.lock()).is_ok() {

@@ -120,7 +120,7 @@ impl Left {
         for entry in fs::read_dir(folder).map_err(|e| told(folder, &e))? {
             let path = entry.map_err(|e| told(folder, &e))?.path();
             // Names of ours that are no text are of sessions whose name is none.
-            if let Some((session, left)) = Self::named(path) {
+            if let Some((session, left)) = Self::named(&path) {
                 found.push((folder.join(session), left));
             }
         }
@@ -128,13 +128,13 @@ impl Left {
         Ok(found)
     }
 
-    fn named(path: PathBuf) -> Option<(String, Self)> {
+    fn named(path: &Path) -> Option<(String, Self)> {
         let name = path.file_name()?.to_str()?.strip_suffix(ENDS)?.strip_prefix('.')?;
         let (session, numbers) = name.rsplit_once('.')?;
         let mut numbers = numbers.split('-').map(str::parse);
         let mut next = || numbers.next()?.ok();
         let (from, inode, size) = (next()?, next()?, next()?);
-        Some((session.to_owned(), Self { path: path.clone(), from, inode, size }))
+        Some((session.to_owned(), Self { path: path.to_path_buf(), from, inode, size }))
     }
 
     /// Brings what came late behind the session's rows, until nobody writes the old file any

@@ -19,9 +19,10 @@ impl<'a> Cursor<'a, true> {
         let mut ascii = true;
         for part in bytes.chunks(64) {
             // Without a way out between them, the bytes are looked at sixteen at a time.
-            let (low, all) =
-                part.iter().fold((false, 0), |(low, all), byte| (low | (*byte < b' '), all | byte));
-            if low {
+            let (low, all) = part
+                .iter()
+                .fold((0, 0), |(low, all), byte| (low | u8::from(*byte < b' '), all | byte));
+            if low != 0 {
                 return None;
             }
             ascii &= all < 0x80;
@@ -192,7 +193,7 @@ mod tests {
             r#"{"a":1,}"#,
             r#"{"a"}"#,
             r#"{"a":}"#,
-            r#"{a:1}"#,
+            r"{a:1}",
             r#"{"a":1]"#,
             r#"["a"}"#,
             "[[]",
