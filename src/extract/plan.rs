@@ -91,7 +91,10 @@ pub fn plan(
                 Ok(why) => plan.items.push(Item::of(entry, value, why, rules.keep(entry, value))),
                 Err(why) => {
                     *plan.stay.entry(why).or_default() += 1;
-                    standing.stays(entry, value);
+                    // Readers pass over a row that is no JSON: nothing stands there.
+                    if why != Stays::Broken {
+                        standing.stays(entry, value);
+                    }
                 }
             }
         }

@@ -70,7 +70,9 @@ pub fn row(line: &[u8], values: &[(String, Vec<u8>)], at: Option<Time>) -> Resul
 
 /// An entry as an agent may name it, by its placeholder: `[[extracted-ID]]` is `ID`.
 pub fn bare(asked: &str) -> &str {
-    asked.trim().trim_start_matches("[[extracted-").trim_end_matches("]]")
+    let asked = asked.trim();
+    let Some(rest) = asked.strip_prefix("[[extracted-") else { return asked };
+    rest.split_once("]]").map_or(rest, |(id, _)| id)
 }
 
 /// The row whose tool calls asked for restores, redacted: a call keeps its place, id and name,
@@ -152,6 +154,20 @@ mod tests {
 
     fn values(of: &[(&str, &str)]) -> Vec<(String, Vec<u8>)> {
         of.iter().map(|(key, json)| ((*key).to_owned(), json.as_bytes().to_vec())).collect()
+    }
+
+    #[test]
+    fn an_entry_may_be_named_by_its_placeholder() {
+        for named in [
+            "a-1",
+            " a-1 ",
+            "[[extracted-a-1]]",
+            "[[extracted-a-1]] 0f3a 2 KB of exec",
+            "[[extracted-a-1",
+        ] {
+            assert_eq!(bare(named), "a-1", "{named}");
+        }
+        assert_eq!(bare("x]]"), "x]]");
     }
 
     #[test]

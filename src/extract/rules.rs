@@ -162,7 +162,10 @@ fn least(entry: &Entry, value: &Value) -> usize {
 /// nor do several rows of one message but once.
 pub fn positions(entries: &[Entry]) -> Vec<Position> {
     let begins = entries.iter().position(|entry| entry.in_context).unwrap_or(0);
+    // Of the session, and of the branch that the model is sent.
     let first = entries.iter().position(|entry| entry.role == Role::User);
+    let branch = entries.iter().position(|entry| entry.in_context && entry.role == Role::User);
+    let firsts = [first, branch];
     let (mut from_end, mut turns, mut begun, mut latest) = (0, 0, false, true);
     // A prompt was met that nobody has answered.
     let mut waits = false;
@@ -173,7 +176,7 @@ pub fn positions(entries: &[Entry]) -> Vec<Position> {
             turns += u32::from(waits);
             (begun, waits) = (true, false);
         }
-        all.push(Position { from_end, first: first == Some(n), turns, latest });
+        all.push(Position { from_end, first: firsts.contains(&Some(n)), turns, latest });
         if counts && !entry.continues {
             latest &= entry.role != Role::Assistant;
             from_end += u32::from(entry.role != Role::None);

@@ -33,7 +33,10 @@ const PART: usize = 1024 * 1024;
 const DATABASE: &str = "openclaw-agent.sqlite";
 
 /// Beside a database, and no database.
-const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+const BESIDE: [&str; 4] = ["-wal", "-shm", "-journal", ".part"];
+
+/// How files begin that gzip, zstd, xz and bzip2 made: what is in them can't be told.
+const PACKED: [&[u8]; 4] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh"];
 
 /// Where `OpenClaw` puts files that it took over, in their folder.
 const ARCHIVE: &str = "session-sqlite-import-archive";
@@ -142,8 +145,15 @@ impl Seen {
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
         // `x.jsonl`, and what it is called once it was put aside.
         if memmem::find(name, b".jsonl").is_some() {
-            return names(File::open(path)?, &mut self.ids);
+            let mut file = File::open(path)?;
+            let mut begins = Vec::new();
+            file.by_ref().take(6).read_to_end(&mut begins)?;
+            if PACKED.iter().any(|magic| begins.starts_with(magic)) {
+                return Err(ErrorKind::InvalidData.into());
+            }
+            return names(begins.chain(file), &mut self.ids);
         }
+        // What a kill left of a copy holds nothing that the database hasn't.
         let beside = BESIDE.iter().any(|end| name.ends_with(end.as_bytes()));
         if name.starts_with(DATABASE.as_bytes()) && !beside && length > 0 {
             let ids = &mut self.ids;

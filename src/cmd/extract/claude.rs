@@ -211,7 +211,7 @@ impl<'s> Reading<'s> {
     }
 
     fn line(&mut self) {
-        let before = self.entries.found.len();
+        let (before, shortest) = (self.entries.found.len(), self.triggers.shortest());
         self.entries.row(self.rows, &self.row);
         for entry in &mut self.entries.found[before..] {
             said::lay(self.ledger, entry);
@@ -222,6 +222,10 @@ impl<'s> Reading<'s> {
                 }
             }
             for value in &entry.values {
+                // What the length alone keeps needs no other reason.
+                if value.chars < shortest && entry.extractable.is_none() {
+                    continue;
+                }
                 let (json, keep) = (value.span.of(&self.row), self.triggers.keep(entry, value));
                 let tool = value.tool.as_deref();
                 let about = About { entry: &entry.id, session: SESSION, tool, json, keep };

@@ -62,8 +62,12 @@ pub fn sweep(
     let mut around = Around::new(root, homes);
     let mut swept = extracted::sweep(root, now, older, &mut around, dry_run)?;
     for database in databases(root) {
-        let (copies, bytes) = openclaw::remove_older(&database, older, dry_run)?;
-        swept.copies = (swept.copies.0 + copies, swept.copies.1 + bytes);
+        match openclaw::remove_older(&database, older, dry_run) {
+            Ok((copies, bytes)) => {
+                swept.copies = (swept.copies.0 + copies, swept.copies.1 + bytes);
+            }
+            Err(_) => swept.unread.push(database),
+        }
     }
     // Where nothing was ever extracted nothing is made.
     if !dry_run && root.path().join("extracted").is_dir() {

@@ -144,10 +144,13 @@ pub fn adopt(source: &Source, read: &Read) {
         records.extend(record);
     }
     match source.extracted.add(&records) {
-        // Content that is gone keeps nothing else from being done.
-        Err(e) if e.kind() != ErrorKind::NotFound => {
-            err(format_args!("not noted in the store: {e}"));
+        Ok(()) => {}
+        // Content that is gone keeps nothing else from being noted.
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            let add = |record| source.extracted.add(std::slice::from_ref(record));
+            let lost = records.iter().filter(|record| add(record).is_err()).count();
+            err(format_args!("of {lost} placeholders the content is not in the store any more"));
         }
-        _ => {}
+        Err(e) => err(format_args!("not noted in the store: {e}")),
     }
 }

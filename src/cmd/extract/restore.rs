@@ -138,7 +138,10 @@ fn possible<T>(done: io::Result<T>) -> io::Result<Option<T>> {
         Err(e)
             if matches!(
                 e.kind(),
-                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+                io::ErrorKind::PermissionDenied
+                    | io::ErrorKind::ReadOnlyFilesystem
+                    // A sweep goes on for longer; what is read is verified all the same.
+                    | io::ErrorKind::WouldBlock
             ) =>
         {
             err(format_args!("not noted in the store: {e}"));

@@ -174,7 +174,8 @@ pub fn open(root: &Root, place: &Path, offline: bool) -> anyhow::Result<Source> 
     }
     let mut known = inscribe::Source::of(place, None)?;
     known.begun(kind == Kind::Jsonl, header.as_deref());
-    let jsonl = Jsonl::new(&known.path);
+    // By the name that was given: a link's is locked, too.
+    let jsonl = Jsonl::new(&std::path::absolute(place)?);
     let file: Box<dyn SessionFile> = match kind {
         Kind::Claude => Box::new(kind::Untouched(jsonl)),
         Kind::Jsonl | Kind::Database => Box::new(jsonl),

@@ -194,6 +194,7 @@ impl<'a> Head<'a> {
                         _ if CALL.contains(&name) => self.call = Some(value),
                         b"isError" | b"is_error" => self.error |= json == b"true",
                         b"excludeFromContext" => self.excluded = json == b"true",
+                        _ if SIGNATURE.contains(&name) => self.signed |= strings::signs(json),
                         _ => {}
                     }
                 }

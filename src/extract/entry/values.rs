@@ -124,22 +124,21 @@ impl Values<'_> {
     /// A row of the seed's: content stands in the row, or in a message whose type is the row's.
     fn flat(&mut self, head: &Head, room: &Room) {
         let Some(words) = self.words else { return };
-        let tool = self.tool.clone();
+        let (tool, first) = (self.tool.clone(), self.all.len());
         if words == Trigger::ToolCall {
             let json = |at: Option<Span>| at.map(|at| at.of(self.line));
             let ids = [json(head.call).and_then(plain), head.row_id, head.own_id];
             self.tools.called(&ids, tool.as_ref(), json(head.given));
         }
         self.string("message", head.text, words, false);
-        let first = self.all.len();
         self.strings(&room.flat, words, tool.as_ref(), false);
+        self.message(head, room);
         if head.signed {
             // Reasoning never goes from under its signature, and a row can't go whole.
             let reasons = |key: &str| words == Trigger::Thinking || key.starts_with("thinking");
             let found = self.all.split_off(first);
-            self.all.extend(found.into_iter().filter(|value| !reasons(&value.key)));
+            self.all.extend(found.into_iter().filter(|value| value.whole || !reasons(&value.key)));
         }
-        self.message(head, room);
     }
 
     fn block(&mut self, index: usize, block: &Block, room: &Room, words: Trigger) {

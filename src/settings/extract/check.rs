@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use chrono::Duration;
 use croner::Cron;
-use globset::Glob;
+use globset::{Glob, GlobSet};
 use serde::{Deserialize, Serialize};
 
 use super::{ExtractSettings, TriggerRule};
@@ -88,11 +88,20 @@ fn rule(number: usize, rule: &TriggerRule) -> Option<String> {
             format!("{other:?} writes no messages; write {known}, or several with |"),
         );
     }
-    if let Some(why) = rule.tool.as_deref().and_then(|glob| Glob::new(glob).err()) {
+    if let Some(why) = rule.tool.as_deref().and_then(no_glob) {
         return told("tool", format!("must be a glob of tools' names: {why}"));
     }
     let shown = rule.keep_chars.filter(|shown| u64::from(*shown) > SHOWN)?;
     told("keep_chars", format!("{shown} is more than {SHOWN}"))
+}
+
+/// Why this can't be used as a glob: what is written wrong, or more than can be searched for.
+fn no_glob(text: &str) -> Option<globset::Error> {
+    let glob = match Glob::new(text) {
+        Ok(glob) => glob,
+        Err(why) => return Some(why),
+    };
+    GlobSet::builder().add(glob).build().err()
 }
 
 /// A duration: numbers with s, m, h, d or w (`24h`, `1d 12h`).
@@ -163,7 +172,7 @@ impl ExtractSettings {
         {
             return said("retention_cron", why);
         }
-        let bad = self.protect.iter().find_map(|glob| Glob::new(glob).err());
+        let bad = self.protect.iter().find_map(|glob| no_glob(glob));
         bad.and_then(|why| said("protect", format!("must be globs of tools' names: {why}")))
     }
 }

@@ -219,3 +219,16 @@ fn content_follows_a_session_that_was_moved() {
     world.swept(12, &["agents"]);
     assert!(world.swept(14, &["agents"]) > 0);
 }
+
+#[test]
+fn a_session_that_was_packed_keeps_its_content() {
+    for (bytes, gone) in [(&b"\x1f\x8b\x08\0"[..], false), (b"{}\n", true)] {
+        let world = World::new("s", b"");
+        world.quiet("h/x.jsonl", &flat("a"));
+        world.extract("h/x.jsonl", Placeholder::Full);
+        fs::remove_file(world.at("h/x.jsonl")).unwrap();
+        world.quiet("h/x.jsonl.gz", bytes);
+        let swept: u64 = [2, 30, 60].map(|hours| world.swept(hours, &["h"])).iter().sum();
+        assert_eq!(swept > 0, gone, "{bytes:?}");
+    }
+}

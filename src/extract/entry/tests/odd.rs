@@ -37,6 +37,21 @@ fn rows_that_are_no_valid_json() {
     assert!(read(&bytes)[0].broken);
 }
 
+/// Whatever a flat row holds its reasoning in.
+#[test]
+fn signed_reasoning_of_a_flat_row_is_no_value() {
+    let text = long(900);
+    for (row, values) in [
+        (r#"{"type":"thinking","id":"a","message":"T","signature":"s"}"#, 0),
+        (r#"{"type":"thinking","id":"a","message":{"content":"T"},"signature":"s"}"#, 0),
+        (r#"{"type":"thinking","id":"a","message":{"content":"T","signature":"s"}}"#, 0),
+        (r#"{"type":"thinking","id":"a","message":"T","signature":""}"#, 1),
+        (r#"{"type":"thinking","id":"a","message":{"content":"T"}}"#, 1),
+    ] {
+        assert_eq!(one(&row.replace('T', &text)).values.len(), values, "{row}");
+    }
+}
+
 proptest! {
     /// Over bytes that were changed here and there, too.
     #[test]

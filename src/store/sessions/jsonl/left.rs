@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -199,7 +199,12 @@ impl Left {
             return Err(Stays::Anew);
         }
         if at < meta.len() {
-            return Ok(Carried::Behind { at, rows });
+            let begun = begun(&new, at..meta.len(), &rows).map_err(|e| told(real, &e))?;
+            let Some(rest) = begun.and_then(|begun| rows.get(begun..)) else {
+                return Ok(Carried::Behind { at, rows });
+            };
+            append(&new, meta.len(), rest).map_err(|e| told(real, &e))?;
+            return Ok(Carried::All);
         }
         append(&new, at, &rows).map_err(|e| told(real, &e))?;
         Ok(Carried::All)
@@ -276,6 +281,15 @@ fn missing(late: &[u8], mut new: &File, part: std::ops::Range<u64>) -> io::Resul
         _ => true,
     };
     Ok((rows().filter(is_missing).flatten().copied().collect(), at))
+}
+
+/// How much of `rows` this last part of the file is: a kill may come amid what is appended.
+fn begun(new: &File, part: std::ops::Range<u64>, rows: &[u8]) -> io::Result<Option<usize>> {
+    let length = usize::try_from(part.end.saturating_sub(part.start)).unwrap_or(usize::MAX);
+    let Some(rows) = rows.get(..length) else { return Ok(None) };
+    let mut there = vec![0; length];
+    new.read_exact_at(&mut there, part.start)?;
+    Ok((there == rows).then_some(length))
 }
 
 /// Appends whole rows and waits for the disk: all of them or, where it is full, none.

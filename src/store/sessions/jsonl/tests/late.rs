@@ -238,3 +238,17 @@ fn what_lies_beside_other_sessions_is_theirs() {
     let word = quick(world.folder.join("t.jsonl")).settle().unwrap().unwrap();
     assert!(word.contains("t.jsonl is gone"), "{word}");
 }
+
+#[test]
+fn a_kill_amid_what_comes_over_leaves_no_half_row() {
+    let world = World::new();
+    let (session, _, mut writer) = replaced(&world);
+    writer.writes(LATE);
+    writer.writes(NEXT);
+    writer.ends();
+    let cut = LATE.len() + 9;
+    append(&world.path(), &format!("{LATE}{NEXT}")[..cut]);
+    assert_eq!(session.settle().unwrap(), None);
+    assert_eq!(world.text(), format!("{}{LATE}{NEXT}", new_text()));
+    assert_eq!(world.names(), ["s.jsonl"]);
+}
