@@ -101,7 +101,7 @@ pub fn seal(input: &Input) -> Result<Sealed, Box<Refused>> {
         let text = input.source.to_owned();
         return Ok(Sealed { text, removed, removed_markdown, report, ages });
     }
-    let even = even_lines(input.source);
+    let even = even_lines(input.source, &document, input.shape);
     let document = even.as_deref().map_or(document, |even| parse(even, input.shape));
     let mut draft = Draft::new(input, &document);
     let mut report = Report::new(words, version.max(input.last_version) + 1, Verdict::Sealed);
@@ -137,9 +137,19 @@ pub fn seal(input: &Input) -> Result<Sealed, Box<Refused>> {
     Ok(Sealed { text, removed: draft.removed, removed_markdown, report, ages })
 }
 
-/// The source with lines ended by `\n`, where they are not.
-fn even_lines(source: &str) -> Option<String> {
-    source.contains('\r').then(|| source.replace("\r\n", "\n").replace('\r', "\n"))
+/// The source with lines ended by `\n`, where they are not. A lone `\r` ends a line, but not
+/// wherever Markdown is read: where it would tear an entry apart it becomes a blank.
+fn even_lines(source: &str, document: &Document, shape: &Shape) -> Option<String> {
+    if !source.contains('\r') {
+        return None;
+    }
+    let paired = source.replace("\r\n", "\n");
+    let even = paired.replace('\r', "\n");
+    let whole = parse(&even, shape)
+        .entries()
+        .map(|entry| &entry.text)
+        .eq(document.entries().map(|entry| &entry.text));
+    Some(if whole { even } else { paired.replace('\r', " ") })
 }
 
 /// Whether there is nothing to do: the stamp holds, and nothing new came with the call.

@@ -343,3 +343,17 @@ fn a_shape_of_the_users_own_is_kept() {
         Reason::NoSections
     );
 }
+
+/// Markdown's reader goes on with a fence behind a lone `\r` that stands in it.
+#[test]
+fn a_lone_carriage_return_tears_no_entry_apart() {
+    let source = "# job\n\n## Forward State\n\n- run this first\n\n  ```sh\n  cargo\rtest\n  ## Open Threads\n  ```\n";
+    let (sealed, shape) = (With::default().seal(source).expect("sealed"), Shape::default());
+    let document = parse(&sealed.text, &shape);
+    let entries: Vec<&str> = document.entries().map(|entry| entry.text.as_str()).collect();
+    assert_eq!(entries, ["run this first\n\n```sh\ncargo test\n## Open Threads\n```"]);
+    let mac = source.replace("cargo\r", "cargo ").replace('\n', "\r");
+    let sealed = With::default().seal(&mac).expect("sealed");
+    let document = parse(&sealed.text, &shape);
+    assert_eq!(document.entries().count(), 1, "lines that end so everywhere are lines");
+}
