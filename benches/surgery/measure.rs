@@ -29,6 +29,7 @@ pub struct Measure {
 
 pub const SCAN: &str = "scan";
 pub const ROUNDS: &str = "rounds";
+pub const DIGESTS: &str = "digests";
 pub const INSCRIBE: &str = "inscribe";
 pub const AGAIN: &str = "inscribe again";
 pub const REWRITE: &str = "compress-before, the first round";

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::args::Args;
 use crate::case::Case;
 use crate::measure::{
-    AGAIN, COPY, COPY_TWO, DIGEST, HALF, INSCRIBE, JQ, MERGE, Measure, PYTHON, REWRITE, ROUNDS,
-    SCAN, SEARCH, SYNCED, TYPED, text, tried,
+    AGAIN, COPY, COPY_TWO, DIGEST, DIGESTS, HALF, INSCRIBE, JQ, MERGE, Measure, PYTHON, REWRITE,
+    ROUNDS, SCAN, SEARCH, SYNCED, TYPED, text, tried,
 };
 use crate::rows::{Mix, Writer};
 use crate::session::{self, MB, Rounds, Session};
@@ -102,6 +102,11 @@ impl World {
         for (name, pass, about) in [
             (SCAN, "scan", "each line's head read, and which round it belongs to"),
             (ROUNDS, "rounds", "the same, with what the index is to know of each round"),
+            (
+                DIGESTS,
+                "digests",
+                "each line's SHA-256 and nothing else: the least of what reads blocks",
+            ),
             (TYPED, "typed", "each line parsed into types that hold what the scan looks at"),
         ] {
             add(name, &|| {
