@@ -28,7 +28,7 @@ pub fn edit(path: &Path, how: &[String]) -> std::process::ExitCode {
     let patience = Duration::from_millis(number(0).unwrap_or(200));
     let session = Jsonl::new(path).with_times(Duration::ZERO, patience);
     let edited = session.rows(&mut |_, _| Ok(())).map_err(Refused::Io).and_then(|stamp| {
-        session.edit(stamp, &mut || Ok(()), &mut |_, row| {
+        session.edit(stamp, &mut |_, row| {
             let text = String::from_utf8_lossy(row);
             Ok(text.contains("long").then(|| text.replace("long", "short").into_bytes()))
         })

@@ -174,7 +174,7 @@ fn in_rows(
         return Err(format!("{} is Claude Code's, which is never changed", source.path.display()));
     }
     let json = value.map(|_| shown(value).to_string());
-    let edited = source.file.edit(read.stamp, &mut || Ok(()), &mut |row, line| {
+    let edited = source.file.edit(read.stamp, &mut |row, line| {
         if !rows.contains(&row) {
             return Ok(None);
         }

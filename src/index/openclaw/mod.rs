@@ -139,12 +139,7 @@ impl SessionFile for Database {
         Ok(stamp)
     }
 
-    fn edit(
-        &self,
-        stamp: Stamp,
-        ready: &mut dyn FnMut() -> io::Result<()>,
-        change: Change<'_>,
-    ) -> Result<Edited, Refused> {
+    fn edit(&self, stamp: Stamp, change: Change<'_>) -> Result<Edited, Refused> {
         if !self.offline {
             return Err(Refused::Unsupported(format!(
                 "{} is in a database of OpenClaw, which is written with --offline only, while no \
@@ -153,7 +148,7 @@ impl SessionFile for Database {
             )));
         }
         let _alone = alone::take(&self.path)?;
-        let copied = write::edit(self, stamp, ready, change)?;
+        let copied = write::edit(self, stamp, change)?;
         *self.copied.lock().unwrap_or_else(PoisonError::into_inner) = copied;
         Ok(Edited::default())
     }

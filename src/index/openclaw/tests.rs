@@ -111,18 +111,9 @@ fn offline_a_row_changes_and_openclaw_is_told() {
     let found = lab.find(true);
     let (stamp, _) = rows(&found);
     let new = RESULT.replace("long, long", "[[extracted-a2]]");
-    let mut readied = 0;
     found
-        .edit(
-            stamp,
-            &mut || {
-                readied += 1;
-                Ok(())
-            },
-            &mut |_, row| Ok((row == RESULT.as_bytes()).then(|| new.clone().into_bytes())),
-        )
+        .edit(stamp, &mut |_, row| Ok((row == RESULT.as_bytes()).then(|| new.clone().into_bytes())))
         .unwrap();
-    assert_eq!(readied, 1);
     let (after, all) = rows(&found);
     assert_eq!(all, [USER, &new, SAID]);
     assert_ne!(after, stamp);
@@ -186,8 +177,8 @@ fn what_fails_changes_nothing_and_leaves_no_copy() {
     let before: String = lab.one("SELECT generation FROM transcript_rewrite_watermarks");
     let full = || io::Error::from(io::ErrorKind::StorageFull);
     let failures = [
-        found.edit(stamp, &mut || Err(full()), &mut |_, _| Ok(Some(b"{}".to_vec()))),
-        found.edit(stamp, &mut || Ok(()), &mut |at, _| {
+        found.edit(stamp, &mut |_, _| Err(full())),
+        found.edit(stamp, &mut |at, _| {
             if at == 2 { Err(full()) } else { Ok(Some([USER, RESULT][at as usize].into())) }
         }),
         put(&found, stamp, 1, "{\"torn\":"),
@@ -201,7 +192,7 @@ fn what_fails_changes_nothing_and_leaves_no_copy() {
         let why = failure.as_ref().unwrap_err().to_string();
         assert!(why.contains(lost) && why.contains("3f2c-one: event 2"), "{why}");
     }
-    found.edit(stamp, &mut || Ok(()), &mut |_, _| Ok(None)).unwrap();
+    found.edit(stamp, &mut |_, _| Ok(None)).unwrap();
     assert_eq!(rows(&found), (stamp, all));
     assert_eq!(lab.one::<String>("SELECT generation FROM transcript_rewrite_watermarks"), before);
     assert!(lab.copies().is_empty());

@@ -22,7 +22,6 @@ const KNOWN: [i64; 1] = [23];
 pub(super) fn edit(
     of: &Database,
     stamp: Stamp,
-    ready: &mut dyn FnMut() -> io::Result<()>,
     change: Change<'_>,
 ) -> Result<Option<PathBuf>, Refused> {
     // What it is, before it is opened to write.
@@ -39,7 +38,6 @@ pub(super) fn edit(
         return Err(Refused::Changed(of.said()));
     }
     let copy = Copied::make(&of.path)?;
-    ready()?;
     if !changed(of, &transaction, change)? {
         return Ok(None);
     }

@@ -184,12 +184,7 @@ impl SessionFile for Jsonl {
         Ok(stamp)
     }
 
-    fn edit(
-        &self,
-        stamp: Stamp,
-        ready: &mut dyn FnMut() -> io::Result<()>,
-        change: Change<'_>,
-    ) -> Result<Edited, Refused> {
+    fn edit(&self, stamp: Stamp, change: Change<'_>) -> Result<Edited, Refused> {
         let real = fs::canonicalize(&self.path).map_err(|e| told(&self.path, &e))?;
         let source = open(&real).map_err(|e| told(&real, &e))?;
         kind::supported(&self.path, &real, &source)?;
@@ -201,7 +196,6 @@ impl SessionFile for Jsonl {
         if Stamp::of(&source.metadata().map_err(|e| told(&real, &e))?) != stamp {
             return Err(Refused::Changed(self.path.display().to_string()));
         }
-        ready()?;
         let temp = Temp::beside(&real, &source)?;
         if !temp.rewrite(&real, &source, stamp.size, change)? {
             return Ok(Edited { left: before });

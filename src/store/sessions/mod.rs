@@ -76,17 +76,12 @@ pub trait SessionFile {
     /// What the system says.
     fn rows(&self, each: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<Stamp>;
 
-    /// Writes it anew: `change` gives a row in the place of another, or none. `ready` is called
-    /// under the lock when it is sure that nothing stands in the way, before anything is written.
+    /// Writes it anew: `change` gives a row in the place of another, or none. It is asked under
+    /// the lock, of each row in its order; what it fails with is what the edit fails with.
     ///
     /// # Errors
     /// [`Refused`]: nothing was changed.
-    fn edit(
-        &self,
-        stamp: Stamp,
-        ready: &mut dyn FnMut() -> io::Result<()>,
-        change: Change<'_>,
-    ) -> Result<Edited, Refused>;
+    fn edit(&self, stamp: Stamp, change: Change<'_>) -> Result<Edited, Refused>;
 
     /// Ends an edit that was killed, or that a process kept from ending: best before it is read
     /// to be edited. Gives what can't be ended, and why.

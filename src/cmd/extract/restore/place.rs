@@ -62,8 +62,7 @@ pub fn in_place(
     }
     let work = Work { source, read: &read, by_row, asked: &asked, moved: Cell::new(false) };
     let at = (!unmarked).then_some(now);
-    let edited =
-        source.file.edit(read.stamp, &mut || Ok(()), &mut |row, line| work.row(row, line, at));
+    let edited = source.file.edit(read.stamp, &mut |row, line| work.row(row, line, at));
     match edited {
         Err(Refused::Io(_)) if work.moved.get() => {
             return Err(Refused::Changed(source.path.display().to_string()).into());

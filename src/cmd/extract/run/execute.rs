@@ -52,7 +52,7 @@ pub fn execute(
     let _held = source.extracted.hold()?;
     let bar = progress::bar(&source.path);
     let mut at = 0;
-    let edited = source.file.edit(planned.read.stamp, &mut || Ok(()), &mut |row, line| {
+    let edited = source.file.edit(planned.read.stamp, &mut |row, line| {
         bar.inc(line.len() as u64);
         work.row(row, line, &mut at)
     });

@@ -89,7 +89,6 @@ impl SessionFile for Untouched {
     fn edit(
         &self,
         _: Stamp,
-        _: &mut dyn FnMut() -> io::Result<()>,
         _: &mut dyn FnMut(u64, &[u8]) -> io::Result<Option<Vec<u8>>>,
     ) -> Result<Edited, Refused> {
         Err(Refused::Unsupported(format!(

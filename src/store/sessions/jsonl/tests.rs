@@ -79,7 +79,7 @@ fn shorter(_: u64, row: &[u8]) -> io::Result<Option<Vec<u8>>> {
 }
 
 fn edit(session: &Jsonl) -> Result<Edited, Refused> {
-    session.edit(stamp(session), &mut || Ok(()), &mut shorter)
+    session.edit(stamp(session), &mut shorter)
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn changed_rows_are_replaced_and_everything_else_stays_byte_for_byte() {
         .unwrap();
     assert_eq!(read.concat(), text.as_bytes());
     assert_eq!(found, Stamp::of(&fs::metadata(world.path()).unwrap()));
-    session.edit(found, &mut || Ok(()), &mut shorter).unwrap();
+    session.edit(found, &mut shorter).unwrap();
     assert_eq!(world.text(), text.replace("long", "short"));
     assert_eq!(world.names(), ["s.jsonl"]);
 }
@@ -122,7 +122,7 @@ fn rights_and_the_time_of_the_last_row_stay() {
     let other = nobody();
     if std::os::unix::fs::chown(world.path(), Some(other), Some(other)).is_ok() {
         session
-            .edit(stamp(&session), &mut || Ok(()), &mut |_, row| {
+            .edit(stamp(&session), &mut |_, row| {
                 let text = String::from_utf8_lossy(row);
                 Ok(text.contains("short").then(|| text.replace("short", "long").into_bytes()))
             })
@@ -154,14 +154,14 @@ fn what_was_written_since_it_was_read_is_never_overwritten() {
     let append = || atomic::append(&world.path(), b"{\"id\":\"late\"}\n").unwrap();
     let before = stamp(&session);
     append();
-    let refused = session.edit(before, &mut || panic!("not ready"), &mut shorter).unwrap_err();
+    let refused = session.edit(before, &mut |_, _| panic!("asked")).unwrap_err();
     assert!(matches!(refused, Refused::Changed(_)), "{refused}");
 
     // At the last moment, also by one that keeps time and size.
     let appended = world.text();
     for rewrites in [false, true] {
         let session = world.usual();
-        let refused = session.edit(stamp(&session), &mut || Ok(()), &mut |number, row| {
+        let refused = session.edit(stamp(&session), &mut |number, row| {
             if number == 2 && rewrites {
                 let meta = fs::metadata(world.path()).unwrap();
                 World::put(&world.folder.join("new"), &world.text().replace("long", "LONG"));
@@ -185,25 +185,21 @@ fn what_was_written_since_it_was_read_is_never_overwritten() {
 }
 
 #[test]
-fn it_is_ready_under_the_lock_and_before_anything_is_written() {
+fn rows_are_asked_for_under_the_lock_and_what_fails_leaves_nothing() {
     let world = World::new();
     let session = world.usual();
     let before = stamp(&session);
-    let full = || Err(io::Error::new(io::ErrorKind::StorageFull, "the store is full"));
-    let mut seen = Vec::new();
-    let refused = session.edit(
-        before,
-        &mut || {
-            seen = world.names();
-            full()
-        },
-        &mut shorter,
-    );
-    assert_eq!(refused.unwrap_err().to_string(), "the store is full");
-    assert_eq!(seen, ["s.jsonl", "s.jsonl.lock"]);
-    assert_eq!((stamp(&session), world.names()), (before, vec!["s.jsonl".to_owned()]));
-    assert!(session.edit(before, &mut || Ok(()), &mut |_, _| full().map(|()| None)).is_err());
-    assert_eq!((stamp(&session), world.names()), (before, vec!["s.jsonl".to_owned()]));
+    let full = || io::Error::new(io::ErrorKind::StorageFull, "the store is full");
+    for failing in [0, 2] {
+        let mut locked = 0;
+        let refused = session.edit(before, &mut |number, _| {
+            locked += u64::from(world.names().contains(&"s.jsonl.lock".to_owned()));
+            if number == failing { Err(full()) } else { Ok(None) }
+        });
+        assert_eq!(refused.unwrap_err().to_string(), "the store is full");
+        assert_eq!(locked, failing + 1);
+        assert_eq!((stamp(&session), world.names()), (before, vec!["s.jsonl".to_owned()]));
+    }
 }
 
 #[test]
@@ -217,17 +213,13 @@ fn through_a_link_the_real_file_is_written_and_both_names_are_locked() {
     let session = quick(link.clone());
     let mut locks = Vec::new();
     session
-        .edit(
-            stamp(&session),
-            &mut || {
-                locks = vec![
-                    links.join("other.jsonl.lock").exists(),
-                    world.path().with_extension("jsonl.lock").exists(),
-                ];
-                Ok(())
-            },
-            &mut shorter,
-        )
+        .edit(stamp(&session), &mut |number, row| {
+            locks = vec![
+                links.join("other.jsonl.lock").exists(),
+                world.path().with_extension("jsonl.lock").exists(),
+            ];
+            shorter(number, row)
+        })
         .unwrap();
     assert_eq!(locks, [true, true]);
     assert!(world.text().contains("short"));
@@ -245,7 +237,7 @@ fn a_lock_that_is_held_is_waited_for_and_then_told() {
     assert!(matches!(refused, Refused::Locked(_)), "{refused}");
     assert!(world.text().contains("long"));
     drop(held);
-    let refused = session.edit(stamp(&session), &mut || Ok(()), &mut |number, row| {
+    let refused = session.edit(stamp(&session), &mut |number, row| {
         // Held for half an hour it would be another's.
         fs::write(world.path().with_extension("jsonl.lock"), "{}").unwrap();
         shorter(number, row)
@@ -329,7 +321,7 @@ fn a_row_that_would_break_the_session_is_refused() {
     let world = World::new();
     let session = world.usual();
     let before = stamp(&session);
-    let refused = session.edit(before, &mut || Ok(()), &mut |number, _| {
+    let refused = session.edit(before, &mut |number, _| {
         let broken = r#"{"type":"message","id":"a1","parentId":null,"message":"[[extracted-a1]]"}"#;
         Ok((number == 1).then(|| format!("{broken}\n").into_bytes()))
     });
@@ -376,7 +368,7 @@ fn nothing_is_lost_beside_a_process_that_goes_on_appending() {
     while !done {
         done = child.try_wait().unwrap().is_some();
         let (from, to) = if times % 2 == 0 { ("long", "short") } else { ("short", "long") };
-        let edited = session.edit(stamp(&session), &mut || Ok(()), &mut |_, row| {
+        let edited = session.edit(stamp(&session), &mut |_, row| {
             let text = String::from_utf8_lossy(row);
             Ok(text.contains(from).then(|| text.replace(from, to).into_bytes()))
         });

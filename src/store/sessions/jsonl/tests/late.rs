@@ -107,7 +107,7 @@ fn one_that_holds_it_for_too_long_is_told_and_the_next_edit_ends_it() {
     let refused = session
         .clone()
         .with_times(Duration::ZERO, Duration::ZERO)
-        .edit(before, &mut || panic!("not ready"), &mut shorter)
+        .edit(before, &mut |_, _| panic!("asked"))
         .unwrap_err();
     assert!(matches!(refused, Refused::Changed(_)), "{refused}");
     assert_eq!(world.text(), format!("{}{LATE}{{\"id\":\"h\"}}\n", new_text()));
@@ -209,7 +209,7 @@ fn a_session_that_is_another_by_now_or_gone_is_told_of() {
     assert!(word.contains("by another program") && word.contains(&*left.path.to_string_lossy()));
     // It is no reason not to edit.
     let edited = session
-        .edit(stamp(&session), &mut || Ok(()), &mut |_, row| {
+        .edit(stamp(&session), &mut |_, row| {
             let text = String::from_utf8_lossy(row);
             Ok(text.contains("short").then(|| text.replace("short", "shorter").into_bytes()))
         })

@@ -69,7 +69,7 @@ fn a_link_that_leads_nowhere_or_in_a_circle_is_told() {
         std::os::unix::fs::symlink(target, &link).unwrap();
         let linked = quick(link.clone());
         for why in [
-            linked.edit(before, &mut || panic!("ready"), &mut shorter).unwrap_err().to_string(),
+            linked.edit(before, &mut |_, _| panic!("asked")).unwrap_err().to_string(),
             linked.rows(&mut |_, _| Ok(())).unwrap_err().to_string(),
         ] {
             assert!(why.contains("link.jsonl"), "{why}");
@@ -92,7 +92,7 @@ fn late_rows_of_a_link_go_where_it_leads() {
     let before = stamp(&session);
     let old = File::options().append(true).open(&link).unwrap();
     // This process is the only one whose open files don't count.
-    session.edit(before, &mut || Ok(()), &mut shorter).unwrap();
+    session.edit(before, &mut shorter).unwrap();
     assert_eq!(old.metadata().unwrap().nlink(), 0);
     Left::keep(&world.path(), stamp(&session), &fs::metadata("/").unwrap()).unwrap();
     assert_eq!(unfinished(&[link]), [world.path()]);
