@@ -108,11 +108,8 @@ fn known(env: &Env, name: &str) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     for home in inscribe::homes(env) {
         for path in inscribe::below(&home, &mut |_, _| {}) {
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            // pi puts the time ahead of the id.
-            let ids = [Some(&*stem), stem.rsplit_once('_').map(|(_, id)| id)];
-            if let Some(id) = ids.into_iter().flatten().find(|id| id.starts_with(name)) {
-                found.push((id.to_owned(), path.clone()));
+            if let Some(id) = inscribe::ids(&path).into_iter().find(|id| id.starts_with(name)) {
+                found.push((id, path.clone()));
             }
         }
         for agent in fs::read_dir(&home).into_iter().flatten().flatten() {

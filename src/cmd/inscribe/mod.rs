@@ -29,7 +29,7 @@ use crate::store::paths::{Places, project_root};
 pub use anew::{reindex, renew};
 pub use engagement::Engagements;
 pub use session::{Done, hold, settled};
-pub use source::{Source, below, homes};
+pub use source::{Source, below, homes, ids};
 
 /// The store, by the environment and the user's settings.
 ///
@@ -55,14 +55,13 @@ pub fn session(root: &Root, index: &Index, path: &Path) -> anyhow::Result<Done> 
 /// # Errors
 /// Several sessions whose ids begin so.
 pub fn find(env: &Env, id: &str) -> anyhow::Result<Option<PathBuf>> {
-    let stem = |path: &Path| path.file_stem().is_some_and(|stem| stem == id);
-    let begins =
-        |path: &Path| path.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with(id));
+    let is = |path: &PathBuf| source::ids(path).iter().any(|own| own == id);
+    let begins = |path: &PathBuf| source::ids(path).iter().any(|own| own.starts_with(id));
     let homes = source::homes(env);
     let all = homes.iter().flat_map(|home| source::below(home, &mut |_, _| {}));
     let mut found: Vec<PathBuf> = all.filter(|path| !id.is_empty() && begins(path)).collect();
-    if found.iter().any(|path| stem(path)) {
-        found.retain(|path| stem(path));
+    if found.iter().any(is) {
+        found.retain(is);
     }
     if found.len() > 1 {
         let list: Vec<String> = found.iter().map(|path| path.display().to_string()).collect();

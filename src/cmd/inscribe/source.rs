@@ -152,6 +152,14 @@ fn walk(
     }
 }
 
+/// What a session is called by its file: as that is, and by the id behind the time that pi puts
+/// ahead of it.
+pub fn ids(path: &Path) -> Vec<String> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let id = stem.rsplit_once('_').map(|(_, id)| id.to_owned());
+    [Some(stem.into_owned()), id].into_iter().flatten().collect()
+}
+
 /// The files of a main session's subagents.
 pub fn subagents(main: &Path) -> Vec<PathBuf> {
     below(&main.with_extension("").join("subagents"), &mut |_, _| {})

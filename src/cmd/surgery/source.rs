@@ -118,7 +118,7 @@ impl Store {
         }
         let mut kept = self.root.find(name)?;
         let file = inscribe::find(env, name)?;
-        let is = |path: &PathBuf, id: &str| path.file_stem().is_some_and(|stem| stem == id);
+        let is = |path: &PathBuf, id: &str| inscribe::ids(path).iter().any(|own| own == id);
         if let Some(path) = &file {
             // What the store has of another session counts unless this one is called exactly so.
             if is(path, name) || kept.iter().all(|folder| is(path, &folder.session)) {

@@ -331,3 +331,22 @@ fn what_a_round_refers_to_comes_along() {
     assert!(!path(&made).with_extension("").exists() && !path(&made).exists());
     assert!(agents.join("agent-a1b2c3d4.jsonl").exists());
 }
+
+#[test]
+fn a_session_of_pi_is_found_by_its_id_though_its_file_begins_with_a_time() {
+    let world = World::new(1);
+    let folder = world.hook.home.join(".pi/agent/sessions/--w--");
+    fs::create_dir_all(&folder).unwrap();
+    let rows = [
+        r#"{"type":"session","version":3,"id":"5b7e1f00-aaaa","timestamp":"2026-02-20T10:00:00.000Z","cwd":"/w"}"#,
+        r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-02-20T10:00:01.000Z","message":{"role":"user","content":"a question of pi"}}"#,
+        "",
+    ];
+    let file = folder.join("2026-02-20T10-00-00-000Z_5b7e1f00-aaaa.jsonl");
+    fs::write(file, rows.join("\n")).unwrap();
+    // First from its file, then from the store as well.
+    for name in ["5b7e", "5b7e1f00-aaaa", "2026-02-20T10-00-00-000Z_5b7e1f00-aaaa"] {
+        let text = world.done(&["inject", &format!("{name}:1")]);
+        assert!(text.contains("a question of pi"), "{name}: {text}");
+    }
+}
