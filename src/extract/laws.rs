@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{edit, placeholder, restore, text};
 use crate::settings::Placeholder;
 use crate::store::blocks::Root;
-use crate::store::extracted::{Extracted, Ledger, Record};
+use crate::store::extracted::{Extract, Extracted, Ledger, Record};
 use crate::transcript::span::Span;
 
 /// A string's JSON as different programs write it, long enough to be extracted or not, whole
@@ -127,18 +127,18 @@ proptest! {
             }
             let Some(put) = placeholder::json(&about, form, false) else { continue };
             last = at.end;
-            records.push(Record::Extract {
+            records.push(Record::from(Extract {
                 entry: "e".into(),
-                key: key.clone(),
+                key: key.as_str().into(),
                 object: extracted.put(json).unwrap(),
                 bytes: json.len() as u64,
-                placeholder: Record::digest(&put),
+                placeholder: Some(Record::digest(&put)),
                 tool: None,
                 trigger: "tool_result".into(),
                 at: crate::clock::now(),
-                file: "/s".into(),
+                file: std::path::Path::new("/s").into(),
                 row: None,
-            });
+            }));
             places.push((*at, put));
         }
         let lean = edit::replaced(line.as_bytes(), &places);
@@ -147,12 +147,12 @@ proptest! {
         let mut values = Vec::new();
         for (key, at) in keys(std::str::from_utf8(&lean).unwrap()) {
             let json = at.of(&lean);
-            let Some(Record::Extract { object, .. }) = ledger.placeholder("e", &key, json) else {
+            let Some(known) = ledger.placeholder("e", &key, json) else {
                 // Whatever it looks like.
                 continue;
             };
             prop_assert!(text::of(json).contains("[[extracted-e]]"));
-            values.push((key, extracted.get(object).unwrap()));
+            values.push((key, extracted.get(&known.object).unwrap()));
         }
         prop_assert_eq!(values.len(), places.len(), "no text that looks like one is taken for one");
         let back = restore::row(&lean, &values, None).unwrap();

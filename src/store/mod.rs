@@ -19,6 +19,7 @@ pub mod lock;
 pub mod names;
 pub mod neighbours;
 pub mod paths;
+pub mod pieces;
 pub mod prompts;
 pub mod prune;
 pub mod repository;

@@ -25,7 +25,7 @@ use crate::extract::plan::{self, Plan};
 use crate::extract::rules::{Stays, Triggers};
 use crate::settings::ExtractSettings;
 use crate::store::blocks::Reader;
-use crate::store::extracted::{Ledger, Record};
+use crate::store::extracted::{Extract, Ledger, Record};
 use crate::surgery::plan::{Operation, in_whole};
 use crate::surgery::values::is_copy;
 use crate::transcript::round::Session;
@@ -84,8 +84,8 @@ pub fn run(
 fn log(session: &str, records: &[Record]) {
     let mut entries: BTreeMap<&str, Vec<(&str, u64)>> = BTreeMap::new();
     for one in records {
-        if let Record::Extract { entry, key, bytes, .. } = one {
-            entries.entry(entry).or_default().push((key, *bytes));
+        if let Record::Extract(extract) = one {
+            entries.entry(&extract.entry).or_default().push((&extract.key, extract.bytes));
         }
     }
     for (entry, values) in entries {
@@ -160,13 +160,10 @@ fn rounds(session: &Session, rows: u64) -> impl Fn(u64) -> Option<u32> {
 }
 
 /// The records of a ledger, by the rows that their placeholders are in.
-fn known(ledger: &Ledger) -> BTreeMap<String, Vec<(String, String)>> {
-    let mut known: BTreeMap<String, Vec<_>> = BTreeMap::new();
-    for record in &ledger.records {
-        if let Record::Extract { entry, key, row, placeholder, .. } = record {
-            let of = known.entry(row.as_ref().unwrap_or(entry).clone()).or_default();
-            of.push((key.clone(), placeholder.clone()));
-        }
+fn known(ledger: &Ledger) -> BTreeMap<&str, Vec<&Extract>> {
+    let mut known: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+    for extract in ledger.records.iter().filter_map(Record::extract) {
+        known.entry(extract.row()).or_default().push(&**extract);
     }
     known
 }
@@ -184,8 +181,8 @@ struct Reading<'s> {
     rows: u64,
     /// The row that is not whole yet.
     row: Vec<u8>,
-    /// Key and placeholder, by row.
-    known: BTreeMap<String, Vec<(String, String)>>,
+    /// What was extracted of a row.
+    known: BTreeMap<&'s str, Vec<&'s Extract>>,
     /// Placeholders, by row and key, and values whose placeholders would not be shorter.
     stays: BTreeSet<(u64, String)>,
 }
@@ -215,10 +212,10 @@ impl<'s> Reading<'s> {
         self.entries.row(self.rows, &self.row);
         for entry in &mut self.entries.found[before..] {
             said::lay(self.ledger, entry);
-            for (key, placeholder) in self.known.get(&entry.id).into_iter().flatten() {
-                let json = edit::locate(&self.row, key).map(|at| at.of(&self.row));
-                if json.is_some_and(|json| Record::digest(json) == *placeholder) {
-                    self.stays.insert((self.rows, key.clone()));
+            for extract in self.known.get(entry.id.as_str()).into_iter().flatten() {
+                let json = edit::locate(&self.row, &extract.key).map(|at| at.of(&self.row));
+                if json.is_some_and(|json| Some(Record::digest(json)) == extract.placeholder) {
+                    self.stays.insert((self.rows, extract.key.to_string()));
                 }
             }
             for value in &entry.values {

@@ -125,13 +125,13 @@ fn lean(read: &Read) -> Vec<Lean> {
         let entry = read.entry(first.row);
         let marked = entry.and_then(|entry| entry.restored);
         let part = |live: &read::Live| Part {
-            key: live.key.clone(),
+            key: live.key.to_string(),
             bytes: live.bytes,
-            trigger: live.trigger.clone(),
+            trigger: live.trigger.to_string(),
         };
         Some(Lean {
-            entry_id: first.entry.clone(),
-            tool: live.iter().find_map(|live| live.tool.clone()),
+            entry_id: first.entry.to_string(),
+            tool: live.iter().find_map(|live| live.tool.as_ref()).map(ToString::to_string),
             values: live.iter().map(part).collect(),
             extracted_at: live.iter().map(|live| live.at).max()?,
             restored_at: marked.max(read.ledger.restored(&first.entry)),

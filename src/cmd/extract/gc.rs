@@ -84,8 +84,8 @@ fn databases(root: &Root) -> BTreeSet<PathBuf> {
         // What can't be read is told by the sweep.
         let ledger = extracted.ledger().unwrap_or_default();
         for record in &ledger.records {
-            let Record::Extract { file, .. } = record else { continue };
-            let database = file.to_str().and_then(|place| Some(place.rsplit_once(':')?.0));
+            let Record::Extract(extract) = record else { continue };
+            let database = extract.file.to_str().and_then(|place| Some(place.rsplit_once(':')?.0));
             let database = database.map(Path::new).filter(|path| path.is_file());
             found.extend(database.map(Path::to_path_buf));
         }

@@ -2,7 +2,7 @@
 //! copied into it from another session, a fork's, what that one's ledger says. The one look-up
 //! for whoever plans, shows or restores.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use super::source::Source;
 use crate::cmd::err;
 use crate::extract::entry::Entry;
 use crate::extract::placeholder;
-use crate::store::extracted::{Ledger, Record};
+use crate::store::extracted::{Extract, Ledger, Object, Record, Shared};
 
 /// How a string begins that may be a placeholder. Quoted, its first mark is another one.
 const BEGIN: &[u8] = b"\"[[extracted-";
@@ -67,16 +67,16 @@ impl Strange {
 /// What was extracted where a placeholder stands.
 pub enum Fits<'l> {
     /// This.
-    One(&'l Record),
+    One(&'l Shared<Extract>),
     /// One of these, newest first, a record for each content.
-    Several(Vec<&'l Record>),
+    Several(Vec<&'l Shared<Extract>>),
 }
 
 /// Which of the records that fit a placeholder it is of. Where they are of different content it
 /// is that of the file they name, as long as the others' files are where they were.
-pub fn decide<'l>(place: &Path, fitting: &[&'l Record]) -> Option<Fits<'l>> {
+pub fn decide<'l>(place: &Path, fitting: &[&'l Shared<Extract>]) -> Option<Fits<'l>> {
     let first = *fitting.first()?;
-    let mut contents: Vec<&Record> = Vec::new();
+    let mut contents: Vec<&Shared<Extract>> = Vec::new();
     for record in fitting {
         if contents.iter().all(|known| known.content() != record.content()) {
             contents.push(record);
@@ -85,16 +85,16 @@ pub fn decide<'l>(place: &Path, fitting: &[&'l Record]) -> Option<Fits<'l>> {
     if contents.len() == 1 {
         return Some(Fits::One(first));
     }
-    let own: Vec<&Record> = contents
+    let own: Vec<&Shared<Extract>> = contents
         .iter()
         .copied()
         .filter(|record| {
             let mut same = fitting.iter().filter(|other| other.content() == record.content());
-            same.any(|other| other.file() == Some(place))
+            same.any(|other| *other.file == *place)
         })
         .collect();
-    let in_place = |record: &&Record| {
-        record.file().is_some_and(|file| file == place || file.symlink_metadata().is_ok())
+    let in_place = |record: &&Shared<Extract>| {
+        *record.file == *place || record.file.symlink_metadata().is_ok()
     };
     match own.as_slice() {
         [one] if fitting.iter().all(in_place) => Some(Fits::One(one)),
@@ -110,39 +110,37 @@ pub fn apart(ledger: &Ledger, entry: &str, key: &str, put: Vec<u8>, json: &[u8])
         return put;
     }
     let content = Record::digest(json);
-    if fitting.iter().all(|record| record.content() == Some(&content)) {
+    if fitting.iter().all(|record| record.content() == content) {
         return put;
     }
-    placeholder::marked(&put, entry, &content)
+    placeholder::marked(&put, entry, &content.to_string())
 }
 
 /// Notes in the session's own ledger what other ledgers know of it, or what it was called
 /// before: retention looks at every file that is known to hold placeholders. A store that can't
 /// be written does without.
 pub fn adopt(source: &Source, read: &Read) {
-    type Key<'k> = (&'k str, &'k str, &'k str);
-    fn key(record: &Record) -> Option<Key<'_>> {
-        let Record::Extract { entry, key, object, .. } = record else { return None };
-        Some((entry, key, object))
+    type Key<'k> = (&'k str, &'k str, &'k Object);
+    fn key(extract: &Extract) -> Key<'_> {
+        (&extract.entry, &extract.key, &extract.object)
     }
-    let place = source.place();
+    let place: Shared<Path> = source.place().into();
+    let known = |live: &&Live| live.rivals.is_empty() && live.row != u64::MAX;
+    let strange: Vec<&Live> =
+        read.live.iter().filter(known).filter(|live| live.file != place).collect();
+    if strange.is_empty() {
+        return;
+    }
     let own = match source.extracted.ledger() {
         Ok(own) => own,
         Err(e) => return err(format_args!("not noted in the store: {e}")),
     };
-    let here = |record: &&Record| record.file() == Some(&place);
-    let named: HashSet<Key> = own.records.iter().filter(here).filter_map(key).collect();
-    let known: HashMap<Key, &Record> =
-        read.ledger.records.iter().filter_map(|record| Some((key(record)?, record))).collect();
-    let mut records = Vec::new();
-    for live in read.live.iter().filter(|live| live.rivals.is_empty() && live.row != u64::MAX) {
-        let key = (live.entry.as_str(), live.key.as_str(), live.object.as_str());
-        let mut record = known.get(&key).filter(|_| !named.contains(&key)).copied().cloned();
-        if let Some(Record::Extract { file, .. }) = &mut record {
-            file.clone_from(&place);
-        }
-        records.extend(record);
-    }
+    let here = own.records.iter().filter_map(Record::extract).filter(|of| of.file == place);
+    let named: HashSet<Key> = here.map(|extract| key(extract)).collect();
+    let unnamed = strange.into_iter().filter(|live| !named.contains(&key(live)));
+    let records: Vec<Record> = unnamed
+        .map(|live| Extract { file: place.clone(), ..Extract::clone(live) }.into())
+        .collect();
     match source.extracted.add(&records) {
         Ok(()) => {}
         // Content that is gone keeps nothing else from being noted.

@@ -1,7 +1,8 @@
 //! A session read for the rules: its entries, and the placeholders in it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
+use std::ops::Deref;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -17,7 +18,7 @@ use crate::extract::placeholder::{self, About};
 use crate::extract::plan::Item;
 use crate::extract::rules::Triggers;
 use crate::settings::{ExtractSettings, Placeholder};
-use crate::store::extracted::{Ledger, Record};
+use crate::store::extracted::{Extract, Ledger, Object, Record, Shared};
 use crate::store::sessions::Stamp;
 use crate::transcript::span::Span;
 
@@ -32,52 +33,34 @@ pub struct Live {
     pub row: u64,
     /// Where it lies in the row.
     pub span: Span,
-    /// Its entry, as the ledger calls it.
-    pub entry: String,
-    /// Its key.
-    pub key: String,
-    /// The object that holds what was there.
-    pub object: String,
-    /// Bytes of that.
-    pub bytes: u64,
-    /// Its tool, where it has one.
-    pub tool: Option<String>,
-    /// `thinking`, `tool_result`, …
-    pub trigger: String,
-    /// When it was extracted.
-    pub at: Time,
+    /// What was extracted there, by the ledger.
+    extract: Shared<Extract>,
     /// Records of different content that it may be of, newest first; none where one alone fits.
-    pub rivals: Vec<Record>,
+    pub rivals: Vec<Shared<Extract>>,
+}
+
+impl Deref for Live {
+    type Target = Extract;
+
+    fn deref(&self) -> &Extract {
+        &self.extract
+    }
 }
 
 impl Live {
-    /// What a record of an extraction put there.
-    fn of(record: &Record, row: u64, span: Span) -> Option<Self> {
-        let Record::Extract { entry, key, object, bytes, tool, trigger, at, .. } = record else {
-            return None;
-        };
-        Some(Self {
-            row,
-            span,
-            entry: entry.clone(),
-            key: key.clone(),
-            object: object.clone(),
-            bytes: *bytes,
-            tool: tool.clone(),
-            trigger: trigger.clone(),
-            at: *at,
-            rivals: Vec::new(),
-        })
+    /// What an extraction put there.
+    fn of(extract: &Shared<Extract>, row: u64, span: Span) -> Self {
+        Self { row, span, extract: extract.clone(), rivals: Vec::new() }
     }
 
     /// The objects that it may need.
-    pub fn objects(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.object.as_str()).chain(self.rivals.iter().filter_map(Record::object))
+    pub fn objects(&self) -> impl Iterator<Item = &Object> {
+        std::iter::once(&self.object).chain(self.rivals.iter().map(|rival| &rival.object))
     }
 
     /// The same as one of its rivals says it, by how many'th that is, from 1.
     pub fn as_of(&self, rival: usize) -> Option<Self> {
-        Self::of(self.rivals.get(rival.checked_sub(1)?)?, self.row, self.span)
+        Some(Self::of(self.rivals.get(rival.checked_sub(1)?)?, self.row, self.span))
     }
 }
 
@@ -110,7 +93,7 @@ impl Read {
     pub fn is_placeholder(&self, row: u64, key: &str) -> bool {
         let from = self.live.partition_point(|live| live.row < row);
         self.live[from..].iter().take_while(|live| live.row == row).any(|live| {
-            key.strip_prefix(live.key.as_str())
+            key.strip_prefix(&*live.key)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
     }
@@ -216,35 +199,24 @@ struct Finder<'a> {
     ledger: &'a Ledger,
     /// The session's, as records name it.
     place: PathBuf,
-    /// Entries and keys that were ever extracted, by the ids of their rows.
-    rows: HashMap<&'a str, Vec<(&'a str, &'a str)>>,
 }
 
 impl<'a> Finder<'a> {
     fn new(ledger: &'a Ledger, place: PathBuf) -> Self {
-        let mut rows: HashMap<&str, Vec<(&str, &str)>> = HashMap::new();
-        for record in &ledger.records {
-            if let Record::Extract { entry, key, .. } = record {
-                let value = (entry.as_str(), key.as_str());
-                let of_row = rows.entry(record.row()).or_default();
-                if !of_row.contains(&value) {
-                    of_row.push(value);
-                }
-            }
-        }
-        Self { ledger, place, rows }
+        Self { ledger, place }
     }
 
     fn row(&self, entry: &Entry, line: &[u8], found: &mut Vec<Live>) {
-        let Some(values) = self.rows.get(entry.id.as_str()) else { return };
         let from = found.len();
-        for (id, key) in values {
+        for (id, key) in self.ledger.of_row(&entry.id) {
             let Some(span) = edit::locate(line, key) else { continue };
             let fitting = self.ledger.fitting(id, key, span.of(line));
             found.extend(match known::decide(&self.place, &fitting) {
-                Some(Fits::One(record)) => Live::of(record, entry.row, span),
-                Some(Fits::Several(all)) => Live::of(all[0], entry.row, span)
-                    .map(|live| Live { rivals: all.into_iter().cloned().collect(), ..live }),
+                Some(Fits::One(extract)) => Some(Live::of(extract, entry.row, span)),
+                Some(Fits::Several(all)) => Some(Live {
+                    rivals: all.iter().map(|extract| (*extract).clone()).collect(),
+                    ..Live::of(all[0], entry.row, span)
+                }),
                 None => None,
             });
         }
@@ -254,11 +226,9 @@ impl<'a> Finder<'a> {
     /// Values that went whole and left nothing behind, as thinking does in new sessions of Claude
     /// Code's: they count as standing behind the last row for as long as the file is there.
     fn whole(&self) -> impl Iterator<Item = Live> {
-        let whole = |record: &Record| match record {
-            Record::Extract { placeholder, .. } if !placeholder.is_empty() => None,
-            record => Live::of(record, u64::MAX, Span::default()),
-        };
-        self.ledger.records.iter().filter_map(whole)
+        let extracts = self.ledger.records.iter().filter_map(Record::extract);
+        let whole = extracts.filter(|extract| extract.placeholder.is_none());
+        whole.map(|extract| Live::of(extract, u64::MAX, Span::default()))
     }
 }
 

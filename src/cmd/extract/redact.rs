@@ -5,18 +5,19 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use crate::extract::restore;
 use crate::settings::ExtractSettings;
-use crate::store::extracted::{Ledger, Record};
+use crate::store::extracted::{Ledger, Record, Word};
 
 /// Entries that were asked for.
 #[derive(Debug, Default)]
 pub struct Asked {
     /// Those whose calls go.
-    restored: BTreeSet<String>,
+    restored: BTreeSet<Word>,
     /// All of which something was extracted: how an id begins may mean several of them.
-    extracted: BTreeSet<String>,
+    extracted: BTreeSet<Word>,
     /// By the row that was redacted: the entries, and by how many bytes it got shorter.
     done: RefCell<BTreeMap<u64, (BTreeSet<String>, i64)>>,
 }
@@ -32,9 +33,9 @@ impl Asked {
         let mut asked = Self::default();
         for record in &ledger.records {
             match record {
-                Record::Extract { entry, .. } => asked.extracted.insert(entry.clone()),
+                Record::Extract(extract) => asked.extracted.insert(extract.entry.clone()),
                 Record::Restore { entry, .. } => asked.restored.insert(entry.clone()),
-                Record::Set { .. } => false,
+                Record::Set(_) => false,
             };
         }
         asked
@@ -43,7 +44,7 @@ impl Asked {
     /// The same and these.
     #[must_use]
     pub fn and<'e>(mut self, entries: impl Iterator<Item = &'e str>) -> Self {
-        self.restored.extend(entries.map(str::to_owned));
+        self.restored.extend(entries.map(Word::from));
         self
     }
 
@@ -73,11 +74,12 @@ impl Asked {
         if let Some(entry) = self.restored.get(asked) {
             return Some(entry);
         }
-        let from = asked.to_owned()..;
-        let mut all = self.extracted.range(from).take_while(|entry| entry.starts_with(asked));
+        let from = (Bound::Included(asked), Bound::Unbounded);
+        let mut all =
+            self.extracted.range::<str, _>(from).take_while(|entry| entry.starts_with(asked));
         match (all.next(), all.next()) {
             (Some(entry), None) if !asked.is_empty() => {
-                self.restored.get(entry).map(String::as_str)
+                self.restored.get(entry).map(|entry| &**entry)
             }
             _ => None,
         }
@@ -97,25 +99,30 @@ impl Asked {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::clock::Time;
+    use crate::store::extracted::Extract;
 
     fn ledger(extracted: &[&str], restored: &[&str]) -> Ledger {
         let at = Time::MIN_UTC;
-        let extract = |entry: &&str| Record::Extract {
-            entry: (*entry).to_owned(),
-            key: "output".into(),
-            object: String::new(),
-            bytes: 1,
-            placeholder: String::new(),
-            tool: None,
-            trigger: "tool_result".into(),
-            at,
-            file: "/s.jsonl".into(),
-            row: None,
+        let extract = |entry: &&str| {
+            Record::from(Extract {
+                entry: (*entry).into(),
+                key: "output".into(),
+                object: "".into(),
+                bytes: 1,
+                placeholder: None,
+                tool: None,
+                trigger: "tool_result".into(),
+                at,
+                file: Path::new("/s.jsonl").into(),
+                row: None,
+            })
         };
         let restore = |entry: &&str| Record::Restore {
-            entry: (*entry).to_owned(),
+            entry: (*entry).into(),
             keys: vec!["output".into()],
             at,
             redacted: false,

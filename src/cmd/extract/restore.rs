@@ -49,7 +49,7 @@ pub fn as_output(
     let chosen = Chosen::of(&source, now, entry, keys)?;
     let mut texts = Vec::new();
     for live in &chosen.live {
-        texts.push((live.key.clone(), text(&source, live)?));
+        texts.push((live.key.to_string(), text(&source, live)?));
     }
     Ok(Restored { answer: answer(&chosen.read, &chosen.live), texts })
 }
@@ -163,14 +163,13 @@ fn text(source: &Source, live: &Live) -> anyhow::Result<String> {
 }
 
 fn noted(of_entry: &[Live], at: Time, redacted: bool) -> Record {
-    let entry = of_entry.first().map(|live| live.entry.clone()).unwrap_or_default();
+    let entry = of_entry.first().map_or_else(|| "".into(), |live| live.entry.clone());
     let keys = of_entry.iter().map(|live| live.key.clone()).collect();
     Record::Restore { entry, keys, at, redacted }
 }
 
 fn log(source: &Source, of_entry: &[Live], redacted: bool) {
-    let values: Vec<(&str, u64)> =
-        of_entry.iter().map(|live| (live.key.as_str(), live.bytes)).collect();
+    let values: Vec<(&str, u64)> = of_entry.iter().map(|live| (&*live.key, live.bytes)).collect();
     if let Some(first) = of_entry.first() {
         record::restored(&source.name(), &first.entry, &values, redacted);
     }
@@ -178,9 +177,9 @@ fn log(source: &Source, of_entry: &[Live], redacted: bool) {
 
 /// What a restore of these values answers.
 fn answer(read: &Read, of_entry: &[Live]) -> Answer {
-    let entry = of_entry.first().map(|live| live.entry.as_str()).unwrap_or_default();
+    let entry = of_entry.first().map(|live| &*live.entry).unwrap_or_default();
     let marked = of_entry.iter().filter_map(|live| read.entry(live.row)?.restored).max();
-    let keys = of_entry.iter().map(|live| live.key.clone()).collect();
+    let keys = of_entry.iter().map(|live| live.key.to_string()).collect();
     Answer::new(entry, keys, marked.max(read.ledger.restored(entry)))
 }
 

@@ -51,12 +51,14 @@ pub fn lay(ledger: &Ledger, entry: &mut Entry) {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use serde_json::json;
 
     use super::*;
     use crate::clock::Time;
     use crate::extract::entry::Entries;
-    use crate::store::extracted::Record;
+    use crate::store::extracted::{Record, Set};
 
     #[test]
     fn what_can_be_said_of_an_entry() {
@@ -70,8 +72,8 @@ mod tests {
     }
 
     fn set(value: Value, in_row: bool) -> Record {
-        let (at, file) = (Time::MIN_UTC, "/s.jsonl".into());
-        Record::Set { entry: "a".into(), value, at, file, in_row }
+        let (at, file) = (Time::MIN_UTC, Path::new("/s.jsonl").into());
+        Record::Set(Box::new(Set { entry: "a".into(), value, at, file, in_row }))
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::cmd::{Exit, inscribe, out, out_json};
 use crate::env::Env;
 use crate::extract::edit;
 use crate::extract::entry::Extractable;
-use crate::store::extracted::Record;
+use crate::store::extracted::{Record, Set};
 
 /// The field of an entry that says it.
 const FIELD: &str = "_extractable";
@@ -98,7 +98,7 @@ fn named(source: &Source, read: &Read, asked: &str) -> anyhow::Result<String> {
     // In a session that was made of another one placeholders call entries by their older ids.
     for live in read.live.iter().filter(|live| live.entry.starts_with(asked)) {
         let row = read.entry(live.row).map(|entry| entry.id.as_str());
-        ids.entry(&live.entry).or_default().extend(row);
+        ids.entry(&*live.entry).or_default().extend(row);
     }
     let rows = match ids.get(asked) {
         Some(rows) => rows.clone(),
@@ -138,8 +138,9 @@ fn set_in(
         return Ok(answer);
     }
     let record = |in_row| {
-        let (entry, value) = (id.clone(), answer.extractable.clone());
-        Record::Set { entry, value, at: now, file: source.place(), in_row }
+        let (entry, value) = (id.as_str().into(), answer.extractable.clone());
+        let file = source.place().into();
+        Record::Set(Box::new(Set { entry, value, at: now, file, in_row }))
     };
     // What the ledger says goes before the row: it must never say the older.
     let beside = read.ledger.said(&id).is_some();

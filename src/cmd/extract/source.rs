@@ -138,10 +138,11 @@ fn kept(root: &Root, name: &str) -> io::Result<Vec<(String, PathBuf)>> {
         if id.starts_with(name) {
             let ledger = extracted.ledger()?;
             let last = ledger.records.iter().rev().find_map(|record| match record {
-                Record::Extract { file, .. } | Record::Set { file, .. } => Some(file.clone()),
+                Record::Extract(extract) => Some(&extract.file),
+                Record::Set(set) => Some(&set.file),
                 Record::Restore { .. } => None,
             });
-            found.extend(last.map(|file| (id, file)));
+            found.extend(last.map(|file| (id, file.to_path_buf())));
         }
     }
     match all.unread.into_iter().next() {

@@ -125,19 +125,20 @@ fn session(root: &Root, extracted: &Extracted) -> Session {
             return session;
         }
     };
-    let mut objects = BTreeMap::new();
+    let (mut objects, mut file) = (BTreeMap::new(), None);
     for record in &ledger.records {
         match record {
-            Record::Extract { object, bytes, at, file, .. } => {
-                objects.insert(object, bytes);
+            Record::Extract(extract) => {
+                objects.insert(&extract.object, extract.bytes);
                 session.extracted += 1;
-                session.last = session.last.max(Some(*at));
-                session.file = Some(file.clone());
+                session.last = session.last.max(Some(extract.at));
+                file = Some(&extract.file);
             }
             Record::Restore { .. } => session.restores += 1,
-            Record::Set { file, .. } => session.file = Some(file.clone()),
+            Record::Set(set) => file = Some(&set.file),
         }
     }
+    session.file = file.map(|file| file.to_path_buf());
     session.stored_bytes = objects.into_values().sum();
     let Some(file) = &session.file else { return session };
     let live = source::open(root, file, false).and_then(|source| read::session(&source));

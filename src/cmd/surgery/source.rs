@@ -75,7 +75,8 @@ impl Store {
                 .ledger()
                 .with_context(|| format!("could not read what was extracted of {id}"))?;
             // What left nothing behind is no row's.
-            let stands = |r: &Record| matches!(r, Record::Extract { placeholder, .. } if !placeholder.is_empty());
+            let stands =
+                |r: &Record| r.extract().is_some_and(|extract| extract.placeholder.is_some());
             records.extend(ledger.records.into_iter().filter(|r| *id == session.id || stands(r)));
         }
         Ok(Ledger::of(records))

@@ -147,9 +147,9 @@ fn quoted(path: &Path) -> String {
 fn extracted(records: &[Record]) -> String {
     let (mut all, mut kinds) = (0, BTreeMap::new());
     for record in records {
-        if let Record::Extract { bytes, trigger, .. } = record {
-            all += bytes;
-            *kinds.entry(trigger.as_str()).or_insert(0) += 1;
+        if let Record::Extract(extract) = record {
+            all += extract.bytes;
+            *kinds.entry(&*extract.trigger).or_insert(0) += 1;
         }
     }
     let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();

@@ -1,49 +1,37 @@
 //! The file of a ledger: read line by line, and only ever appended to.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufRead, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use serde::Deserialize;
-
 use super::list::absent;
-use super::{Ledger, Record, named, settle};
+use super::record::{Record, Words};
+use super::{Ledger, named, settle};
 use crate::store::atomic::NO_WAIT;
 
 /// Its name in the session's folder.
 pub const NAME: &str = "ledger.jsonl";
 
+/// Bytes that are read and written at a time.
+const BUFFER: usize = 64 * 1024;
+
 /// [`super::Extracted::ledger`].
 pub fn read(folder: &Path) -> io::Result<Ledger> {
-    let mut records = Vec::new();
+    let (mut words, mut ledger) = (Words::default(), Ledger::default());
     lines(folder, &mut |line| {
-        records.push(serde_json::from_slice(line)?);
+        ledger.push(words.record(line)?);
         Ok(())
     })?;
-    Ok(Ledger::of(records))
-}
-
-/// As much of a record as tells which row it is about.
-#[derive(Deserialize)]
-struct Head<'l> {
-    did: &'l str,
-    #[serde(borrow)]
-    entry: Cow<'l, str>,
-    #[serde(borrow, default)]
-    row: Option<Cow<'l, str>>,
+    Ok(ledger)
 }
 
 /// Collects the extractions of these rows.
 pub fn of_rows(folder: &Path, rows: &HashSet<String>, found: &mut Vec<Record>) -> io::Result<()> {
+    let mut words = Words::default();
     lines(folder, &mut |line| {
-        let head: Head = serde_json::from_slice(line)?;
-        if head.did == "extract" && rows.contains(head.row.as_ref().unwrap_or(&head.entry).as_ref())
-        {
-            found.push(serde_json::from_slice(line)?);
-        }
+        found.extend(words.of_rows(line, rows)?);
         Ok(())
     })
 }
@@ -62,7 +50,7 @@ fn lines(
         }
         Err(e) => return Err(named(&path, &e)),
     };
-    let mut reader = BufReader::new(file);
+    let mut reader = BufReader::with_capacity(BUFFER, file);
     let mut line = Vec::new();
     for number in 1_u64.. {
         line.clear();
@@ -85,19 +73,24 @@ fn lines(
 }
 
 /// Appends records, synced. Whoever does it holds the session's lock.
-pub fn append(folder: &Path, records: &[Record]) -> io::Result<()> {
+pub fn append(folder: &Path, records: &mut dyn Iterator<Item = Record>) -> io::Result<()> {
     let path = folder.join(NAME);
-    let mut lines = Vec::new();
-    for record in records {
-        serde_json::to_writer(&mut lines, record)?;
-        lines.push(b'\n');
-    }
     let new = path.symlink_metadata().is_err();
     let mut options = OpenOptions::new();
     options.read(true).append(true).create(true).mode(0o600).custom_flags(NO_WAIT);
     let mut file = options.open(&path).map_err(|e| named(&path, &e))?;
     let before = mend(&mut file).map_err(|e| named(&path, &e))?;
-    let written = file.write_all(&lines).and_then(|()| file.sync_all());
+    let write = || -> io::Result<()> {
+        let mut lines = BufWriter::with_capacity(BUFFER, &file);
+        for record in records {
+            serde_json::to_writer(&mut lines, &record)?;
+            lines.write_all(b"\n")?;
+        }
+        lines.flush()?;
+        drop(lines);
+        file.sync_all()
+    };
+    let written = write();
     if let Err(e) = written {
         // Half a record would be passed over as well; the error that counts is the one above.
         let _ = file.set_len(before);
@@ -129,7 +122,7 @@ fn mend(file: &mut File) -> io::Result<u64> {
         }
         begins += read;
     }
-    if serde_json::from_slice::<Record>(&line).is_ok() {
+    if Words::default().record(&line).is_ok() {
         file.write_all(b"\n")?;
         return Ok(length + 1);
     }

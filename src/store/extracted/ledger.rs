@@ -1,181 +1,108 @@
 //! The ledger of a session: what was extracted and restored, a line of JSON each, append-only.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::collections::hash_map::Entry;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::digest;
+use super::object::Digest;
+use super::record::{Extract, Record, Shared, Word};
 use crate::clock::Time;
 
-/// A line of the ledger.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "did", rename_all = "kebab-case")]
-pub enum Record {
-    /// A value went into the store.
-    Extract {
-        /// Its entry.
-        entry: String,
-        /// Its key.
-        key: String,
-        /// The id of the object: the SHA-256 of its raw JSON, and where that is kept.
-        object: String,
-        /// Bytes of it.
-        bytes: u64,
-        /// SHA-256 of the raw JSON that was put in its place: [`Record::digest`].
-        placeholder: String,
-        /// Its tool, where it has one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        tool: Option<String>,
-        /// `thinking`, `tool_result`, …
-        trigger: String,
-        /// When.
-        at: Time,
-        /// The session's file.
-        file: PathBuf,
-        /// The row it is in, where that has another id than the entry: placeholders that a new
-        /// session of Claude Code's takes over name the rows of the sessions before.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        row: Option<String>,
-    },
-    /// Values came back.
-    Restore {
-        /// Their entry.
-        entry: String,
-        /// Their keys.
-        keys: Vec<String>,
-        /// When.
-        at: Time,
-        /// The call that asked was redacted.
-        redacted: bool,
-    },
-    /// Somebody said of an entry whether it may be extracted, while its row could not be written.
-    Set {
-        /// The entry, by the id of its row.
-        entry: String,
-        /// What `_extractable` would be in the row: true, false, a number of messages; null takes
-        /// back what was said.
-        value: Value,
-        /// When.
-        at: Time,
-        /// The session's file.
-        file: PathBuf,
-        /// The row says it itself now, or what holds: what was said before is over.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        in_row: bool,
-    },
-}
-
-impl Record {
-    /// What a record says of a placeholder's JSON.
-    pub fn digest(json: &[u8]) -> String {
-        digest(json)
-    }
-
-    /// The entry it is about.
-    pub fn entry(&self) -> &str {
-        match self {
-            Self::Extract { entry, .. } | Self::Restore { entry, .. } | Self::Set { entry, .. } => {
-                entry
-            }
-        }
-    }
-
-    /// The row that holds its placeholder.
-    pub fn row(&self) -> &str {
-        match self {
-            Self::Extract { row: Some(row), .. } => row,
-            other => other.entry(),
-        }
-    }
-
-    /// SHA-256 of the content that was extracted: two objects may hold the same.
-    pub fn content(&self) -> Option<&str> {
-        self.object()?.split('-').next()
-    }
-
-    /// Its object.
-    pub fn object(&self) -> Option<&str> {
-        if let Self::Extract { object, .. } = self { Some(object) } else { None }
-    }
-
-    /// The session file that it was extracted from, or seen in.
-    pub fn file(&self) -> Option<&Path> {
-        if let Self::Extract { file, .. } = self { Some(file) } else { None }
-    }
-
-    /// When it was.
-    pub fn at(&self) -> Time {
-        match self {
-            Self::Extract { at, .. } | Self::Restore { at, .. } | Self::Set { at, .. } => *at,
-        }
-    }
-}
+/// None before it.
+const FIRST: u32 = u32::MAX;
 
 /// What a ledger says of each value.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
     /// In their order.
     pub records: Vec<Record>,
-    /// Where in `records` those of an entry are.
-    by_entry: HashMap<String, Vec<usize>>,
+    /// Where in `records` the last one of an entry is.
+    last: HashMap<Word, u32>,
+    /// For each record, where the one before it of its entry is.
+    before: Vec<u32>,
+    /// Where in `records` those are whose rows have other ids than their entries.
+    moved: HashMap<Word, Vec<u32>>,
 }
 
 impl Ledger {
     /// One that says this.
     pub fn of(records: Vec<Record>) -> Self {
-        let mut by_entry: HashMap<String, Vec<usize>> = HashMap::new();
-        for (n, record) in records.iter().enumerate() {
-            match by_entry.get_mut(record.entry()) {
-                Some(places) => places.push(n),
-                None => drop(by_entry.insert(record.entry().to_owned(), vec![n])),
+        let mut ledger = Self::default();
+        records.into_iter().for_each(|record| ledger.push(record));
+        ledger
+    }
+
+    /// Says this besides.
+    pub(super) fn push(&mut self, record: Record) {
+        let at = u32::try_from(self.records.len()).unwrap_or(FIRST);
+        let before = match self.last.entry(record.entry().clone()) {
+            Entry::Occupied(mut last) => last.insert(at),
+            Entry::Vacant(last) => {
+                last.insert(at);
+                FIRST
             }
+        };
+        self.before.push(before);
+        if let Some(row) = record.extract().and_then(|extract| extract.row.as_ref()) {
+            self.moved.entry(row.clone()).or_default().push(at);
         }
-        Self { records, by_entry }
+        self.records.push(record);
     }
 
     /// The last extraction that put this JSON at (entry, key), where one did: then it is a
     /// placeholder.
-    pub fn placeholder(&self, entry: &str, key: &str, json: &[u8]) -> Option<&Record> {
+    pub fn placeholder(&self, entry: &str, key: &str, json: &[u8]) -> Option<&Shared<Extract>> {
         self.fitting(entry, key, json).first().copied()
     }
 
     /// All of them, newest first. They may be of different content: of a session's older edition,
     /// or of another file that has its ledger here.
-    pub fn fitting(&self, entry: &str, key: &str, json: &[u8]) -> Vec<&Record> {
-        let of_key =
-            |record: &&Record| matches!(record, Record::Extract { key: of, .. } if of == key);
-        let mut there: Vec<&Record> = self.newest_first(entry).filter(of_key).collect();
-        if !there.is_empty() {
-            let put = digest(json);
-            there.retain(|record| {
-                matches!(record, Record::Extract { placeholder, .. } if *placeholder == put)
-            });
+    pub fn fitting(&self, entry: &str, key: &str, json: &[u8]) -> Vec<&Shared<Extract>> {
+        let mut put = None;
+        let mut fits = |extract: &&Shared<Extract>| {
+            *extract.key == *key
+                && extract.placeholder == Some(*put.get_or_insert_with(|| Digest::of(json)))
+        };
+        let extracts = self.newest_first(entry).filter_map(Record::extract);
+        extracts.filter(|extract| fits(extract)).collect()
+    }
+
+    /// The entries and keys of which something was ever extracted in a row, the oldest first.
+    pub fn of_row(&self, row: &str) -> Vec<(&Word, &Word)> {
+        let moved = self.moved.get(row).into_iter().flatten().copied();
+        let own = self.places(row);
+        let mut all: Vec<u32> = moved.chain(own).collect();
+        all.sort_unstable();
+        all.dedup();
+        let mut found = Vec::new();
+        for extract in all.iter().filter_map(|at| self.at(*at)?.extract()) {
+            let value = (&extract.entry, &extract.key);
+            if extract.row() == row && !found.contains(&value) {
+                found.push(value);
+            }
         }
-        there
+        found
     }
 
     /// The last extraction of each value of an entry, in the order of the keys. Whether its
     /// placeholder still is in the session only [`Ledger::placeholder`] says.
-    pub fn of_entry(&self, entry: &str) -> Vec<&Record> {
-        let mut last: Vec<(&str, &Record)> = Vec::new();
-        for record in self.newest_first(entry) {
-            if let Record::Extract { key, .. } = record
-                && last.iter().all(|(of, _)| of != key)
-            {
-                last.push((key, record));
+    pub fn of_entry(&self, entry: &str) -> Vec<&Shared<Extract>> {
+        let mut last: Vec<&Shared<Extract>> = Vec::new();
+        for extract in self.newest_first(entry).filter_map(Record::extract) {
+            if last.iter().all(|known| known.key != extract.key) {
+                last.push(extract);
             }
         }
-        last.sort_by_key(|(key, _)| *key);
-        last.into_iter().map(|(_, record)| record).collect()
+        last.sort_by(|a, b| a.key.cmp(&b.key));
+        last
     }
 
     /// When an entry was restored last.
     pub fn restored(&self, entry: &str) -> Option<Time> {
         self.newest_first(entry).find_map(|record| match record {
             Record::Restore { at, .. } => Some(*at),
-            Record::Extract { .. } | Record::Set { .. } => None,
+            Record::Extract(_) | Record::Set(_) => None,
         })
     }
 
@@ -183,19 +110,24 @@ impl Ledger {
     /// itself: null takes back what that says.
     pub fn said(&self, entry: &str) -> Option<&Value> {
         let last = self.newest_first(entry).find_map(|record| match record {
-            Record::Set { value, in_row, .. } => Some((value, *in_row)),
-            Record::Extract { .. } | Record::Restore { .. } => None,
+            Record::Set(set) => Some(set),
+            Record::Extract(_) | Record::Restore { .. } => None,
         });
-        last.filter(|(_, in_row)| !in_row).map(|(value, _)| value)
+        last.filter(|set| !set.in_row).map(|set| &set.value)
+    }
+
+    fn at(&self, place: u32) -> Option<&Record> {
+        self.records.get(usize::try_from(place).ok()?)
+    }
+
+    /// Where the records of an entry are, newest first.
+    fn places(&self, entry: &str) -> impl Iterator<Item = u32> {
+        let before = |at: &u32| self.before.get(usize::try_from(*at).ok()?).copied();
+        let last = self.last.get(entry).copied();
+        std::iter::successors(last, move |at| before(at).filter(|at| *at != FIRST))
     }
 
     fn newest_first(&self, entry: &str) -> impl Iterator<Item = &Record> {
-        let places = self.by_entry.get(entry).map(Vec::as_slice).unwrap_or_default();
-        places.iter().rev().filter_map(|n| self.records.get(*n))
+        self.places(entry).filter_map(|at| self.at(at))
     }
-}
-
-/// The objects that records name.
-pub fn objects(records: &[Record]) -> impl Iterator<Item = &str> {
-    records.iter().filter_map(Record::object)
 }

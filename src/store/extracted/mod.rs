@@ -10,7 +10,9 @@
 mod file;
 mod ledger;
 mod list;
+mod object;
 mod packs;
+mod record;
 mod state;
 mod sweep;
 #[cfg(test)]
@@ -23,13 +25,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-pub use ledger::{Ledger, Record};
+pub use ledger::Ledger;
 pub use list::{All, all};
+pub use object::{Digest, Object};
 use packs::Pack;
+pub use record::{Extract, Record, Set, Shared, Word};
 pub use state::State;
 pub use sweep::{Held, Named, Sessions, Swept, held, sweep};
 
-use crate::store::blocks::{Root, folder_name, id};
+use crate::store::blocks::{Root, folder_name};
 use crate::store::lock::{self, Lock};
 
 /// How long another process is waited for.
@@ -75,12 +79,12 @@ impl Extracted {
     }
 
     /// Keeps content, some JSON; what this value put before is kept once. Gives its id. It is on
-    /// the disk once [`Extracted::add`] has added a record that names it: a sync for each of
-    /// thousands would take minutes.
+    /// the disk once [`Extracted::add`] has added a record that names it, and for others to be
+    /// found from then on: a write and a sync for each of thousands would take minutes.
     ///
     /// # Errors
     /// What the system says.
-    pub fn put(&self, content: &[u8]) -> io::Result<String> {
+    pub fn put(&self, content: &[u8]) -> io::Result<Object> {
         let mut pack = self.pack();
         let put = match pack.as_mut() {
             Some(pack) => pack.put(content),
@@ -90,15 +94,19 @@ impl Extracted {
             // Nobody knows how far it was written.
             *pack = None;
         }
-        put.map(|id| id.to_string())
+        put.map(Object::In)
     }
 
     /// Content by its id, verified.
     ///
     /// # Errors
     /// `NotFound` for what a sweep removed; `InvalidData` where it is not what its id says.
-    pub fn get(&self, id: &str) -> io::Result<Vec<u8>> {
-        packs::get(&self.root, &id.parse()?)
+    pub fn get(&self, object: &Object) -> io::Result<Vec<u8>> {
+        let id = object.id()?;
+        if let Some(own) = self.pack().as_mut().filter(|pack| pack.number() == id.pack) {
+            own.flush()?;
+        }
+        packs::get(&self.root, &id)
     }
 
     /// Adds to the ledger. The objects that the records name are synced first, then the ledger.
@@ -107,17 +115,33 @@ impl Extracted {
     /// `NotFound` where an object is not there; what the system says. The ledger is as it was
     /// then.
     pub fn add(&self, records: &[Record]) -> io::Result<()> {
-        if records.is_empty() {
+        let objects = records.iter().filter_map(Record::object);
+        self.add_all(&mut objects.into_iter(), &mut records.iter().cloned())
+    }
+
+    /// The same of many records, made one by one; `objects` are those that they name.
+    ///
+    /// # Errors
+    /// As [`Extracted::add`].
+    pub fn add_all(
+        &self,
+        objects: &mut dyn Iterator<Item = &Object>,
+        records: &mut dyn Iterator<Item = Record>,
+    ) -> io::Result<()> {
+        let mut records = records.peekable();
+        if records.peek().is_none() {
             return Ok(());
         }
         let _held = self.hold()?;
-        let ids =
-            ledger::objects(records).map(str::parse).collect::<io::Result<Vec<packs::Id>>>()?;
-        packs::sync(&self.root, &ids)?;
+        let own = self.pack().as_mut().map(|pack| pack.flush().map(|()| pack.number()));
+        let mut wrong = Ok(());
+        let mut ids = objects.map_while(|object| object.id().map_err(|e| wrong = Err(e)).ok());
+        packs::sync(&self.root, own.transpose()?, &mut ids)?;
+        wrong?;
         make(&self.folder)?;
         let _own = lock::acquire(&self.folder.join(".lock"), PATIENCE)
             .map_err(|e| busy(&e, &self.folder, "the ledger is being written"))?;
-        file::append(&self.folder, records)
+        file::append(&self.folder, &mut records)
     }
 
     /// The ledger; a torn last line is passed over.
@@ -136,11 +160,6 @@ impl Extracted {
 /// Where everything extracted lies.
 fn place(root: &Root) -> PathBuf {
     root.path().join("extracted")
-}
-
-/// SHA-256 in hex.
-fn digest(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(&id(bytes)).into_owned()
 }
 
 /// Makes a folder and those above it, private to the user and on the disk.

@@ -5,61 +5,23 @@
 //! An object's id says where it is: `<sha256>-<pack>-<offset>-<length>`.
 
 use std::collections::HashMap;
-use std::fmt;
+use std::collections::hash_map::Entry;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
-use super::{digest, make, named, settle};
+use super::object::{Digest, Id};
+use super::{make, named, settle};
 use crate::clock;
 use crate::store::atomic::NO_WAIT;
+use crate::store::pieces::Pieces;
 
 /// The folder of the packs below that of what is extracted.
 pub const NAME: &str = "objects";
 
-/// Bytes that are written at once where holes can't be made.
-const BUFFER: usize = 1024 * 1024;
-
-/// An object's id, taken apart.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Id {
-    /// SHA-256 of its content, in hex.
-    pub digest: String,
-    /// Its pack: when that was begun, in nanoseconds since 1970, so that none is ever named twice.
-    pub pack: u64,
-    /// Where in the pack it begins.
-    pub offset: u64,
-    /// Its bytes.
-    pub length: u64,
-}
-
-impl FromStr for Id {
-    type Err = io::Error;
-
-    fn from_str(id: &str) -> io::Result<Self> {
-        let mut parts = id.split('-');
-        let mut read = || {
-            let digest = parts.next().filter(|d| d.len() == 64)?.to_owned();
-            let mut number = || parts.next()?.parse().ok();
-            let found = Self { digest, pack: number()?, offset: number()?, length: number()? };
-            (parts.next().is_none() && found.offset.checked_add(found.length).is_some())
-                .then_some(found)
-        };
-        read().ok_or_else(|| {
-            let why = format!("`{id}` names no extracted content");
-            io::Error::new(io::ErrorKind::InvalidData, why)
-        })
-    }
-}
-
-impl fmt::Display for Id {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Self { digest, pack, offset, length } = self;
-        write!(f, "{digest}-{pack}-{offset}-{length}")
-    }
-}
+/// Bytes that are written at once.
+const BUFFER: usize = 256 * 1024;
 
 /// Where a pack lies.
 pub fn path(root: &Path, pack: u64) -> PathBuf {
@@ -70,10 +32,10 @@ pub fn path(root: &Path, pack: u64) -> PathBuf {
 #[derive(Debug)]
 pub struct Pack {
     number: u64,
-    file: File,
+    out: Pieces<File>,
     length: u64,
     /// Content that is in it already, by its digest: copies are kept once.
-    there: HashMap<String, (u64, u64)>,
+    there: HashMap<Digest, (u64, u64)>,
 }
 
 impl Pack {
@@ -86,7 +48,10 @@ impl Pack {
         loop {
             let path = path(root, number);
             match options.open(&path) {
-                Ok(file) => return Ok(Self { number, file, length: 0, there: HashMap::new() }),
+                Ok(file) => {
+                    let out = Pieces::new(file, BUFFER);
+                    return Ok(Self { number, out, length: 0, there: HashMap::new() });
+                }
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 Err(e) => return Err(named(&path, &e)),
             }
@@ -95,17 +60,32 @@ impl Pack {
 
     /// Appends content.
     pub fn put(&mut self, content: &[u8]) -> io::Result<Id> {
-        let (digest, pack) = (digest(content), self.number);
-        if let Some((offset, length)) = self.there.get(&digest).copied() {
-            return Ok(Id { digest, pack, offset, length });
-        }
-        let named = |e: io::Error| io::Error::new(e.kind(), format!("{pack}.pack: {e}"));
-        self.file.write_all(content).map_err(named)?;
-        let (offset, length) = (self.length, content.len() as u64);
-        self.length += length;
-        self.there.insert(digest.clone(), (offset, length));
+        let (digest, pack) = (Digest::of(content), self.number);
+        let (offset, length) = match self.there.entry(digest) {
+            Entry::Occupied(there) => *there.get(),
+            Entry::Vacant(new) => {
+                self.out.put(content).map_err(|e| failed(pack, &e))?;
+                let place = (self.length, content.len() as u64);
+                self.length += place.1;
+                *new.insert(place)
+            }
+        };
         Ok(Id { digest, pack, offset, length })
     }
+
+    /// Its number.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Hands everything to the system.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush().map_err(|e| failed(self.number, &e))
+    }
+}
+
+fn failed(pack: u64, why: &io::Error) -> io::Error {
+    io::Error::new(why.kind(), format!("{pack}.pack: {why}"))
 }
 
 /// Content, verified.
@@ -122,7 +102,7 @@ pub fn get(root: &Path, id: &Id) -> io::Result<Vec<u8>> {
     let within = file.metadata()?.len() >= id.offset + id.length;
     let mut content = vec![0; if within { id.length as usize } else { 0 }];
     file.read_exact_at(&mut content, id.offset).map_err(|e| named(&path, &e))?;
-    if within && digest(&content) == id.digest {
+    if within && Digest::of(&content) == id.digest {
         return Ok(content);
     }
     if within && content.iter().all(|byte| *byte == 0) {
@@ -144,20 +124,27 @@ pub fn is_there(file: &File, id: &Id) -> bool {
 }
 
 /// Makes sure that objects are there, and waits until they are on the disk.
-pub fn sync(root: &Path, ids: &[Id]) -> io::Result<()> {
-    let mut packs: HashMap<u64, Vec<&Id>> = HashMap::new();
+/// Of what was put into the pack `own` just now, its length says enough.
+pub fn sync(root: &Path, own: Option<u64>, ids: &mut dyn Iterator<Item = Id>) -> io::Result<()> {
+    let mut packs: HashMap<u64, (PathBuf, File, u64)> = HashMap::new();
     for id in ids {
-        packs.entry(id.pack).or_default().push(id);
-    }
-    for (pack, ids) in &packs {
-        let path = path(root, *pack);
-        let file = open(&path).map_err(|e| named(&path, &e))?;
-        let end = file.metadata()?.len();
-        let whole = |id: &&Id| id.offset + id.length <= end;
-        if !ids.iter().all(|id| whole(id) && (id.length == 0 || is_there(&file, id))) {
-            return Err(named(&path, &io::ErrorKind::NotFound.into()));
+        let (path, file, end) = match packs.entry(id.pack) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let path = path(root, id.pack);
+                let file = open(&path).map_err(|e| named(&path, &e))?;
+                let end = file.metadata()?.len();
+                new.insert((path, file, end))
+            }
+        };
+        let whole = id.offset + id.length <= *end;
+        let there = || own == Some(id.pack) || id.length == 0 || is_there(file, &id);
+        if !whole || !there() {
+            return Err(named(path, &io::ErrorKind::NotFound.into()));
         }
-        file.sync_all().map_err(|e| named(&path, &e))?;
+    }
+    for (path, file, _) in packs.values() {
+        file.sync_all().map_err(|e| named(path, &e))?;
     }
     if packs.is_empty() { Ok(()) } else { settle(&root.join(NAME)) }
 }

@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use self::needs::{Needs, Origin};
-use super::packs::{self, Id};
+use super::object::Id;
+use super::packs;
 use super::{Ledger, PATIENCE, busy, list, named, place};
 use crate::clock::Time;
 use crate::store::atomic;

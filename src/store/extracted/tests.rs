@@ -26,27 +26,32 @@ pub(super) fn time(seconds: i64) -> Time {
     DateTime::from_timestamp(1_771_600_000 + seconds, 0).unwrap()
 }
 
-pub(super) fn extract(entry: &str, key: &str, object: &str, placeholder: &[u8]) -> Record {
-    Record::Extract {
-        entry: entry.into(),
-        key: key.into(),
+pub(super) fn extract(
+    entry: impl ToString,
+    key: impl ToString,
+    object: impl Into<Object>,
+    placeholder: &[u8],
+) -> Record {
+    Record::from(Extract {
+        entry: entry.to_string().into(),
+        key: key.to_string().into(),
         object: object.into(),
         bytes: 1,
-        placeholder: Record::digest(placeholder),
+        placeholder: Some(Record::digest(placeholder)),
         tool: Some("exec".into()),
         trigger: "tool_result".into(),
         at: time(0),
-        file: "/s/one.jsonl".into(),
+        file: Path::new("/s/one.jsonl").into(),
         row: None,
-    }
+    })
 }
 
-pub(super) fn restore(entry: &str, key: &str, at: Time) -> Record {
-    Record::Restore { entry: entry.into(), keys: vec![key.into()], at, redacted: false }
+pub(super) fn restore(entry: impl ToString, key: &str, at: Time) -> Record {
+    Record::Restore { entry: entry.to_string().into(), keys: vec![key.into()], at, redacted: false }
 }
 
-pub(super) fn pack(scene: &Scene, id: &str) -> PathBuf {
-    packs::path(&scene.extracted.root, id.parse::<packs::Id>().unwrap().pack)
+pub(super) fn pack(scene: &Scene, object: &Object) -> PathBuf {
+    packs::path(&scene.extracted.root, object.id().unwrap().pack)
 }
 
 #[test]
@@ -83,7 +88,7 @@ fn damage_is_told_by_name() {
     }
     fs::remove_file(&path).unwrap();
     assert_eq!(scene.extracted.get(&id).unwrap_err().kind(), io::ErrorKind::NotFound);
-    let digest = &id[..64];
+    let digest = &id.content().to_string();
     for wrong in [
         "",
         "../../etc/passwd",
@@ -93,7 +98,7 @@ fn damage_is_told_by_name() {
         &format!("{digest}-1-2-x"),
         &format!("{digest}-1-18446744073709551615-1"),
     ] {
-        let why = scene.extracted.get(wrong).unwrap_err();
+        let why = scene.extracted.get(&wrong.into()).unwrap_err();
         assert_eq!(why.kind(), io::ErrorKind::InvalidData, "{wrong}");
     }
 }
@@ -104,7 +109,7 @@ fn records_name_what_is_there_or_are_refused() {
     let id = scene.extracted.put(b"content").unwrap();
     scene.extracted.add(&[extract("e", "k", &id, b"p")]).unwrap();
     scene.extracted.add(&[]).unwrap();
-    let many: Vec<String> = (1..=40_u8).map(|n| scene.extracted.put(&[n; 9]).unwrap()).collect();
+    let many: Vec<Object> = (1..=40_u8).map(|n| scene.extracted.put(&[n; 9]).unwrap()).collect();
     let records: Vec<Record> = many.iter().map(|id| extract("m", id, id, b"p")).collect();
     scene.extracted.add(&records).unwrap();
     let path = pack(&scene, &id);
@@ -127,19 +132,20 @@ fn what_is_a_placeholder_is_said_by_the_ledger_alone() {
         extract("f", "content", "other", put),
     ]);
     let object = |entry, key, json: &[u8]| match ledger.placeholder(entry, key, json) {
-        Some(Record::Extract { object, .. }) => Some(object.as_str()),
-        _ => None,
+        Some(extract) => Some(extract.object.to_string()),
+        None => None,
     };
-    assert_eq!(object("e", "content", put), Some("first"));
-    assert_eq!(object("e", "content", br#""[[extracted-e]]""#), Some("second"));
-    assert_eq!(object("e", "details", put), Some("copy"));
+    let some = |object: &str| Some(object.to_owned());
+    assert_eq!(object("e", "content", put), some("first"));
+    assert_eq!(object("e", "content", br#""[[extracted-e]]""#), some("second"));
+    assert_eq!(object("e", "details", put), some("copy"));
     // The same text where nothing was put, in another entry, or quoted.
     assert_eq!(object("e", "text", put), None);
     assert_eq!(object("g", "content", put), None);
     assert_eq!(object("f", "content", br#""[[extracted-f]]""#), None);
     assert_eq!(object("e", "content", br#""see [[extracted-e]] 9 KB""#), None);
     assert_eq!((ledger.restored("e"), ledger.restored("f")), (Some(time(5)), None));
-    let keys: Vec<&str> = ledger.of_entry("e").iter().map(|record| object_of(record)).collect();
+    let keys: Vec<String> = ledger.of_entry("e").iter().map(|of| of.object.to_string()).collect();
     assert_eq!(keys, ["second", "copy"]);
     assert!(ledger.of_entry("x").is_empty());
 }
@@ -148,10 +154,10 @@ fn what_is_a_placeholder_is_said_by_the_ledger_alone() {
 fn a_placeholder_of_several_contents_is_known_as_such() {
     let of = |content: char| format!("{}-1-0-9", String::from(content).repeat(64));
     let records =
-        ["a", "b", "a"].map(|content| extract("e", "k", &of(content.parse().unwrap()), b"p"));
+        ["a", "b", "a"].map(|content| extract("e", "k", &*of(content.parse().unwrap()), b"p"));
     let ledger = Ledger::of(records.to_vec());
     let fitting = ledger.fitting("e", "k", b"p");
-    let contents: Vec<&str> = fitting.iter().filter_map(|record| record.content()).collect();
+    let contents: Vec<String> = fitting.iter().map(|of| of.content().to_string()).collect();
     assert_eq!(contents, ["a".repeat(64), "b".repeat(64), "a".repeat(64)]);
     assert!(ledger.fitting("e", "k", b"q").is_empty() && ledger.fitting("f", "k", b"p").is_empty());
 }
@@ -162,12 +168,12 @@ fn rows_are_found_in_the_ledgers_of_other_sessions() {
     let other = Extracted::of(&scene.root, "pi", "s-9");
     let id = scene.extracted.put(b"content").unwrap();
     let mut moved = extract("e", "k", &id, b"p");
-    if let Record::Extract { row, .. } = &mut moved {
-        *row = Some("r".into());
+    if let Record::Extract(extract) = &mut moved {
+        extract.own().row = Some("r".into());
     }
     let records = [extract("e", "k", &id, b"p"), moved.clone(), restore("e", "k", time(1))];
-    other.add(&records).unwrap();
     scene.extracted.add(&[extract("r", "own", &id, b"p")]).unwrap();
+    other.add(&records).unwrap();
     let rows = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect();
     assert_eq!(scene.extracted.kin(&rows(&["r", "x"])).unwrap(), [moved]);
     assert_eq!(scene.extracted.kin(&rows(&["e"])).unwrap(), records[..1]);
@@ -175,11 +181,6 @@ fn rows_are_found_in_the_ledgers_of_other_sessions() {
     fs::write(other.folder.join("ledger.jsonl"), "no record\n").unwrap();
     let why = scene.extracted.kin(&rows(&["x"])).unwrap_err().to_string();
     assert!(why.contains("s-9") && why.contains("line 1"), "{why}");
-}
-
-fn object_of(record: &Record) -> &str {
-    let Record::Extract { object, .. } = record else { panic!("{record:?}") };
-    object
 }
 
 #[test]
@@ -208,8 +209,8 @@ fn a_torn_last_line_is_passed_over_and_a_wrong_one_named() {
 #[test]
 fn a_record_reads_as_it_is_documented() {
     let mut record = extract("e", "message.content.0.text", "o", b"p");
-    if let Record::Extract { tool, .. } = &mut record {
-        *tool = None;
+    if let Record::Extract(extract) = &mut record {
+        extract.own().tool = None;
     }
     let json = serde_json::to_string(&record).unwrap();
     assert_eq!(
@@ -219,7 +220,7 @@ fn a_record_reads_as_it_is_documented() {
             Record::digest(b"p")
         )
     );
-    assert_eq!(serde_json::from_str::<Record>(&json).unwrap(), record);
+    assert_eq!(record::Words::default().record(json.as_bytes()).unwrap(), record);
     let json = serde_json::to_string(&restore("e", "k", time(0))).unwrap();
     assert_eq!(
         json,
@@ -232,6 +233,7 @@ fn sessions_are_listed_by_their_ledgers() {
     let scene = scene();
     assert!(all(&scene.root).found.is_empty());
     let id = scene.extracted.put(b"content").unwrap();
+    scene.extracted.get(&id).unwrap();
     for (agent, session) in [("main", "s-2"), ("a/b", "s-1"), ("main", "s-1")] {
         let of = Extracted::of(&scene.root, agent, session);
         of.add(&[extract("e", "k", &id, b"p")]).unwrap();
@@ -268,7 +270,7 @@ proptest! {
     #[test]
     fn any_bytes_come_back(contents in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..4000), 1..6)) {
         let scene = scene();
-        let ids: Vec<String> = contents.iter().map(|c| scene.extracted.put(c).unwrap()).collect();
+        let ids: Vec<Object> = contents.iter().map(|c| scene.extracted.put(c).unwrap()).collect();
         for (id, content) in ids.iter().zip(&contents) {
             prop_assert_eq!(&scene.extracted.get(id).unwrap(), content);
         }

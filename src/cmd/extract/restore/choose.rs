@@ -2,13 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
-use std::path::Path;
 
 use anyhow::bail;
 
 use crate::cmd::extract::read::{Live, Read};
 use crate::cmd::extract::source::Source;
-use crate::store::extracted::Record;
 use crate::surgery::table::minute;
 
 /// In an entry's place: every one.
@@ -35,7 +33,7 @@ pub fn choose(
         ALL => read.live.iter().collect(),
         entry => {
             let id = unique(source, read, entry)?;
-            read.live.iter().filter(|live| live.entry == id).collect()
+            read.live.iter().filter(|live| *live.entry == *id).collect()
         }
     };
     let mut chosen: Vec<Live> = Vec::new();
@@ -46,7 +44,7 @@ pub fn choose(
     }
     for asked in keys {
         if !of_entries.iter().any(|live| is(asked, &live.key)) {
-            let there: BTreeSet<&str> = of_entries.iter().map(|live| live.key.as_str()).collect();
+            let there: BTreeSet<&str> = of_entries.iter().map(|live| &*live.key).collect();
             let there: Vec<&str> = there.into_iter().collect();
             bail!("no extracted key of {entry} is `{asked}`; there are {}", there.join(", "));
         }
@@ -59,9 +57,9 @@ pub fn choose(
     // An id may stand in several rows.
     let mut first = HashMap::new();
     for live in &of_entries {
-        first.entry(live.entry.as_str()).or_insert(live.row);
+        first.entry(&*live.entry).or_insert(live.row);
     }
-    chosen.sort_by_key(|live| (first.get(live.entry.as_str()).copied(), live.row));
+    chosen.sort_by_key(|live| (first.get(&*live.entry).copied(), live.row));
     Ok(chosen)
 }
 
@@ -75,7 +73,7 @@ fn meant(source: &Source, live: Live) -> anyhow::Result<Live> {
     }
     let mut list = String::new();
     for (number, rival) in (1..=live.rivals.len()).filter_map(|n| Some((n, live.as_of(n)?))) {
-        let file = live.rivals[number - 1].file().unwrap_or_else(|| Path::new(""));
+        let file = &live.rivals[number - 1].file;
         let (bytes, at) = (rival.bytes, minute(Some(rival.at)));
         // Writing into a text can't fail.
         let _ = write!(
@@ -101,7 +99,7 @@ fn is(asked: &str, key: &str) -> bool {
 
 /// The id of the entry that is meant.
 fn unique<'a>(source: &Source, read: &'a Read, entry: &str) -> anyhow::Result<&'a str> {
-    let ids: BTreeSet<&str> = read.live.iter().map(|live| live.entry.as_str()).collect();
+    let ids: BTreeSet<&str> = read.live.iter().map(|live| &*live.entry).collect();
     if let Some(id) = ids.get(entry) {
         return Ok(id);
     }
@@ -117,15 +115,7 @@ fn unique<'a>(source: &Source, read: &'a Read, entry: &str) -> anyhow::Result<&'
         [] => "nothing of this session is extracted".to_owned(),
         ids => format!("extracted are {}", listed(ids)),
     };
-    let ever: Vec<&str> = read
-        .ledger
-        .of_entry(entry)
-        .into_iter()
-        .filter_map(|record| match record {
-            Record::Extract { key, .. } => Some(key.as_str()),
-            Record::Restore { .. } | Record::Set { .. } => None,
-        })
-        .collect();
+    let ever: Vec<&str> = read.ledger.of_entry(entry).iter().map(|of| &*of.key).collect();
     let known = read.entries.iter().any(|known| known.id == entry);
     match (ever.as_slice(), known) {
         ([_, ..], true) => bail!(

@@ -50,7 +50,7 @@ pub fn in_place(
     let asked = if unmarked {
         Asked::default()
     } else {
-        let of = chosen.iter().map(|live| live.entry.as_str());
+        let of = chosen.iter().map(|live| &*live.entry);
         let of = of.filter(|_| !settings.keep_purge_control_calls);
         Asked::of(&read.ledger, settings).and(of)
     };
@@ -102,7 +102,7 @@ impl Work<'_> {
             if there.and_then(ours).is_none() {
                 return Err(self.is_moved());
             }
-            values.push((live.key.clone(), self.source.extracted.get(&live.object)?));
+            values.push((live.key.to_string(), self.source.extracted.get(&live.object)?));
         }
         if !values.is_empty() {
             new = Some(restore::row(line, &values, at).map_err(|_| self.is_moved())?);

@@ -13,12 +13,9 @@ use crate::cmd::extract::{known, progress, read, record, told};
 use crate::extract::edit;
 use crate::extract::plan::Item;
 use crate::settings::ExtractSettings;
-use crate::store::extracted::{Ledger, Record};
+use crate::store::extracted::{Digest, Extract, Ledger, Object, Record, Shared, Word};
 use crate::store::sessions::Refused;
 use crate::transcript::span::Span;
-
-/// Records that are kept in memory before they go into the ledger.
-const RECORDS: usize = 8_192;
 
 /// Extracts what was planned.
 ///
@@ -38,7 +35,6 @@ pub fn execute(
         return Ok(Done::default());
     }
     let work = Work {
-        records: RefCell::default(),
         source,
         settings,
         now,
@@ -65,8 +61,6 @@ pub fn execute(
         Err(refused) => Err(refused.into()),
         Ok(edited) => {
             told(edited.left);
-            // None are left, as every item's row was there.
-            source.extracted.add(&work.records.take())?;
             Ok(work.tell())
         }
     }
@@ -74,20 +68,22 @@ pub fn execute(
 
 /// What was put in a value's place.
 struct Put {
-    /// Bytes of it; none where the value stays after all.
-    bytes: Option<u64>,
+    /// Where the value is.
+    object: Object,
+    placeholder: Digest,
+    /// Bytes of the placeholder.
+    bytes: u64,
 }
 
 struct Work<'a> {
-    /// What the ledger is to be told yet.
-    records: RefCell<Vec<Record>>,
     source: &'a Source,
     settings: &'a ExtractSettings,
     now: Time,
     items: &'a [Item],
     asked: Asked,
     ledger: &'a Ledger,
-    put: RefCell<Vec<Put>>,
+    /// Of each item; none where the value stays after all.
+    put: RefCell<Vec<Option<Put>>>,
     moved: Cell<bool>,
 }
 
@@ -97,8 +93,9 @@ impl Work<'_> {
     /// the ledger: the session is replaced behind its last row.
     fn row(&self, row: u64, line: &[u8], at: &mut usize) -> io::Result<Option<Vec<u8>>> {
         let mut put = self.put.borrow_mut();
+        let before = put.len();
         let mut places: Vec<(Span, Vec<u8>)> = Vec::new();
-        let mut last: Option<(&[u8], String)> = None;
+        let mut last: Option<(&[u8], Object)> = None;
         while let Some(item) = self.items.get(*at).filter(|item| item.row == row) {
             *at += 1;
             let json = item.span.of(line);
@@ -107,31 +104,22 @@ impl Work<'_> {
                 return Err(self.is_moved());
             }
             let Some(placeholder) = self.placeholder(item, json) else {
-                put.push(Put { bytes: None });
+                put.push(None);
                 continue;
             };
             // What a tool printed mostly stands in the row twice.
             let known = last.take().filter(|(same, _)| *same == json).map(|(_, id)| id);
             let object = known.map_or_else(|| self.source.extracted.put(json), Ok)?;
             last = Some((json, object.clone()));
-            self.records.borrow_mut().push(Record::Extract {
-                entry: item.entry.clone(),
-                key: item.key.clone(),
+            put.push(Some(Put {
                 object,
-                bytes: json.len() as u64,
                 placeholder: Record::digest(&placeholder),
-                tool: item.tool.clone(),
-                trigger: item.trigger.name().to_owned(),
-                at: self.now,
-                file: self.source.place(),
-                row: None,
-            });
-            put.push(Put { bytes: Some(placeholder.len() as u64) });
+                bytes: placeholder.len() as u64,
+            }));
             places.push((item.span, placeholder));
         }
-        let done = *at == self.items.len();
-        if done || self.records.borrow().len() >= RECORDS {
-            self.source.extracted.add(&self.records.take())?;
+        if put.len() > before && *at == self.items.len() {
+            self.keep(&put)?;
         }
         if places.is_empty() {
             return Ok(self.asked.row(row, line));
@@ -139,6 +127,28 @@ impl Work<'_> {
         places.sort_by_key(|(span, _)| span.start);
         let lean = edit::replaced(line, &places);
         Ok(Some(self.asked.row(row, &lean).unwrap_or(lean)))
+    }
+
+    /// Content on the disk, then the ledger.
+    fn keep(&self, put: &[Option<Put>]) -> io::Result<()> {
+        let mut objects = put.iter().flatten().map(|put| &put.object);
+        let file = Shared::from(self.source.place());
+        let mut records = self.items.iter().zip(put).filter_map(|(item, put)| {
+            let put = put.as_ref()?;
+            Some(Record::from(Extract {
+                entry: item.entry.as_str().into(),
+                key: item.key.as_str().into(),
+                object: put.object.clone(),
+                bytes: (item.span.end - item.span.start) as u64,
+                placeholder: Some(put.placeholder),
+                tool: item.tool.as_deref().map(Word::from),
+                trigger: item.trigger.name().into(),
+                at: self.now,
+                file: file.clone(),
+                row: None,
+            }))
+        });
+        self.source.extracted.add_all(&mut objects, &mut records)
     }
 
     fn placeholder(&self, item: &Item, json: &[u8]) -> Option<Vec<u8>> {
@@ -155,15 +165,15 @@ impl Work<'_> {
     fn tell(&self) -> Done {
         let put = self.put.borrow();
         let mut done = Done::default();
-        let items: Vec<(&Item, &Put)> = self.items.iter().zip(put.iter()).collect();
+        let items: Vec<_> = self.items.iter().zip(put.iter()).collect();
         for of_entry in items.chunk_by(|(a, _), (b, _)| a.row == b.row) {
             let mut values = Vec::new();
             for (item, put) in of_entry {
-                let Some(left) = put.bytes else { continue };
+                let Some(put) = put else { continue };
                 let bytes = (item.span.end - item.span.start) as u64;
                 values.push((item.key.as_str(), bytes));
                 done.bytes += bytes;
-                done.freed += bytes.saturating_sub(left);
+                done.freed += bytes.saturating_sub(put.bytes);
             }
             if let Some((first, _)) = of_entry.first().filter(|_| !values.is_empty()) {
                 done.entries += 1;

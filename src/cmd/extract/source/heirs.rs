@@ -26,7 +26,7 @@ pub fn held(root: &Root, place: &Path, ledger: &Ledger) -> Held {
     for place in heirs {
         let live = open(root, &place, false).ok().and_then(|s| read::live(&s, ledger).ok());
         let Some(live) = live else { return Held::Unknown };
-        all.extend(live.iter().flat_map(|live| live.objects().map(str::to_owned)));
+        all.extend(live.iter().flat_map(|live| live.objects().map(ToString::to_string)));
     }
     Held::Needs(all)
 }

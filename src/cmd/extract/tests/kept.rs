@@ -111,11 +111,12 @@ fn content_that_may_be_of_several_is_refused_until_one_is_named() {
     let source = world.open(a);
     let other = source.extracted.put(b"\"other\"").unwrap();
     let mut records = source.extracted.ledger().unwrap().records;
-    records.retain(|record| record.entry() == "msg-2");
+    records.retain(|record| **record.entry() == *"msg-2");
     for record in &mut records {
-        if let Record::Extract { object, file, .. } = record {
-            (*object, *file) =
-                (other.clone(), world.open(a).path.parent().unwrap().join("../b/x.jsonl"));
+        if let Record::Extract(extract) = record {
+            let extract = extract.own();
+            extract.object = other.clone();
+            extract.file = world.open(a).path.parent().unwrap().join("../b/x.jsonl").into();
         }
     }
     source.extracted.add(&records).unwrap();
@@ -130,7 +131,7 @@ fn content_that_may_be_of_several_is_refused_until_one_is_named() {
     else {
         panic!("it can be read");
     };
-    assert!(needed.contains(&other) && needed.len() > 1, "{needed:?}");
+    assert!(needed.contains(&other.to_string()) && needed.len() > 1, "{needed:?}");
     // The other's file is where it was: this one is this one.
     world.quiet(b, b"{\"type\":\"user\",\"__id\":\"msg-2\"}\n");
     assert_eq!(world.restore(a, None).unwrap(), whole);

@@ -15,7 +15,7 @@ use crate::extract::edit;
 use crate::extract::plan::Item;
 use crate::extract::restore;
 use crate::settings::Placeholder;
-use crate::store::extracted::{Extracted, Record};
+use crate::store::extracted::{Extract, Extracted, Object, Record, Shared, Word};
 use crate::store::lock::Lock;
 use crate::surgery::ids;
 use crate::surgery::plan::{Place, Plan};
@@ -45,9 +45,7 @@ type Values = BTreeMap<(String, String), Value>;
 /// One of them.
 #[derive(Debug, Clone)]
 struct Value {
-    record: Record,
-    /// SHA-256 of the JSON in its place; empty where nothing is.
-    placeholder: String,
+    extract: Shared<Extract>,
     /// It was taken now, and not before.
     fresh: bool,
     /// Its placeholder was written, or nothing was to be.
@@ -122,9 +120,9 @@ impl<'c> Keeper<'c> {
         }
         // What left nothing behind stays known from session to session. Where it stood is not, so
         // a session that is made of a part of the rounds knows it, too.
-        let gone: Vec<Record> = self.sources.iter().flat_map(Source::gone).collect();
-        for record in gone {
-            self.carry(&record, None);
+        let gone: Vec<_> = self.sources.iter().flat_map(Source::gone).collect();
+        for extract in gone {
+            self.carry(extract, None);
         }
         Ok(())
     }
@@ -180,8 +178,8 @@ impl<'c> Keeper<'c> {
         let to = To { session: &self.session, entry: &id, form: self.chosen.form };
         let lean = items.and_then(|items| values::row(line, items, to));
         let gone = lean.as_ref().map_or(&[][..], |lean| &lean.gone);
-        for record in &before {
-            self.carry(record, Some((&fresh, gone)));
+        for extract in before {
+            self.carry(extract, Some((&fresh, gone)));
         }
         for taken in lean.iter().flat_map(|lean| &lean.taken) {
             self.take(&id, &fresh, taken)?;
@@ -194,49 +192,42 @@ impl<'c> Keeper<'c> {
     fn take(&mut self, entry: &str, row: &str, taken: &Taken) -> io::Result<()> {
         let object = match self.extracted.first() {
             Some((extracted, _)) => extracted.put(&taken.json)?,
-            None => Record::digest(&taken.json),
+            None => Object::from(Record::digest(&taken.json).to_string().as_str()),
         };
-        let placeholder = if taken.placeholder.is_empty() {
-            String::new()
-        } else {
-            Record::digest(&taken.placeholder)
-        };
-        let record = Record::Extract {
-            entry: entry.to_owned(),
-            key: taken.key.clone(),
+        let empty = taken.placeholder.is_empty();
+        let extract = Extract {
+            entry: entry.into(),
+            key: taken.key.as_str().into(),
             object,
             bytes: taken.json.len() as u64,
-            placeholder: placeholder.clone(),
-            tool: taken.tool.clone(),
-            trigger: taken.trigger.name().to_owned(),
+            placeholder: (!empty).then(|| Record::digest(&taken.placeholder)),
+            tool: taken.tool.as_deref().map(Word::from),
+            trigger: taken.trigger.name().into(),
             at: self.at,
-            file: PathBuf::new(),
-            row: Some(row.to_owned()),
+            file: Path::new("").into(),
+            row: Some(row.into()),
         };
-        self.add(row, &taken.key, record, placeholder, true);
+        self.add(extract.into(), true);
         Ok(())
     }
 
     /// Takes over what a source's ledger has. The placeholder stands as it is, so that what the
     /// prompt cache has of it stays good.
-    fn carry(&mut self, record: &Record, to: Option<(&str, &[usize])>) {
-        let mut record = record.clone();
-        let Record::Extract { entry, key, placeholder, row, .. } = &mut record else { return };
+    fn carry(&mut self, mut extract: Shared<Extract>, to: Option<(&str, &[usize])>) {
         if let Some((fresh, gone)) = to {
-            *row = Some(fresh.to_owned());
-            *key = values::shifted(key, gone);
+            let extract = extract.own();
+            extract.row = Some(fresh.into());
+            extract.key = values::shifted(&extract.key, gone).into();
         }
-        let (of, key) = (row.as_ref().unwrap_or(entry).clone(), key.clone());
-        let placeholder = placeholder.clone();
-        self.add(&of, &key, record, placeholder, false);
+        self.add(extract, false);
     }
 
-    fn add(&mut self, row: &str, key: &str, record: Record, placeholder: String, fresh: bool) {
+    fn add(&mut self, extract: Shared<Extract>, fresh: bool) {
         let number = self.values.len();
-        let written = placeholder.is_empty();
-        self.ids.insert(ids::key(row));
-        let value = Value { record, placeholder, fresh, written, number };
-        self.values.insert((row.to_owned(), key.to_owned()), value);
+        let written = extract.placeholder.is_none();
+        self.ids.insert(ids::key(extract.row()));
+        let place = (extract.row().to_owned(), extract.key.to_string());
+        self.values.insert(place, Value { extract, fresh, written, number });
     }
 
     /// Looks at a row as it was written.
@@ -247,7 +238,8 @@ impl<'c> Keeper<'c> {
         let all = self.values.range_mut((id.to_owned(), String::new())..);
         for ((_, key), value) in all.take_while(|((entry, _), _)| entry == id) {
             let json = edit::locate(line, key).map(|at| at.of(line));
-            value.written |= json.is_some_and(|json| Record::digest(json) == value.placeholder);
+            let put = json.map(Record::digest);
+            value.written |= put.is_some() && put == value.extract.placeholder;
         }
     }
 
@@ -260,7 +252,7 @@ impl<'c> Keeper<'c> {
         let mut all: Vec<&Value> =
             self.values.values().filter(|value| value.written && wanted(value)).collect();
         all.sort_by_key(|value| value.number);
-        all.into_iter().map(|value| value.record.clone()).collect()
+        all.into_iter().map(|value| Record::Extract(value.extract.clone())).collect()
     }
 
     /// Writes the ledger, before the session has its name.
@@ -271,9 +263,12 @@ impl<'c> Keeper<'c> {
         let mut records = self.records(|_| true);
         records.extend(self.sources.iter().flat_map(Source::said));
         for (extracted, at) in &self.extracted {
+            let at = Shared::from(at.as_path());
             for record in &mut records {
-                if let Record::Extract { file, .. } | Record::Set { file, .. } = record {
-                    file.clone_from(at);
+                match record {
+                    Record::Extract(extract) => extract.own().file = at.clone(),
+                    Record::Set(set) => set.file = at.clone(),
+                    Record::Restore { .. } => {}
                 }
             }
             extracted.add(&records)?;

@@ -9,7 +9,7 @@ use crate::cmd::extract::redact::Asked;
 use crate::cmd::surgery::source::Store;
 use crate::cmd::surgery::target;
 use crate::extract::edit;
-use crate::store::extracted::{Extracted, Ledger, Record};
+use crate::store::extracted::{Extract, Extracted, Ledger, Record, Set, Shared, Word};
 use crate::surgery::plan::Plan;
 use crate::surgery::{export, ids};
 use crate::transcript::dialect::{self, Dialect};
@@ -22,8 +22,8 @@ pub(super) struct Source {
     ledger: Ledger,
     /// Entries that were asked for.
     asked: Asked,
-    /// Places in the ledger, by the rows that hold the placeholders.
-    of: HashMap<String, Vec<usize>>,
+    /// What was extracted, by the rows that hold the placeholders.
+    of: HashMap<Word, Vec<Shared<Extract>>>,
 }
 
 impl Source {
@@ -33,11 +33,10 @@ impl Source {
     /// A ledger that can't be read.
     pub fn of(store: &Store, new: &str, session: &Session) -> anyhow::Result<Self> {
         let ledger = store.extracted(session)?;
-        let mut of: HashMap<String, Vec<usize>> = HashMap::new();
-        for (at, record) in ledger.records.iter().enumerate() {
-            if let Record::Extract { entry, row, .. } = record {
-                of.entry(row.as_ref().unwrap_or(entry).clone()).or_default().push(at);
-            }
+        let mut of: HashMap<Word, Vec<Shared<Extract>>> = HashMap::new();
+        for extract in ledger.records.iter().filter_map(Record::extract) {
+            let row = extract.row.as_ref().unwrap_or(&extract.entry);
+            of.entry(row.clone()).or_default().push(extract.clone());
         }
         let ids = ids::Source::new(new, &session.id);
         let dialect = dialect::named(&session.dialect)
@@ -55,18 +54,15 @@ impl Source {
     pub fn said(&self) -> Vec<Record> {
         let mut last = BTreeMap::new();
         for record in &self.ledger.records {
-            if let Record::Set { entry, value, .. } = record
-                && self.ledger.said(entry) == Some(value)
+            if let Record::Set(set) = record
+                && self.ledger.said(&set.entry) == Some(&set.value)
             {
-                last.insert(entry, record);
+                last.insert(&set.entry, set);
             }
         }
-        let fresh = |record: &Record| {
-            let mut record = record.clone();
-            if let Record::Set { entry, .. } = &mut record {
-                *entry = self.fresh(entry);
-            }
-            record
+        let fresh = |set: &Box<Set>| {
+            let entry = self.fresh(&set.entry).into();
+            Record::Set(Box::new(Set { entry, ..Set::clone(set) }))
         };
         last.into_values().map(fresh).collect()
     }
@@ -82,15 +78,15 @@ impl Source {
     }
 
     /// What its ledger says of the placeholders that stand in a row.
-    pub fn standing(&self, row: &str, line: &[u8]) -> Vec<Record> {
-        let records = self.of.get(row).into_iter().flatten().map(|at| &self.ledger.records[*at]);
-        records.filter(|record| stands(&self.ledger, record, line)).cloned().collect()
+    pub fn standing(&self, row: &str, line: &[u8]) -> Vec<Shared<Extract>> {
+        let extracts = self.of.get(row).into_iter().flatten();
+        extracts.filter(|extract| stands(&self.ledger, extract, line)).cloned().collect()
     }
 
     /// What its ledger says of values that left nothing behind.
-    pub fn gone(&self) -> impl Iterator<Item = Record> {
-        let gone = |record: &&Record| matches!(record, Record::Extract { placeholder, .. } if placeholder.is_empty());
-        self.ledger.records.iter().filter(gone).cloned()
+    pub fn gone(&self) -> impl Iterator<Item = Shared<Extract>> {
+        let extracts = self.ledger.records.iter().filter_map(Record::extract);
+        extracts.filter(|extract| extract.placeholder.is_none()).cloned()
     }
 
     /// The id that one of its rows gets.
@@ -127,8 +123,8 @@ pub(super) fn places(
 }
 
 /// Whether the placeholder of a record stands in its row.
-fn stands(ledger: &Ledger, record: &Record, line: &[u8]) -> bool {
-    let Record::Extract { entry, key, .. } = record else { return false };
-    let json = edit::locate(line, key).map(|at| at.of(line));
-    json.and_then(|json| ledger.placeholder(entry, key, json)) == Some(record)
+fn stands(ledger: &Ledger, extract: &Shared<Extract>, line: &[u8]) -> bool {
+    let json = edit::locate(line, &extract.key).map(|at| at.of(line));
+    let known = json.and_then(|json| ledger.placeholder(&extract.entry, &extract.key, json));
+    known == Some(extract)
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::{Held, Sessions};
 use crate::clock::Time;
 use crate::store::blocks::Root;
-use crate::store::extracted::{Extracted, Ledger, Record, all, file};
+use crate::store::extracted::{Extracted, Ledger, Object, Record, all, file};
 
 /// Where an object is from.
 #[derive(Debug)]
@@ -60,28 +60,29 @@ impl Needs {
 
     fn ledger(&mut self, extracted: Extracted, ledger: &Ledger, sessions: &mut dyn Sessions) {
         // Where an object came from, so that a restore counts for what it brought back.
-        let mut last: BTreeMap<(&str, &str), &str> = BTreeMap::new();
-        let mut files: BTreeMap<&Path, BTreeSet<&str>> = BTreeMap::new();
+        let mut last: BTreeMap<(&str, &str), &Object> = BTreeMap::new();
+        let mut files: BTreeMap<&Path, BTreeSet<&Object>> = BTreeMap::new();
         for record in &ledger.records {
-            if let Record::Extract { entry, key, object, at, file, .. } = record {
-                last.insert((entry, key), object);
-                files.entry(file).or_default().insert(object);
-                let origin = self.origins.entry(object.clone());
-                let origin = origin.or_insert_with(|| Origin { used: *at, from: BTreeSet::new() });
-                origin.used = origin.used.max(*at);
-                origin.from.insert((entry.clone(), file.clone()));
+            if let Record::Extract(extract) = record {
+                let (object, used) = (&extract.object, extract.at);
+                last.insert((&extract.entry, &extract.key), object);
+                files.entry(&extract.file).or_default().insert(object);
+                let origin = self.origins.entry(object.to_string());
+                let origin = origin.or_insert_with(|| Origin { used, from: BTreeSet::new() });
+                origin.used = origin.used.max(used);
+                origin.from.insert((extract.entry.to_string(), extract.file.to_path_buf()));
             }
             if let Record::Restore { entry, keys, at, .. } = record {
                 for key in keys {
-                    let object = last.get(&(entry.as_str(), key.as_str()));
-                    if let Some(origin) = object.and_then(|o| self.origins.get_mut(*o)) {
+                    let object = last.get(&(&**entry, &**key)).map(ToString::to_string);
+                    if let Some(origin) = object.and_then(|o| self.origins.get_mut(&o)) {
                         origin.used = origin.used.max(*at);
                     }
                 }
             }
         }
         // What a user said of entries may be wanted wherever the session is now.
-        let said = |r: &Record| !matches!(r, Record::Extract { .. } | Record::Restore { .. });
+        let said = |r: &Record| matches!(r, Record::Set(_));
         let plain = !ledger.records.iter().any(said);
         let mut of = Of {
             extracted,
@@ -90,7 +91,7 @@ impl Needs {
             last: ledger.records.iter().map(Record::at).max(),
         };
         for (file, objects) in files {
-            of.objects.extend(objects.iter().map(|object| (*object).to_owned()));
+            of.objects.extend(objects.iter().map(ToString::to_string));
             match sessions.held(file, ledger) {
                 Held::Gone => {}
                 Held::Needs(needed) => {
@@ -100,7 +101,7 @@ impl Needs {
                 Held::Unknown => {
                     of.gone = false;
                     self.unread.push(file.to_owned());
-                    self.objects.extend(objects.into_iter().map(str::to_owned));
+                    self.objects.extend(objects.iter().map(ToString::to_string));
                 }
             }
         }

@@ -8,9 +8,9 @@ use chrono::TimeDelta;
 
 use super::super::tests::{Scene, extract, pack, restore, scene, time};
 use super::*;
-use crate::store::extracted::{Extracted, Record, all};
+use crate::store::extracted::{Extracted, Object, Record, all};
 
-fn there(scene: &Scene, ids: &[String]) -> Vec<bool> {
+fn there(scene: &Scene, ids: &[Object]) -> Vec<bool> {
     ids.iter().map(|id| scene.extracted.get(id).is_ok()).collect()
 }
 
@@ -41,8 +41,8 @@ fn told(held: Held) -> Told {
     Told { held, named: Vec::new(), unread: None, asked: Vec::new() }
 }
 
-fn needs(ids: &[&String]) -> Told {
-    told(Held::Needs(ids.iter().map(|id| (*id).clone()).collect()))
+fn needs(ids: &[&Object]) -> Told {
+    told(Held::Needs(ids.iter().map(|id| id.to_string()).collect()))
 }
 
 /// A sweep a second later than `at`, for which what was last used before `at` is old.
@@ -61,10 +61,10 @@ fn twice(scene: &Scene, at: i64, sessions: &mut Told) -> Swept {
 fn a_sweep_takes_what_is_old_and_not_needed() {
     let scene = scene();
     let contents: Vec<Vec<u8>> = (1..5_u8).map(|n| vec![n; 10_000]).collect();
-    let ids: Vec<String> = contents.iter().map(|c| scene.extracted.put(c).unwrap()).collect();
+    let ids: Vec<Object> = contents.iter().map(|c| scene.extracted.put(c).unwrap()).collect();
     let mut records: Vec<Record> = ids.iter().map(|id| extract(id, "k", id, b"p")).collect();
-    if let Record::Extract { at, .. } = &mut records[3] {
-        *at = time(300);
+    if let Record::Extract(extract) = &mut records[3] {
+        extract.own().at = time(300);
     }
     records.push(restore(&ids[2], "k", time(200)));
     scene.extracted.add(&records).unwrap();
