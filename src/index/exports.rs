@@ -8,7 +8,7 @@ use crate::clock::Time;
 use crate::store::atomic::Mark;
 
 /// A file that an operation wrote.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Export {
     /// The new session's id.
     pub id: String,
@@ -21,12 +21,10 @@ pub struct Export {
     /// Its size as it was written.
     pub bytes: u64,
     /// Its SHA-256 as it was written, in hex; empty where it has a mark.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub sha256: String,
     /// When it was taken back.
     pub undone: Option<Time>,
     /// What else is to be known of it.
-    #[serde(flatten)]
     pub detail: Detail,
 }
 

@@ -16,7 +16,7 @@ use crate::env::Env;
 use crate::index::openclaw;
 use crate::settings::ExtractSettings;
 use crate::store::blocks::Root;
-use crate::store::extracted::{self, Record, State, Swept};
+use crate::store::extracted::{self, Amount, Record, State, Swept};
 
 /// What a program is told.
 #[derive(Serialize)]
@@ -64,7 +64,7 @@ pub fn sweep(
     for database in databases(root) {
         match openclaw::remove_older(&database, older, dry_run) {
             Ok((copies, bytes)) => {
-                swept.copies = (swept.copies.0 + copies, swept.copies.1 + bytes);
+                swept.copies.add(copies, bytes);
             }
             Err(_) => swept.unread.push(database),
         }
@@ -108,30 +108,30 @@ pub fn said(swept: &Swept, dry_run: bool) -> Vec<String> {
 
 /// What a sweep came to, on a line.
 pub fn line(swept: &Swept, dry_run: bool) -> String {
-    let (gone, freed) = swept.gone;
-    let (kept, held) = swept.kept;
-    let copies = match swept.copies {
-        (0, _) => String::new(),
-        (copies, bytes) => format!(
+    let Swept { gone, kept, waiting, copies, .. } = swept;
+    let copies = match copies {
+        Amount { count: 0, .. } => String::new(),
+        Amount { count: copies, bytes } => format!(
             "; {} of OpenClaw's databases, {}, {}",
-            if copies == 1 { "1 copy".into() } else { format!("{copies} copies") },
-            indicatif::HumanBytes(bytes),
+            if *copies == 1 { "1 copy".into() } else { format!("{copies} copies") },
+            indicatif::HumanBytes(*bytes),
             if dry_run { "would be removed" } else { "removed" },
         ),
     };
-    let waits = match swept.waiting {
-        (0, _) => String::new(),
-        (waits, bytes) => format!(
+    let waits = match waiting {
+        Amount { count: 0, .. } => String::new(),
+        Amount { count: waits, bytes } => format!(
             ", of which nothing needs {waits}, {}, any more: their retention is not over",
-            indicatif::HumanBytes(bytes)
+            indicatif::HumanBytes(*bytes)
         ),
     };
     format!(
-        "{}, {}, {}; {kept} {} kept, {}{waits}{copies}",
-        count(gone as usize, "object"),
-        indicatif::HumanBytes(freed),
+        "{}, {}, {}; {} {} kept, {}{waits}{copies}",
+        count(gone.count as usize, "object"),
+        indicatif::HumanBytes(gone.bytes),
         if dry_run { "would be removed" } else { "removed" },
-        if kept == 1 { "is" } else { "are" },
-        indicatif::HumanBytes(held),
+        kept.count,
+        if kept.count == 1 { "is" } else { "are" },
+        indicatif::HumanBytes(kept.bytes),
     )
 }

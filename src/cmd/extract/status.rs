@@ -13,7 +13,7 @@ use crate::cmd::inscribe::{self, count};
 use crate::cmd::{Exit, err, out, out_json};
 use crate::env::Env;
 use crate::store::blocks::Root;
-use crate::store::extracted::{self, Extracted, Record, State};
+use crate::store::extracted::{self, Amount, Extracted, Record, State};
 use crate::surgery::table::minute;
 
 /// All of it.
@@ -21,8 +21,8 @@ use crate::surgery::table::minute;
 struct Status {
     /// Where the content lies.
     store: PathBuf,
-    /// Objects in it, and their bytes.
-    objects: (u64, u64),
+    /// What is in it, and its bytes.
+    objects: Amount,
     /// Sessions of which something was extracted.
     sessions: Vec<Session>,
     /// When sessions were looked at last.

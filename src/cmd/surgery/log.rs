@@ -8,7 +8,7 @@ use serde_json::json;
 use super::source::Store;
 use crate::cmd::{Exit, err, out, out_json};
 use crate::env::Env;
-use crate::index::Export;
+use crate::index::{Beside, Export};
 use crate::surgery::table::{minute, short};
 
 /// Runs the verb.
@@ -44,10 +44,28 @@ pub fn run(env: &Env, session: Option<&str>, json: bool) -> anyhow::Result<Exit>
     Ok(Exit::Done)
 }
 
+/// For programs: all but what only `undo` looks at.
 fn entry(export: &Export) -> serde_json::Value {
-    let mut value = json!(export);
-    value["state"] = json!(state(export));
-    value
+    let Export { id, made, operation, path, bytes, undone, detail, .. } = export;
+    let source =
+        |(agent, session): &(String, String)| json!({ "agent": agent, "session": session });
+    let indexed = |(source, round): &(usize, u32)| {
+        let of = detail.sources.get(*source).map(|(_, session)| session);
+        json!({ "session": of, "round": round })
+    };
+    let beside = |file: &Beside| json!({ "path": file.path, "bytes": file.bytes });
+    json!({
+        "id": id,
+        "made": made,
+        "operation": operation,
+        "path": path,
+        "bytes": bytes,
+        "undone": undone,
+        "state": state(export),
+        "sources": detail.sources.iter().map(source).collect::<Vec<_>>(),
+        "indexed": detail.index.iter().map(indexed).collect::<Vec<_>>(),
+        "companions": detail.companions.iter().map(beside).collect::<Vec<_>>(),
+    })
 }
 
 /// What has become of it.

@@ -31,7 +31,7 @@ pub use object::{Digest, Object};
 use packs::Pack;
 pub use record::{Extract, Record, Set, Shared, Word};
 pub use state::State;
-pub use sweep::{Held, Named, Sessions, Swept, held, sweep};
+pub use sweep::{Amount, Held, Named, Sessions, Swept, held, sweep};
 
 use crate::store::blocks::{Root, folder_name};
 use crate::store::lock::{self, Lock};
@@ -173,7 +173,7 @@ fn make(folder: &Path) -> io::Result<()> {
     match fs::DirBuilder::new().mode(0o700).create(folder) {
         // Another process was quicker.
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
-        other => other.map_err(|e| named(folder, &e))?,
+        other => other.map_err(|e| Root::unusable(folder, &e))?,
     }
     folder.parent().map_or(Ok(()), settle)
 }

@@ -28,18 +28,34 @@ use crate::store::lock as locks;
 /// Where it is noted since when objects are unneeded.
 const UNNEEDED: &str = "unneeded.json";
 
+/// How many there are of something, and their bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Amount {
+    /// How many.
+    pub count: u64,
+    /// Bytes of all of them.
+    pub bytes: u64,
+}
+
+impl Amount {
+    /// More of it.
+    pub fn add(&mut self, count: u64, bytes: u64) {
+        self.count += count;
+        self.bytes += bytes;
+    }
+}
+
 /// What `gc` found and removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Swept {
-    /// Objects that stay, and their bytes.
-    pub kept: (u64, u64),
+    /// Objects that stay.
+    pub kept: Amount,
     /// Those among them that nothing needs, and that wait for their retention to end.
-    pub waiting: (u64, u64),
+    pub waiting: Amount,
     /// Objects that went, or would.
-    pub gone: (u64, u64),
-    /// Copies of OpenClaw's databases that went, or would, and their bytes: who sweeps sees to
-    /// them.
-    pub copies: (u64, u64),
+    pub gone: Amount,
+    /// Copies of OpenClaw's databases that went, or would: who sweeps sees to them.
+    pub copies: Amount,
     /// What could not be read: what it may need stays. A ledger, or a folder of them, keeps
     /// everything.
     pub unread: Vec<PathBuf>,
@@ -143,11 +159,11 @@ pub fn sweep(
     Ok(swept)
 }
 
-/// Objects that ledgers name, and their bytes: nothing is asked, and nothing goes.
+/// Objects that ledgers name: nothing is asked, and nothing goes.
 ///
 /// # Errors
 /// What the system says.
-pub fn held(root: &Root, now: Time) -> io::Result<(u64, u64)> {
+pub fn held(root: &Root, now: Time) -> io::Result<Amount> {
     /// Says of no session what it needs.
     struct Unasked;
     impl Sessions for Unasked {
@@ -236,12 +252,11 @@ fn pack(
     if ids.is_empty() {
         // Nothing was said of it: its run was killed.
         let old = Time::from(meta.modified()?) < judge.older && !judge.needs.everything;
-        let bytes = if old { &mut swept.gone.1 } else { &mut swept.kept.1 };
-        *bytes += meta.len();
+        let of = if old { &mut swept.gone } else { &mut swept.kept };
+        of.add(0, meta.len());
         return if old && !dry_run { atomic::remove(path) } else { Ok(()) };
     }
     let (mut kept, mut gone) = (Vec::new(), 0);
-    let add = |to: &mut (u64, u64), id: &Id| *to = (to.0 + 1, to.1 + id.length);
     for (id, object) in ids {
         // A sweep may have taken it before.
         if id.length > 0 && !packs::is_there(&file, &id) {
@@ -250,13 +265,13 @@ fn pack(
         match judge.fate(&object) {
             Fate::Goes => {
                 gone += 1;
-                add(&mut swept.gone, &id);
+                swept.gone.add(1, id.length);
                 continue;
             }
-            Fate::Waits => add(&mut swept.waiting, &id),
+            Fate::Waits => swept.waiting.add(1, id.length),
             Fate::Stays => {}
         }
-        add(&mut swept.kept, &id);
+        swept.kept.add(1, id.length);
         kept.push((id.offset, id.length));
         staying.insert(object);
     }

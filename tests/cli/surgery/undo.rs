@@ -5,6 +5,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use serde_json::json;
+
 use super::world::{ID, World, files};
 
 fn made(world: &World) -> (String, PathBuf) {
@@ -25,6 +27,8 @@ fn what_was_made_is_listed_and_taken_back() {
         (&log[0]["state"], &log[0]["operation"]),
         (&"there".into(), &"compress-before 2026-03-19T10:30Z".into())
     );
+    assert_eq!(log[0]["sources"], json!([{ "agent": "claude", "session": ID }]));
+    assert_eq!(log[0]["indexed"][0], json!({ "session": ID, "round": 1 }));
     assert!(world.done(&["surgery", "undo"]).contains(path.to_str().unwrap()));
     assert!(!path.exists());
     let log = world.done(&["surgery", "log", &second[..8]]);

@@ -55,10 +55,10 @@ fn content_of_a_live_placeholder_stays_whatever_its_age() {
         world.settings(&json!({"retention": "1h"}));
         gc(&world, &[])
     };
-    assert_eq!(young["gone"], json!([0, 0]), "young content stays: {young}");
+    assert_eq!(young["gone"], json!({ "count": 0, "bytes": 0 }), "young content stays: {young}");
     world.settings(&json!({"retention": "1s"}));
     wait_for("its retention to be over", || {
-        gc(&world, &["--dry-run"])["gone"][0].as_u64() == Some(count as u64)
+        gc(&world, &["--dry-run"])["gone"]["count"].as_u64() == Some(count as u64)
     });
     assert_eq!(world.objects(), 2 * count, "a dry run removes nothing");
     swept(&world, count);
@@ -83,7 +83,7 @@ fn what_cannot_be_read_or_is_not_there_to_be_read_keeps_its_content() {
         fs::rename(&world.folder, &aside).expect("renamed");
         for _ in 0..2 {
             let kept = gc(&world, &[]);
-            assert_eq!((&kept["gone"][0], &kept["unread"]), (&json!(0), &unread), "{kept}");
+            assert_eq!((&kept["gone"]["count"], &kept["unread"]), (&json!(0), &unread), "{kept}");
         }
         fs::rename(&aside, &world.folder).expect("renamed");
     }
@@ -91,7 +91,7 @@ fn what_cannot_be_read_or_is_not_there_to_be_read_keeps_its_content() {
     let kept = world.folder.join("kept");
     fs::rename(&path, &kept).expect("renamed");
     fs::create_dir(&path).expect("made");
-    assert_eq!(gc(&world, &[])["gone"][0], 0);
+    assert_eq!(gc(&world, &[])["gone"]["count"], 0);
     fs::remove_dir(&path).expect("removed");
     // A copy under another name, as pi and OpenClaw make them.
     fs::rename(&kept, world.folder.join("branch.jsonl")).expect("renamed");
@@ -103,7 +103,7 @@ fn what_cannot_be_read_or_is_not_there_to_be_read_keeps_its_content() {
     assert_eq!(came(&world.once(&control), &control), "extracted");
     fs::remove_file(&control).expect("removed");
     swept(&world, count);
-    assert_eq!(gc(&world, &[])["gone"][0], 0);
+    assert_eq!(gc(&world, &[])["gone"]["count"], 0);
     assert_eq!(world.objects(), count);
     // Nothing has its placeholders any more.
     fs::remove_file(world.folder.join("branch.jsonl")).expect("removed");
@@ -121,7 +121,7 @@ fn a_ledger_that_is_damaged_keeps_everything() {
     let whole = fs::read(&ledger).expect("read");
     fs::write(&ledger, [b"no record\n", &whole[..]].concat()).expect("written");
     let kept = gc(&world, &[]);
-    assert_eq!(kept["gone"][0], 0, "{kept}");
+    assert_eq!(kept["gone"]["count"], 0, "{kept}");
     assert_eq!(world.objects(), count);
     fs::write(&ledger, whole).expect("written");
     swept(&world, 0);
@@ -145,7 +145,10 @@ fn settings_with_a_fault_remove_nothing() {
 fn the_store_is_the_users_alone_and_gc_makes_none() {
     let world = World::new();
     let empty = gc(&world, &[]);
-    assert_eq!((&empty["gone"], &empty["kept"]), (&json!([0, 0]), &json!([0, 0])));
+    assert_eq!(
+        (&empty["gone"], &empty["kept"]),
+        (&json!({ "count": 0, "bytes": 0 }), &json!({ "count": 0, "bytes": 0 }))
+    );
     assert!(!world.store().exists());
     extracted(&world, "s");
     assert_eq!(fs::metadata(world.store()).expect("there").permissions().mode() & 0o777, 0o700);

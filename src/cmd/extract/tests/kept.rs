@@ -46,7 +46,7 @@ impl World {
         let homes = homes.iter().map(|home| self.at(home)).collect();
         let settings = ExtractSettings { retention: "1h".into(), ..eager() };
         let now = clock::now() + TimeDelta::hours(hours);
-        gc::sweep(&self.root(), &settings, homes, now, false).unwrap().gone.1
+        gc::sweep(&self.root(), &settings, homes, now, false).unwrap().gone.bytes
     }
 }
 

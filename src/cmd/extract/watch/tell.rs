@@ -88,7 +88,7 @@ impl Teller {
             }
         }
         if let Some(swept) = &report.swept
-            && swept.gone.0 > 0
+            && swept.gone.count > 0
         {
             out(super::super::gc::line(swept, false));
         }

@@ -10,6 +10,10 @@ use super::super::tests::{Scene, extract, pack, restore, scene, time};
 use super::*;
 use crate::store::extracted::{Extracted, Object, Record, all};
 
+fn some(count: u64, bytes: u64) -> Amount {
+    Amount { count, bytes }
+}
+
 fn there(scene: &Scene, ids: &[Object]) -> Vec<bool> {
     ids.iter().map(|id| scene.extracted.get(id).is_ok()).collect()
 }
@@ -52,7 +56,7 @@ fn swept(scene: &Scene, at: i64, sessions: &mut Told) -> Swept {
 
 /// Looks twice, as what was needed once goes by the second look only.
 fn twice(scene: &Scene, at: i64, sessions: &mut Told) -> Swept {
-    assert_eq!(swept(scene, at, sessions).gone.0, 0, "nothing goes by a single look");
+    assert_eq!(swept(scene, at, sessions).gone.count, 0, "nothing goes by a single look");
     swept(scene, at + 10, sessions)
 }
 
@@ -70,10 +74,17 @@ fn a_sweep_takes_what_is_old_and_not_needed() {
     scene.extracted.add(&records).unwrap();
     let mut live = needs(&[&ids[0]]);
     let first = swept(&scene, 50, &mut live);
-    assert_eq!((first.kept, first.waiting, first.gone), ((4, 40_000), (3, 30_000), (0, 0)));
+    assert_eq!(
+        (first.kept, first.waiting, first.gone),
+        (some(4, 40_000), some(3, 30_000), some(0, 0))
+    );
     let dry = sweep(&scene.root, time(101), time(100), &mut live, true).unwrap();
-    let expected =
-        Swept { kept: (3, 30_000), waiting: (2, 20_000), gone: (1, 10_000), ..Swept::default() };
+    let expected = Swept {
+        kept: some(3, 30_000),
+        waiting: some(2, 20_000),
+        gone: some(1, 10_000),
+        ..Swept::default()
+    };
     assert_eq!(dry, expected);
     assert_eq!(there(&scene, &ids), [true; 4]);
     assert_eq!(swept(&scene, 100, &mut live), dry);
@@ -83,12 +94,12 @@ fn a_sweep_takes_what_is_old_and_not_needed() {
     assert_eq!(live.asked, vec![PathBuf::from("/s/one.jsonl"); 3]);
     // What is gone is not counted again, and what is gone is not taken for damage.
     let again = swept(&scene, 100, &mut live);
-    assert_eq!((again.kept, again.gone), ((3, 30_000), (0, 0)));
+    assert_eq!((again.kept, again.gone), (some(3, 30_000), some(0, 0)));
     let unread = sweep(&scene.root, time(101), time(100), &mut told(Held::Unknown), true).unwrap();
-    assert_eq!((unread.kept, unread.gone), ((3, 30_000), (0, 0)));
+    assert_eq!((unread.kept, unread.gone), (some(3, 30_000), some(0, 0)));
     // However much later: a live placeholder needs it.
     let late = swept(&scene, 1_000_000_000, &mut live);
-    assert_eq!((late.kept, late.gone), ((1, 10_000), (2, 20_000)));
+    assert_eq!((late.kept, late.gone), (some(1, 10_000), some(2, 20_000)));
     assert_eq!(scene.extracted.get(&ids[0]).unwrap(), contents[0]);
     let path = pack(&scene, &ids[0]);
     let disk = |path: &Path| fs::metadata(path).unwrap().blocks() * 512;
@@ -104,25 +115,25 @@ fn retention_counts_from_when_a_value_was_last_seen_to_be_needed() {
     let id = scene.extracted.put(b"content").unwrap();
     scene.extracted.add(&[extract("e", "k", &id, b"p")]).unwrap();
     let late = 1_000_000_000;
-    assert_eq!(swept(&scene, late, &mut needs(&[])).waiting.0, 1);
+    assert_eq!(swept(&scene, late, &mut needs(&[])).waiting.count, 1);
     // Seen again, and then no more: it counts anew.
-    assert_eq!(swept(&scene, late + 10, &mut needs(&[&id])).waiting.0, 0);
-    assert_eq!(swept(&scene, late + 20, &mut needs(&[])).waiting.0, 1);
+    assert_eq!(swept(&scene, late + 10, &mut needs(&[&id])).waiting.count, 0);
+    assert_eq!(swept(&scene, late + 20, &mut needs(&[])).waiting.count, 1);
     // Another session has its placeholder.
     let mut named = Told { named: vec!["e"], ..needs(&[]) };
     let kept = swept(&scene, late + 30, &mut named);
-    assert_eq!((kept.kept.0, kept.waiting.0), (1, 0));
-    assert_eq!(swept(&scene, late + 40, &mut needs(&[])).waiting.0, 1);
+    assert_eq!((kept.kept.count, kept.waiting.count), (1, 0));
+    assert_eq!(swept(&scene, late + 40, &mut needs(&[])).waiting.count, 1);
     // Something that may have it can't be read.
     let disk = PathBuf::from("/disk");
     let mut unread = Told { unread: Some(disk.clone()), ..needs(&[]) };
     let kept = swept(&scene, late + 50, &mut unread);
-    assert_eq!((kept.gone.0, kept.unread), (0, vec![disk]));
+    assert_eq!((kept.gone.count, kept.unread), (0, vec![disk]));
     // What can't be read says nothing.
     fs::write(scene.extracted.root.join(UNNEEDED), "{").unwrap();
-    assert_eq!(swept(&scene, late + 60, &mut needs(&[])).waiting.0, 1);
+    assert_eq!(swept(&scene, late + 60, &mut needs(&[])).waiting.count, 1);
     assert_eq!(scene.extracted.get(&id).unwrap(), b"content");
-    assert_eq!(swept(&scene, late + 70, &mut needs(&[])).gone.0, 1);
+    assert_eq!(swept(&scene, late + 70, &mut needs(&[])).gone.count, 1);
     assert_eq!(fs::read(scene.extracted.root.join(UNNEEDED)).unwrap(), b"{}");
 }
 
@@ -153,7 +164,7 @@ fn what_a_session_that_cannot_be_read_may_need_stays() {
     let ledger = other.folder.join("ledger.jsonl");
     fs::write(&ledger, "no record\n").unwrap();
     let kept = twice(&scene, 1_000_000_100, &mut told(Held::Gone));
-    assert_eq!((kept.unread, kept.gone, kept.forgotten), (vec![ledger], (0, 0), Vec::new()));
+    assert_eq!((kept.unread, kept.gone, kept.forgotten), (vec![ledger], some(0, 0), Vec::new()));
     assert_eq!(there(&scene, &[one, two, three]), [true; 3]);
 }
 
@@ -171,7 +182,7 @@ fn a_ledger_that_cannot_be_looked_at_keeps_everything() {
         let mut gone = told(Held::Gone);
         for at in [at, at + 10] {
             let kept = swept(&scene, 1_000_000_000 + at, &mut gone);
-            assert_eq!((kept.gone, kept.unread.len()), ((0, 0), 1), "{what}: {kept:?}");
+            assert_eq!((kept.gone, kept.unread.len()), (some(0, 0), 1), "{what}: {kept:?}");
         }
         assert_eq!(scene.extracted.get(&id).unwrap(), b"one", "{what}");
     };
@@ -195,7 +206,7 @@ fn a_ledger_that_cannot_be_looked_at_keeps_everything() {
         }
         mode(0o700);
     }
-    assert_eq!(twice(&scene, 1_000_001_000, &mut told(Held::Gone)).gone.0, 1);
+    assert_eq!(twice(&scene, 1_000_001_000, &mut told(Held::Gone)).gone.count, 1);
 }
 
 #[test]
@@ -207,7 +218,7 @@ fn what_is_known_of_a_session_that_is_gone_goes_with_its_content() {
     let mut gone = told(Held::Gone);
     assert!(swept(&scene, late, &mut gone).forgotten.is_empty());
     let dry = sweep(&scene.root, time(late + 11), time(late + 10), &mut gone, true).unwrap();
-    assert_eq!((dry.gone.0, &dry.forgotten[..]), (1, &["main/s-1".to_owned()][..]));
+    assert_eq!((dry.gone.count, &dry.forgotten[..]), (1, &["main/s-1".to_owned()][..]));
     assert!(scene.extracted.folder.exists());
     assert_eq!(swept(&scene, late + 10, &mut gone), dry);
     assert!(!scene.extracted.folder.exists());
@@ -252,10 +263,10 @@ fn what_no_ledger_names_goes_once_it_is_old() {
     let now = crate::clock::now();
     let hour_ago = now - TimeDelta::hours(1);
     let swept = sweep(&scene.root, now, hour_ago, &mut gone, false).unwrap();
-    assert_eq!((swept.kept, swept.gone), ((0, 6), (0, 0)));
+    assert_eq!((swept.kept, swept.gone), (some(0, 6), some(0, 0)));
     let later = hour_ago + TimeDelta::hours(2);
     let swept = sweep(&scene.root, later, later, &mut gone, false).unwrap();
-    assert_eq!((swept.kept, swept.gone), ((0, 0), (0, 6)));
+    assert_eq!((swept.kept, swept.gone), (some(0, 0), some(0, 6)));
     assert!(!pack(&scene, &id).exists() && foreign.exists());
     // Its writer goes on, unaware: no ledger names what is gone.
     let why = scene.extracted.add(&[extract("e", "k", &id, b"p")]).unwrap_err();
