@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, Subcommand};
 
 /// A session, and what to do otherwise than the settings say.
@@ -10,10 +11,10 @@ pub struct ExtractArgs {
     /// The session: its file, its id, or how that begins; of an `OpenClaw` database, `FILE:ID`
     pub session: String,
     /// Messages that stay, counted from the end
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub keep_recent: Option<u32>,
     /// Characters from which on a value is extracted
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub min_length: Option<u32>,
     /// What is extracted: `thinking`, `tool_result`, `tool_call`, `user`, `assistant`
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
@@ -81,7 +82,12 @@ pub enum ExtractVerb {
         #[arg(long = "key", value_name = "KEY", value_delimiter = ',')]
         keys: Vec<String>,
         /// Where it can't be told which of several contents a placeholder is of: this one
-        #[arg(long, value_name = "N")]
+        #[arg(
+            long,
+            value_name = "N",
+            allow_negative_numbers = true,
+            value_parser = RangedU64ValueParser::<usize>::new().range(1..)
+        )]
         from: Option<usize>,
         /// Put it back into the session's file; else it is printed
         #[arg(long)]
@@ -104,6 +110,7 @@ pub enum ExtractVerb {
         /// The entry
         entry: String,
         /// true, false, a number of messages, or none
+        #[arg(allow_negative_numbers = true)]
         value: String,
         /// Nothing runs that has the database open: write it (`OpenClaw` 2026.7.2 and later)
         #[arg(long)]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 
 /// What is tagged, and how.
 #[derive(Debug, Clone, Args)]
@@ -24,7 +25,13 @@ pub struct TagArgs {
     #[command(flatten)]
     pub narrow: NarrowArgs,
     /// Most candidates of a search
-    #[arg(long, value_name = "N", default_value_t = 50, requires = "search")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 50, requires = "search",
+        allow_negative_numbers = true,
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..)
+    )]
     pub limit: usize,
     /// Tag what was found without asking
     #[arg(long, short)]
@@ -82,7 +89,13 @@ pub struct SearchArgs {
     #[arg(long, value_name = "ID")]
     pub engagement: Option<String>,
     /// Most rounds that are shown
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 20,
+        allow_negative_numbers = true,
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..)
+    )]
     pub limit: usize,
     /// As JSON
     #[arg(long)]

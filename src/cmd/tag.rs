@@ -35,7 +35,9 @@ pub fn run(env: &Env, now: Time, args: &TagArgs) -> anyhow::Result<Exit> {
             valid(id)?;
             return found::run(env, now, query, id, args);
         }
-        (Some(_), ..) => return usage("--search takes an engagement, and nothing else"),
+        (Some(_), ..) => {
+            return usage("--search QUERY takes one engagement behind it, and nothing else");
+        }
         (_, Some(file), []) => return phases::run(env, now, file, args),
         (_, Some(_), _) => return usage("--from reads the engagement from its file"),
         (_, _, [session, rounds, id]) => (Some(*session), *rounds, *id),

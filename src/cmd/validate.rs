@@ -1,11 +1,11 @@
 //! `brain-guard validate FILE`: what is wrong with a session file.
 
 use std::fs::OpenOptions;
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 
 use super::{Exit, out, out_json};
@@ -45,7 +45,11 @@ pub fn run(file: &Path, strict: bool, json: bool) -> anyhow::Result<Exit> {
 fn check(file: &Path, mut validator: Validator) -> anyhow::Result<(Vec<Finding>, Seen)> {
     let shown = || format!("{} can't be read", file.display());
     let mut options = OpenOptions::new();
-    let source = options.read(true).custom_flags(atomic::NO_WAIT).open(file).with_context(shown)?;
+    let opened = options.read(true).custom_flags(atomic::NO_WAIT).open(file);
+    if opened.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::NotFound) {
+        bail!("there is no file {}; name a session's .jsonl file, not its id", file.display());
+    }
+    let source = opened.with_context(shown)?;
     ensure!(
         source.metadata().with_context(shown)?.is_file(),
         "{} is no file; name a session's .jsonl file",

@@ -50,8 +50,12 @@ fn open(path: &Path, most: u64) -> io::Result<Option<(File, u64)>> {
         Err(e) => return Err(e),
     };
     let meta = file.metadata()?;
-    if !meta.is_file() || meta.len() > most {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "not a file of a sane size"));
+    if !meta.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "this is no file"));
+    }
+    if meta.len() > most {
+        let why = format!("a file of {} bytes; at most {most} are read", meta.len());
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
     }
     Ok(Some((file, meta.len())))
 }

@@ -46,7 +46,9 @@ pub fn parse(text: &str, now: Time) -> Result<When, String> {
     let text = text.trim();
     if let Some(round) = text.strip_prefix("round").map(|r| r.trim_start_matches([':', ' ', '='])) {
         let seq = round.parse::<u32>().ok().filter(|seq| *seq > 0);
-        return seq.map(When::Round).ok_or_else(|| format!("{text:?} is no round: write round:16"));
+        return seq
+            .map(When::Round)
+            .ok_or_else(|| format!("{text:?} is no round: write round:16, counted from 1"));
     }
     if let Some(ago) = ago(text) {
         let at = now.checked_sub_signed(ago);

@@ -82,7 +82,8 @@ fn sessions_are_named_by_file_by_folder_by_id_by_project_or_all() {
     }
     let unknown = hook.raw(&["inscribe", "nobodys"], b"");
     assert_eq!(unknown.code, Some(1));
-    assert!(unknown.stderr.contains("nobodys: no such file, and no session of that id"));
+    assert!(unknown.stderr.contains("there is no file nobodys, and no session whose id"));
+    assert!(unknown.stderr.contains(".claude/projects"));
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn a_tag_that_can_not_be_says_why() {
         (&["search", "console", "--since", "round:1"], "--since takes a time"),
         (&["search", "console", "--since", "soon"], "soon"),
         (&["tag", "--search", "elephants", "x"], "no untagged round holds \"elephants\""),
-        (&["tag", "--from", "engagement.md"], "there is no such file"),
+        (&["tag", "--from", "engagement.md"], "there is no file engagement.md"),
     ] {
         let said = refused(&hook, args);
         assert!(said.contains(expected), "{args:?}: {said}");

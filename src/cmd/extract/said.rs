@@ -18,7 +18,10 @@ pub fn parse(value: &str) -> anyhow::Result<Option<Extractable>> {
         "false" => Some(Extractable::Never),
         "none" | "null" => None,
         number => Some(Extractable::After(number.parse().ok().with_context(|| {
-            format!("`{value}` is neither true, false, none nor a number of messages")
+            format!(
+                "`{value}` is neither true, false, none nor a number of messages from 0 to {}",
+                u32::MAX
+            )
         })?)),
     })
 }

@@ -107,6 +107,10 @@ fn named(source: &Source, read: &Read, asked: &str) -> anyhow::Result<String> {
     };
     match rows.into_iter().collect::<Vec<_>>().as_slice() {
         [id] => Ok((*id).to_owned()),
+        [] if asked.is_empty() => bail!(
+            "the entry's name is empty; `extract plan SESSION --json` lists entries of {} that can be extracted, `extract context SESSION` those that are",
+            source.place().display()
+        ),
         [] if ids.contains_key(asked) => bail!(
             "{asked} is no row of {} any more: what it held went whole; `extract restore` prints it",
             source.place().display()

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 
 use crate::cmd::inscribe;
-use crate::cmd::surgery::source::named;
+use crate::cmd::surgery::source::{NAMES, named};
 use crate::env::Env;
 use crate::hook::facts::read_settings;
 use crate::index::openclaw::Database;
@@ -74,16 +74,28 @@ pub fn settings(env: &Env) -> ExtractSettings {
 /// `this`. With `offline`, a database may be written.
 ///
 /// # Errors
-/// None, or several; a file that is no session.
+/// None, or several; a file that is no session; one of which something was extracted, and
+/// whose file is gone.
 pub fn find(env: &Env, root: &Root, name: &str, offline: bool) -> anyhow::Result<Source> {
     let name = named(env, Some(name))?;
     let path = Path::new(&name);
     if name.contains('/') || path.extension().is_some() || path.symlink_metadata().is_ok() {
+        if is_gone(path) {
+            bail!("there is no file {}; {NAMES}", path.display());
+        }
         return open(root, path, offline);
     }
     let mut found = known(env, &name);
     if found.is_empty() {
         found = kept(root, &name)?;
+        if let [(id, place)] = found.as_slice()
+            && is_gone(place)
+        {
+            bail!(
+                "the file of the session {id} is gone: {}; what was extracted of it is in the store. Name its file, where that is now",
+                place.display()
+            );
+        }
     }
     if found.iter().any(|(id, _)| *id == name) {
         found.retain(|(id, _)| *id == name);
@@ -92,13 +104,12 @@ pub fn find(env: &Env, root: &Root, name: &str, offline: bool) -> anyhow::Result
     match places.len() {
         1 => open(root, places.first().context("one place")?, offline),
         0 => {
-            let homes = inscribe::homes(env);
-            let looked: Vec<String> = homes.iter().map(|home| home.display().to_string()).collect();
-            bail!("no session {name}; looked in\n  {}\nName its file", looked.join("\n  "))
+            let looked = inscribe::shown(&inscribe::homes(env));
+            bail!("no session {name}; looked in\n  {looked}\nName its file")
         }
         _ => {
-            let list: Vec<String> = places.iter().map(|p| p.display().to_string()).collect();
-            bail!("several sessions begin with {name}; name one of\n  {}", list.join("\n  "))
+            let list = inscribe::shown(&Vec::from_iter(places));
+            bail!("several sessions begin with {name}; name one of\n  {list}")
         }
     }
 }
@@ -163,7 +174,7 @@ pub fn open(root: &Root, place: &Path, offline: bool) -> anyhow::Result<Source> 
             return database(root, &file, Some(&id), offline);
         }
         if e.kind() == io::ErrorKind::NotFound {
-            bail!("there is no file {}", place.display());
+            bail!("its file is gone: {}", place.display());
         }
     }
     let (kind, header) = kind::of(place)?;
@@ -181,6 +192,12 @@ pub fn open(root: &Root, place: &Path, offline: bool) -> anyhow::Result<Source> 
     let extracted = Extracted::of(root, &known.agent, &known.session);
     let inscribe::Source { agent, session, path, .. } = known;
     Ok(Source { kind, agent, session, path, file, extracted, meant: None })
+}
+
+/// Whether nothing is there, no session in a database either.
+fn is_gone(place: &Path) -> bool {
+    let missing = |e: io::Error| e.kind() == io::ErrorKind::NotFound;
+    fs::symlink_metadata(place).is_err_and(missing) && inside(place).is_none()
 }
 
 /// `FILE:ID` taken apart, where there is that file.

@@ -34,11 +34,13 @@ pub use source::{Source, below, homes, ids};
 /// The store, by the environment and the user's settings.
 ///
 /// # Errors
-/// A place that is none.
+/// A place that is none, or can't be looked into.
 pub fn root(env: &Env) -> anyhow::Result<Root> {
     let project = project_root(env, &env.cwd().unwrap_or_default());
     let setting = Places::of(env, &project).and_then(|p| read_settings(&p, env).0.surgery.store);
-    Ok(Root::of(env, setting.as_deref())?)
+    let root = Root::of(env, setting.as_deref())?;
+    root.usable()?;
+    Ok(root)
 }
 
 /// Inscribes one session file; what is in the store already is left as it is.
@@ -64,10 +66,14 @@ pub fn find(env: &Env, id: &str) -> anyhow::Result<Option<PathBuf>> {
         found.retain(is);
     }
     if found.len() > 1 {
-        let list: Vec<String> = found.iter().map(|path| path.display().to_string()).collect();
-        bail!("several sessions begin with {id}; name the file:\n  {}", list.join("\n  "));
+        bail!("several sessions begin with {id}; name the file:\n  {}", shown(&found));
     }
     Ok(found.pop())
+}
+
+/// Paths, for a message.
+pub fn shown(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join("\n  ")
 }
 
 /// What an inscription came to.
@@ -149,7 +155,11 @@ impl Run<'_> {
         let mut files: Vec<PathBuf> =
             folders.iter().flat_map(|folder| source::below(folder, &mut left)).collect();
         if let Some(project) = self.args.project.as_deref().filter(|_| files.is_empty()) {
-            bail!("{}: no session of this project was found", project.display());
+            bail!(
+                "{}: no session of this project was found; looked in\n  {}",
+                project.display(),
+                shown(&folders)
+            );
         }
         for path in &self.args.paths {
             if path.is_dir() {
@@ -161,7 +171,11 @@ impl Run<'_> {
                 let id = path.to_str().filter(|id| !id.contains('/'));
                 let found = id.map(|id| find(self.env, id)).transpose()?.flatten();
                 let path = found.with_context(|| {
-                    format!("{}: no such file, and no session of that id", path.display())
+                    format!(
+                        "there is no file {}, and no session whose id begins so; looked in\n  {}\nName its file",
+                        path.display(),
+                        shown(&source::homes(self.env))
+                    )
                 })?;
                 files.extend(source::subagents(&path));
                 files.push(path);

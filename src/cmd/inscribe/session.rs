@@ -100,8 +100,7 @@ fn inscribe(
 ) -> anyhow::Result<Done> {
     source.begun(false, None);
     let folder = folder(root, &source)?;
-    let _held = hold(&folder, PATIENCE)
-        .with_context(|| format!("could not write {}", folder.path.display()))?;
+    let _held = hold(&folder, PATIENCE)?;
     let known = known(index, &folder)?;
     let mut done = Done {
         session: folder.session.clone(),
@@ -150,17 +149,20 @@ fn inscribe(
 /// `WouldBlock` where another process kept it for so long; what the system says.
 pub fn hold(folder: &Folder, patience: Duration) -> io::Result<Lock> {
     loop {
-        atomic::create_private_dir(&folder.path)?;
+        atomic::create_private_dir(&folder.path).map_err(|e| Root::unusable(&folder.path, &e))?;
         match lock::acquire(&folder.lock(), patience) {
             Ok(held) if held.is_of(&folder.lock()) => return Ok(held),
             // It was empty, and was removed in this moment.
             Ok(_) => {}
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                let why = "another process is inscribing this session; try again when that is done";
+                let why = format!(
+                    "another process is inscribing {}; try again when that is done",
+                    folder.session
+                );
                 return Err(io::Error::new(e.kind(), why));
             }
-            Err(e) => return Err(e),
+            Err(e) => return Err(Root::unusable(&folder.lock(), &e)),
         }
     }
 }
@@ -172,7 +174,7 @@ pub fn hold(folder: &Folder, patience: Duration) -> io::Result<Lock> {
 /// An inscription that takes too long.
 pub fn settled(folder: &Folder) -> anyhow::Result<Option<Lock>> {
     match hold(folder, PATIENCE) {
-        Err(e) if e.kind() == io::ErrorKind::WouldBlock => bail!("{}: {e}", folder.session),
+        Err(e) if e.kind() == io::ErrorKind::WouldBlock => Err(e.into()),
         held => Ok(held.ok()),
     }
 }

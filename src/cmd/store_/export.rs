@@ -82,14 +82,14 @@ fn named(root: &Root, name: &str) -> anyhow::Result<Folder> {
     found.retain(|folder| agent.is_none_or(|agent| folder.agent == agent));
     match found.len() {
         0 => bail!(
-            "no session {name} is inscribed in {}; `brain-guard inscribe` reads sessions into it",
+            "no session `{name}` is inscribed in {}; `brain-guard inscribe` reads sessions into it",
             root.sessions().display()
         ),
         1 => Ok(found.remove(0)),
         _ => {
             let list: Vec<String> =
                 found.iter().map(|one| format!("{}/{}", one.agent, one.session)).collect();
-            bail!("several sessions are called so; name one:\n  {}", list.join("\n  "))
+            bail!("several sessions begin with {name}; name one:\n  {}", list.join("\n  "))
         }
     }
 }
@@ -113,7 +113,10 @@ fn replaced(folder: &Folder, number: u64) -> anyhow::Result<PathBuf> {
     let found = there.into_iter().find(|one| one.number == number);
     found.map(|one| one.path).with_context(|| {
         let numbers = if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") };
-        format!("session {} has no edition {number}; there are: {numbers}", folder.session)
+        format!(
+            "session {} has no edition {number}; there are: {numbers}. Without --edition it is as its file was last",
+            folder.session
+        )
     })
 }
 

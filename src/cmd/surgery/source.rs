@@ -155,8 +155,11 @@ impl Store {
 
     /// Reads a session's file into the store.
     fn read(&self, file: &Path) -> anyhow::Result<Folder> {
+        if file.is_dir() {
+            bail!("{} is a folder; name a session's file in it", file.display());
+        }
         if !file.is_file() {
-            bail!("there is no file {}", file.display());
+            bail!("there is no file {}; {NAMES}", file.display());
         }
         let done = inscribe::session(&self.root, &self.index, file)?;
         if done.rounds == 0 {
@@ -206,16 +209,20 @@ fn ids(folders: &[Folder]) -> String {
     shown.collect::<Vec<_>>().join("\n  ")
 }
 
+/// How a session is named, for an error.
+pub const NAMES: &str = "name a session: its id, the beginning of it, or its file";
+
 /// A session's name as it was given; `this`, or none, is the one this runs in.
 ///
 /// # Errors
-/// None, where this runs in no session.
+/// None, where this runs in no session; an empty one.
 pub fn named(env: &Env, name: Option<&str>) -> anyhow::Result<String> {
     match name {
+        Some("") => bail!("the session's name is empty; {NAMES}"),
         Some(name) if name != "this" => Ok(name.to_owned()),
-        _ => env.get(env::SESSION_ID).context(
-            "this runs in no session (CLAUDE_CODE_SESSION_ID is not set); name one: its id, the beginning of it, or its file",
-        ),
+        _ => env.get(env::SESSION_ID).with_context(|| {
+            format!("this runs in no session (CLAUDE_CODE_SESSION_ID is not set); {NAMES}")
+        }),
     }
 }
 
@@ -244,7 +251,11 @@ pub fn map(path: &Path) -> anyhow::Result<Map> {
         let shown = path.display();
         atomic::read_text(path)
             .with_context(|| format!("could not read {shown}"))?
-            .with_context(|| format!("there is no file {shown}"))?
+            .with_context(|| {
+                format!(
+                    "there is no file {shown}; a map's file comes last: brain-guard surgery split [SESSION] MAP.json"
+                )
+            })?
     };
     surgery::map::parse(&text).with_context(|| format!("{}", path.display()))
 }

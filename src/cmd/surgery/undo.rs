@@ -113,10 +113,12 @@ fn find(mut all: Vec<Export>, id: Option<&str>) -> anyhow::Result<Export> {
             "there is nothing to undo: surgery has made nothing, or all of it was undone",
         );
     };
-    all.retain(|export| export.id.starts_with(id));
+    all.retain(|export| !id.is_empty() && export.id.starts_with(id));
     match all.as_slice() {
         [] => {
-            bail!("surgery has made no session {id}; `brain-guard surgery log` lists what it made")
+            bail!(
+                "surgery has made no session `{id}`; `brain-guard surgery log` lists what it made"
+            )
         }
         [one] if one.undone.is_some() => {
             bail!("{} was undone already, {}", short(&one.id), minute(one.undone))

@@ -24,7 +24,7 @@ use crate::surgery::matrix;
 pub fn run(env: &Env, now: Time, file: &Path, args: &TagArgs) -> anyhow::Result<Exit> {
     let shown = file.display();
     let text = atomic::read_text(file).with_context(|| shown.to_string())?;
-    let Some(text) = text else { bail!("{shown}: there is no such file") };
+    let Some(text) = text else { bail!("there is no file {shown}; name an engagement.md") };
     let engagement =
         engagement::parse(&text).map_err(|fault| anyhow::anyhow!("{shown}: {fault}"))?;
     let Engagement { id, phases, .. } = &engagement;

@@ -10,6 +10,13 @@ use crate::store::paths::{config_folder, resolve, safe_name, short_digest, state
 /// The variable that says where the store lies.
 const STORE: &str = "BRAIN_GUARD_STORE";
 
+/// The setting that says it.
+const SETTING: &str = "surgery.store";
+
+/// What an error says of where the store lies.
+const WAY_OUT: &str =
+    "the setting `surgery.store` (or the variable BRAIN_GUARD_STORE) says where the store lies";
+
 /// Where the sessions are kept: `<data>/brain-guard`, by a setting or the environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root(PathBuf);
@@ -28,10 +35,11 @@ impl Root {
     /// the guard keeps its state or settings; `NotFound` where neither says where and there is
     /// no home.
     pub fn of(env: &Env, setting: Option<&str>) -> io::Result<Self> {
-        let root = Self::asked(env, setting)?;
+        let (root, from) = Self::asked(env, setting)?;
         // An agent runs these verbs, too, and must not lead them there.
         if root.0.components().any(|part| part == Component::ParentDir) {
-            let why = format!("{}: write the store's path without `..`", root.0.display());
+            let path = root.0.display();
+            let why = format!("{from}: `{path}`: write the store's path without `..`");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
         let path = resolve(&root.0);
@@ -41,17 +49,19 @@ impl Root {
         let settings = config_folder(env).map(|folder| resolve(&folder.join("brain-guard")));
         if of_a_project || settings.is_some_and(|folder| path.starts_with(folder)) {
             let path = root.0.display();
-            let why =
-                format!("{path} is where brain-guard keeps its own state; name another folder");
+            let why = format!(
+                "{from}: {path} is where brain-guard keeps its own state; name another folder"
+            );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
         Ok(root)
     }
 
-    fn asked(env: &Env, setting: Option<&str>) -> io::Result<Self> {
-        let absolute = |path: PathBuf, from: &str| {
+    /// The path, and what says it.
+    fn asked(env: &Env, setting: Option<&str>) -> io::Result<(Self, &'static str)> {
+        let absolute = |path: PathBuf, from| {
             if path.is_absolute() {
-                return Ok(Self(path));
+                return Ok((Self(path), from));
             }
             let why = format!("{from}: `{}` is no absolute path; write it whole", path.display());
             Err(io::Error::new(io::ErrorKind::InvalidInput, why))
@@ -61,14 +71,31 @@ impl Root {
         }
         if let Some(path) = setting.filter(|path| !path.is_empty()) {
             let below_home = path.strip_prefix("~/").and_then(|rest| Some(env.home()?.join(rest)));
-            return absolute(below_home.unwrap_or_else(|| path.into()), "surgery.store");
+            return absolute(below_home.unwrap_or_else(|| path.into()), SETTING);
         }
         let data = env.path("XDG_DATA_HOME").filter(|path| path.is_absolute());
         let data = data.or_else(|| Some(env.home()?.join(".local/share"))).ok_or_else(|| {
             let why = "HOME is not set; set it, or BRAIN_GUARD_STORE, to say where the store lies";
             io::Error::new(io::ErrorKind::NotFound, why)
         })?;
-        Ok(Self(data.join("brain-guard")))
+        Ok((Self(data.join("brain-guard")), "XDG_DATA_HOME"))
+    }
+
+    /// That it is a folder which can be looked into, or is not there yet.
+    ///
+    /// # Errors
+    /// What it is, or what the system says, with the way out.
+    pub fn usable(&self) -> io::Result<()> {
+        match fs::read_dir(&self.0) {
+            Ok(_) => Ok(()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(e) => Err(Self::unusable(&self.0, &e)),
+        }
+    }
+
+    /// What the system says of a folder of the store, with the way out.
+    pub fn unusable(folder: &Path, why: &io::Error) -> io::Error {
+        io::Error::new(why.kind(), format!("{}: {why}; {WAY_OUT}", folder.display()))
     }
 
     /// The folder itself.
@@ -122,7 +149,7 @@ impl Root {
     /// What the system says.
     pub fn find(&self, id: &str) -> io::Result<Vec<Folder>> {
         let mut found = self.all()?;
-        found.retain(|folder| folder.session.starts_with(id));
+        found.retain(|folder| !id.is_empty() && folder.session.starts_with(id));
         if found.iter().any(|folder| folder.session == id) {
             found.retain(|folder| folder.session == id);
         }
@@ -146,7 +173,7 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(e),
+        Err(e) => return Err(Root::unusable(folder, &e)),
     };
     let mut names = Vec::new();
     for entry in entries {

@@ -13,7 +13,9 @@ fn what_is_no_session() {
     let world = World::new();
     let path = world.file();
     let file = path.to_str().expect("utf-8");
-    assert!(world.refused(&["plan", file]).contains("there is no file"));
+    let why = world.refused(&["plan", file]);
+    assert!(why.contains(&format!("there is no file {file}; name a session")), "{why}");
+    assert!(world.refused(&["plan", ""]).contains("the session's name is empty; name a session"));
     assert!(world.refused(&["plan", "3f0a9d1e"]).contains("no session 3f0a9d1e; looked in"));
     assert!(world.refused(&["plan", "this"]).contains("CLAUDE_CODE_SESSION_ID"));
     for (text, words) in [
@@ -52,6 +54,86 @@ fn several_sessions_that_begin_so() {
     world.put(&pi, &plain().text().replace(ID, "77777777-x"));
     let plan = world.json(&["plan", "7777"]);
     assert_eq!((&plan["session"], &plan["agent"]), (&"77777777-x".into(), &"pi".into()));
+}
+
+#[test]
+fn a_session_whose_file_is_gone() {
+    let world = World::of(&plain().text());
+    assert_eq!(world.extracts(&[]), 2);
+    let moved = world.hook.home.join("moved.jsonl");
+    fs::rename(world.file(), &moved).expect("moved");
+    let file = world.file().display().to_string();
+    for args in [vec!["plan", ID], vec!["restore", ID, "aa000003"], vec!["context", "3f0a"]] {
+        let why = world.refused(&args);
+        assert!(why.contains(&format!("is gone: {file}; what was extracted")), "{why}");
+        assert!(why.contains("Name its file, where that is now"), "{why}");
+    }
+    assert!(world.done(&["status"]).contains(&format!("its file is gone: {file}")));
+    let named = moved.to_str().expect("utf-8");
+    assert_eq!(world.json(&["context", named])["extracted"][0]["entry_id"], "aa000003");
+}
+
+#[test]
+fn what_is_no_entry_key_or_number() {
+    let world = World::of(&plain().text());
+    assert_eq!(world.extracts(&[]), 2);
+    let file = world.file().display().to_string();
+    for (args, words) in [
+        (vec!["restore", ID, ""], "the entry's name is empty; name an entry of "),
+        (vec!["restore", ID, "zz"], "there is no entry zz in "),
+        (vec!["restore", ID, "aa000001"], "nothing of aa000001 in "),
+        (
+            vec!["restore", ID, "aa000003", "--key", "no"],
+            "nothing that is extracted of aa000003 from ",
+        ),
+        (vec!["restore", ID, "all", "--key", "no"], "nothing that is extracted from "),
+        (vec!["set-extractable", ID, "", "false"], "the entry's name is empty; "),
+        (vec!["set-extractable", ID, "zz", "false"], "there is no entry zz in "),
+        (vec!["set-extractable", ID, "aa", "false"], "several entries of "),
+    ] {
+        let why = world.refused(&args);
+        assert!(why.contains(words) && why.contains(&file), "{args:?}: {why}");
+        let there = ["aa000003", "message.content.0.text", "`extract context SESSION`"];
+        assert!(there.iter().any(|out| why.contains(out)), "{why}");
+    }
+    let why = world.refused(&["set-extractable", ID, "aa000003", "-1"]);
+    assert!(why.contains("`-1` is neither true, false, none nor a number"), "{why}");
+    for (args, words) in [
+        (vec!["plan", ID, "--keep-recent", "-1"], "invalid value '-1' for '--keep-recent <N>'"),
+        (vec!["plan", ID, "--min-length", "-1"], "invalid value '-1' for '--min-length <N>'"),
+        (vec!["restore", ID, "aa000003", "--from", "0"], "invalid value '0' for '--from <N>'"),
+    ] {
+        let answer = world.run(&args);
+        assert_eq!(answer.code, Some(2), "{answer:?}");
+        assert!(answer.stderr.contains(words), "{answer:?}");
+    }
+}
+
+#[test]
+fn a_store_that_is_none() {
+    let mut world = World::of(&plain().text());
+    let none = world.hook.home.join("a file");
+    fs::write(&none, "").expect("file");
+    let none = none.to_str().expect("utf-8").to_owned();
+    let path = none.clone();
+    world.hook.set("BRAIN_GUARD_STORE", &path);
+    for verb in [vec!["plan", ID], vec!["run", ID], vec!["status"], vec!["gc"]] {
+        let why = world.refused(&verb);
+        assert!(why.contains(&none) && why.contains("`surgery.store`"), "{verb:?}: {why}");
+    }
+    for verb in [&["search", "words"][..], &["store", "check"], &["surgery", "log"]] {
+        let answer = world.hook.raw(verb, b"");
+        assert_eq!((answer.code, answer.stdout.as_str()), (Some(1), ""), "{verb:?}: {answer:?}");
+        assert!(answer.stderr.contains(&none), "{verb:?}: {answer:?}");
+        assert!(answer.stderr.contains("`surgery.store`"), "{verb:?}: {answer:?}");
+    }
+    // One that can't be made.
+    world.hook.set("BRAIN_GUARD_STORE", "/proc/nowhere");
+    let why = world.refused(&["run", ID]);
+    assert!(why.contains("/proc/nowhere") && why.contains("`surgery.store`"), "{why}");
+    world.hook.set("BRAIN_GUARD_STORE", "/a/../b");
+    let why = world.refused(&["run", ID]);
+    assert!(why.contains("BRAIN_GUARD_STORE: `/a/../b`"), "{why}");
 }
 
 #[test]

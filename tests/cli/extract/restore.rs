@@ -61,8 +61,8 @@ fn what_is_not_extracted_is_named() {
     world.done(&["run", ID]);
     for (entry, words) in [
         ("zz", vec!["there is no entry zz", "extracted are aa000003"]),
-        ("aa000005", vec!["nothing of aa000005 is extracted", "extracted are aa000003"]),
-        ("", vec!["there is no entry"]),
+        ("aa000005", vec!["nothing of aa000005 in ", "extracted are aa000003"]),
+        ("", vec!["the entry's name is empty", "extracted are aa000003"]),
     ] {
         let why = world.refused(&["restore", ID, entry]);
         assert!(words.iter().all(|word| why.contains(word)), "{entry}: {why}");
@@ -145,15 +145,4 @@ fn what_looks_like_a_placeholder_is_text() {
         world.row("aa000003")["message"]["content"][0]["text"],
         long("found", 4_000).as_str()
     );
-}
-
-#[test]
-fn a_session_that_was_put_aside_is_still_known() {
-    let world = World::of(&plain().text());
-    world.done(&["run", ID]);
-    let moved = world.hook.project.join("moved.jsonl");
-    fs::rename(world.file(), &moved).expect("move");
-    let why = world.run(&["restore", ID, "aa000003"]);
-    assert_eq!(why.code, Some(1));
-    assert!(why.stderr.contains("there is no file") && why.stderr.contains(ID), "{why:?}");
 }

@@ -95,7 +95,10 @@ fn maps_that_can_not_be_followed() {
         assert!(why.contains(word), "{text}: {why}");
     }
     let args = ["surgery", "split", ID, "/nowhere/map.json"];
-    assert!(world.refused(&args).contains("/nowhere/map.json"));
+    let why = world.refused(&args);
+    assert!(why.contains("there is no file /nowhere/map.json; a map's file comes last"), "{why}");
+    let why = world.refused(&["surgery", "split", ID, world.folder().to_str().unwrap()]);
+    assert!(why.contains("this is no file"), "{why}");
     fs::write(&map, r#"{"engagements": {"a": "1"}}"#).unwrap();
     let args = ["surgery", "split", ID, map.to_str().unwrap(), "--run"];
     assert!(unwritten(&world, || world.refused(&args)).contains("tmux"));
@@ -107,7 +110,27 @@ fn sessions_that_are_not_there() {
     let why = world.refused(&["surgery", "compress-before", "deadbeef", CUT]);
     assert!(why.contains("deadbeef") && why.contains(".claude/projects"), "{why}");
     let why = world.refused(&["surgery", "compress-before", "/nowhere/x.jsonl", CUT]);
-    assert!(why.contains("/nowhere/x.jsonl"), "{why}");
+    assert!(why.contains("there is no file /nowhere/x.jsonl; name a session"), "{why}");
+    let folder = world.folder();
+    let why = world.refused(&["surgery", "compress-before", folder.to_str().unwrap(), CUT]);
+    assert!(why.contains("is a folder; name a session's file in it"), "{why}");
+    for verb in [
+        &["surgery", "compress-before", "", CUT][..],
+        &["surgery", "merge", ID, ""],
+        &["advise", ""],
+        &["tag", "", "1", "console-work"],
+        &["search", "apples", "--session", ""],
+    ] {
+        let why = world.refused(verb);
+        assert!(why.contains("the session's name is empty; name a session"), "{verb:?}: {why}");
+    }
+    world.done(&["surgery", "compress-before", ID, "round:2"]);
+    assert!(world.refused(&["surgery", "undo", ""]).contains("has made no session ``"));
+    assert!(world.refused(&["store", "export", ""]).contains("no session ``"));
+    let why = world.refused(&["validate", ID]);
+    assert!(why.contains(&format!("there is no file {ID}; name a session's .jsonl file")), "{why}");
+    let limit = world.run(&["search", "apples", "--limit", "0"]);
+    assert_eq!(limit.code, Some(2), "{limit:?}");
     let why = world.refused(&["surgery", "compress-before", CUT]);
     assert!(why.contains("CLAUDE_CODE_SESSION_ID"), "{why}");
     world.hook.set("CLAUDE_CODE_SESSION_ID", ID);

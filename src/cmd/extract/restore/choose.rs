@@ -46,11 +46,19 @@ pub fn choose(
         if !of_entries.iter().any(|live| is(asked, &live.key)) {
             let there: BTreeSet<&str> = of_entries.iter().map(|live| &*live.key).collect();
             let there: Vec<&str> = there.into_iter().collect();
-            bail!("no extracted key of {entry} is `{asked}`; there are {}", there.join(", "));
+            let of = if entry == ALL { String::new() } else { format!(" of {entry}") };
+            bail!(
+                "nothing that is extracted{of} from {} has the key `{asked}`; name one of these, or a part of one: {}",
+                source.place().display(),
+                there.join(", ")
+            );
         }
     }
     if source.meant.is_some() && chosen.iter().filter(|live| !live.rivals.is_empty()).count() > 1 {
-        bail!("--from says it of one value; name its entry, and its key with --key");
+        bail!(
+            "--from says of one value which content is meant, and of several in {} that can't be told; name one's entry, and its key with --key",
+            source.place().display()
+        );
     }
     let mut chosen =
         chosen.into_iter().map(|live| meant(source, live)).collect::<Result<Vec<_>, _>>()?;
@@ -108,26 +116,32 @@ fn unique<'a>(source: &Source, read: &'a Read, entry: &str) -> anyhow::Result<&'
     match begin.as_slice() {
         [id] => return Ok(id),
         [] => {}
-        several => bail!("several entries begin with `{entry}`: {}", listed(several)),
+        several => bail!(
+            "several entries that are extracted from {} begin with `{entry}`; write more of it: {}",
+            source.place().display(),
+            listed(several)
+        ),
     }
     let ids: Vec<&str> = ids.into_iter().collect();
     let there = match ids.as_slice() {
         [] => "nothing of this session is extracted".to_owned(),
-        ids => format!("extracted are {}", listed(ids)),
+        ids => format!("extracted are {} (all: every one)", listed(ids)),
     };
+    let place = source.place();
+    let place = place.display();
+    if entry.is_empty() {
+        bail!("the entry's name is empty; name an entry of {place}: {there}");
+    }
     let ever: Vec<&str> = read.ledger.of_entry(entry).iter().map(|of| &*of.key).collect();
     let known = read.entries.iter().any(|known| known.id == entry);
     match (ever.as_slice(), known) {
         ([_, ..], true) => bail!(
-            "the placeholders of {entry} ({}) are no longer in {}: they were restored, or something else was written there; {there}",
-            ever.join(", "),
-            source.place().display()
+            "the placeholders of {entry} ({}) are no longer in {place}: they were restored, or something else was written there; {there}",
+            ever.join(", ")
         ),
-        ([_, ..], false) => bail!("{entry} is no longer in {}; {there}", source.place().display()),
-        ([], true) => bail!("nothing of {entry} is extracted; {there}"),
-        ([], false) => {
-            bail!("there is no entry {entry} in {}; {there}", source.place().display())
-        }
+        ([_, ..], false) => bail!("{entry} is no longer in {place}; {there}"),
+        ([], true) => bail!("nothing of {entry} in {place} is extracted; {there}"),
+        ([], false) => bail!("there is no entry {entry} in {place}; {there}"),
     }
 }
 
