@@ -5,7 +5,8 @@
 use std::fmt::Write as _;
 
 use crate::claude::{result_size, stamp};
-use crate::pool::{Dice, Pool};
+use crate::dice::Dice;
+use crate::pool::Pool;
 use crate::session::{MB, Rounds};
 
 /// Milliseconds from one row to the next.

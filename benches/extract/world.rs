@@ -7,6 +7,7 @@ use crate::args::Args;
 use crate::case::Case;
 use crate::claude::{Mix, Writer as ClaudeWriter};
 use crate::measure::{Measure, text, tried};
+use crate::place::{Place, with_store};
 use crate::rows::Writer;
 use crate::session::{self, MB, Rounds, Session};
 
@@ -22,17 +23,13 @@ pub const RUN_CLAUDE: &str = "run, Claude Code's, into a new session";
 pub const TYPED_CLAUDE: &str = "serde_json, typed, Claude Code's";
 pub const COPY_CLAUDE: &str = "cp, Claude Code's";
 
-/// Bytes that a verb may have resident beside its largest row or round.
-const MEMORY: u64 = 64 * MB;
-
 /// The folders of one size, and the programs' surroundings.
 pub struct World {
     session: Session,
     claude: Session,
-    case: Case,
+    place: Place,
     binary: PathBuf,
     passes: PathBuf,
-    work: PathBuf,
 }
 
 /// Prepares one of our verbs.
@@ -54,31 +51,9 @@ impl World {
         let session = session::session(&args.kept, 16, bytes, 0, &pi).map_err(told)?;
         let claude = session::session(&args.kept, 1, bytes, 0, &claude).map_err(told)?;
         // Copies that are extracted from, three stores, the new session.
-        session::room(&args.work, bytes * 8).map_err(told)?;
-        let work = args.work.join(format!("{megabytes:04}"));
-        for folder in ["home", "out"] {
-            fs::create_dir_all(work.join(folder)).map_err(told)?;
-        }
-        let input = work.join("input");
-        fs::write(&input, "").map_err(told)?;
-        let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let case = Case {
-            name: String::new(),
-            megabytes,
-            module: false,
-            program: PathBuf::new(),
-            args: Vec::new(),
-            env: vec![
-                variable("PATH", &std::env::var("PATH").unwrap_or_default()),
-                variable("HOME", text(&work.join("home"))),
-                variable("BRAIN_GUARD_STORE", text(&work.join("store"))),
-            ],
-            stdin: Vec::new(),
-            input,
-            lay: None,
-        };
+        let place = Place::new(args, megabytes, 8)?;
         let (binary, passes) = (args.binary.clone(), args.passes.clone());
-        Ok(Self { session, claude, case, binary, passes, work })
+        Ok(Self { session, claude, place, binary, passes })
     }
 
     /// The session of pi.
@@ -89,7 +64,7 @@ impl World {
     /// All measures that were asked for, and which can't be taken here, with the reason.
     pub fn measures(&self, args: &Args) -> (Vec<Measure>, Vec<String>) {
         let (file, claude) = (text(&self.session.path), text(&self.claude.path));
-        let out = self.work.join("out");
+        let out = self.place.out();
         let to = out.join("copy");
         let sync = ["-c", "cp -- \"$1\" \"$2\" && sync -- \"$2\"", "sh", file, text(&to)];
         let passes = text(&self.passes);
@@ -108,9 +83,9 @@ impl World {
         };
         for (name, about, program, words, of) in others {
             if args.wants(name) {
-                let case = self.case(name, Path::new(program), words);
+                let case = self.place.case(name, Path::new(program), words);
                 let fresh = vec![out.clone()];
-                add(name, checked(measure(name, about, case, of, fresh)));
+                add(name, Measure { fresh, ..Measure::of(name, about, case, of) }.checked());
             }
         }
         let verbs: [(&str, Measured); 6] = [
@@ -132,8 +107,7 @@ impl World {
     fn plan(&self) -> Result<Measure, String> {
         let about = "what would be extracted, with its tokens; nothing is written";
         let case = self.verb(PLAN, &["plan", text(&self.session.path)]);
-        let bytes = self.session.largest_row;
-        checked(bounded(measure(PLAN, about, case, &self.session, Vec::new()), bytes))
+        Measure::of(PLAN, about, case, &self.session).bounded(self.session.largest_row).checked()
     }
 
     /// From a copy of the session that nothing was extracted from, into an empty store.
@@ -141,9 +115,9 @@ impl World {
         let about = "all that the settings extract, into an empty store, synced; the session written anew, synced";
         let (file, store) = self.own("run");
         let case = with_store(self.verb(RUN, &["run", text(&file)]), &store);
-        let measure = measure(RUN, about, case, &self.session, vec![store]);
         let laid = vec![(self.session.path.clone(), file)];
-        checked(bounded(Measure { laid, ..measure }, self.session.largest_row))
+        let measure = Measure::of(RUN, about, case, &self.session);
+        Measure { laid, fresh: vec![store], ..measure }.bounded(self.session.largest_row).checked()
     }
 
     /// On a session that everything was extracted from.
@@ -152,8 +126,7 @@ impl World {
         self.extracted(&file, &store)?;
         let about = "the same session again: nothing is to be done";
         let case = with_store(self.verb(AGAIN, &["run", text(&file)]), &store);
-        let bytes = self.session.largest_row;
-        checked(bounded(measure(AGAIN, about, case, &self.session, Vec::new()), bytes))
+        Measure::of(AGAIN, about, case, &self.session).bounded(self.session.largest_row).checked()
     }
 
     /// The session, and the ledger, are as they were before each start.
@@ -165,7 +138,7 @@ impl World {
             path.ends_with("ledger.jsonl") && path.parent().is_some_and(|f| f.ends_with(id))
         });
         let ledger = ledger.ok_or("no ledger was written")?;
-        let kept = self.work.join("kept");
+        let kept = self.place.work.join("kept");
         fs::create_dir_all(&kept).map_err(|e| e.to_string())?;
         let mut laid = Vec::new();
         for (name, path) in [("session", file.clone()), ("ledger", ledger)] {
@@ -181,35 +154,35 @@ impl World {
         let about = "every value put back into the session, its content verified, synced";
         let words = ["restore", text(&file), "all", "--in-place", "--unmarked"];
         let case = with_store(self.verb(RESTORE, &words), &store);
-        let measure = measure(RESTORE, about, case, &self.session, Vec::new());
-        let measure = checked(bounded(Measure { laid, ..measure }, self.session.largest_row))?;
+        let measure = Measure { laid, ..Measure::of(RESTORE, about, case, &self.session) };
+        let measure = measure.bounded(self.session.largest_row).checked()?;
         let same = fs::read(&file).ok() == fs::read(&self.session.path).ok();
         if same { Ok(measure) } else { Err("the session is not what it was before".into()) }
     }
 
     fn plan_claude(&self) -> Result<Measure, String> {
         let case = self.verb(PLAN_CLAUDE, &["plan", text(&self.claude.path)]);
-        let bytes = self.claude.largest_row;
-        checked(bounded(measure(PLAN_CLAUDE, "", case, &self.claude, Vec::new()), bytes))
+        Measure::of(PLAN_CLAUDE, "", case, &self.claude).bounded(self.claude.largest_row).checked()
     }
 
-    /// From a session that is in the store, as surgery's operations.
+    /// From a session that is in the store, as surgery's operations; nothing was extracted of it.
     fn run_claude(&self) -> Result<Measure, String> {
         let (_, store) = self.own("claude");
         fs::create_dir_all(&store).map_err(|e| e.to_string())?;
         let words = ["inscribe", text(&self.claude.path)];
-        tried(&with_store(self.case("inscribe", &self.binary, &words), &store))?;
-        let out = self.work.join("out");
+        tried(&with_store(self.place.case("inscribe", &self.binary, &words), &store))?;
+        let out = self.place.out();
         let about = "a session that is in the store written as a new one without what is extracted, validated, synced";
         let words = ["run", text(&self.claude.path), "--out", text(&out)];
         let case = with_store(self.verb(RUN_CLAUDE, &words), &store);
-        let measure = measure(RUN_CLAUDE, about, case, &self.claude, vec![out]);
-        checked(bounded(measure, self.claude.largest))
+        let fresh = vec![out, store.join("extracted")];
+        let measure = Measure { fresh, ..Measure::of(RUN_CLAUDE, about, case, &self.claude) };
+        measure.bounded(self.claude.largest).checked()
     }
 
     /// A session of that name with its own store.
     fn own(&self, name: &str) -> (PathBuf, PathBuf) {
-        let folder = self.work.join(name);
+        let folder = self.place.work.join(name);
         let file = self.session.path.file_name().unwrap_or_default();
         (folder.join(file), folder.join("store"))
     }
@@ -217,60 +190,20 @@ impl World {
     /// Lays the session there and extracts from it, once.
     fn extracted(&self, file: &Path, store: &Path) -> Result<(), String> {
         let case = with_store(self.verb(RUN, &["run", text(file)]), store);
-        let measure = measure(RUN, "", case, &self.session, vec![store.to_path_buf()]);
         let laid = vec![(self.session.path.clone(), file.to_path_buf())];
-        checked(Measure { laid, ..measure }).map(drop)
+        let measure = Measure::of(RUN, "", case, &self.session);
+        Measure { laid, fresh: vec![store.to_path_buf()], ..measure }.checked().map(drop)
     }
 
     fn verb(&self, name: &str, words: &[&str]) -> Case {
         let words: Vec<&str> = std::iter::once("extract").chain(words.iter().copied()).collect();
-        self.case(name, &self.binary, &words)
-    }
-
-    fn case(&self, name: &str, program: &Path, words: &[&str]) -> Case {
-        Case {
-            name: name.into(),
-            program: program.into(),
-            args: words.iter().map(|w| (*w).to_owned()).collect(),
-            ..self.case.clone()
-        }
+        self.place.case(name, &self.binary, &words)
     }
 
     /// Takes everything away that was written at this size.
     pub fn remove(&self) {
-        // The caller takes the whole folder away at the end, whatever is left here.
-        let _ = fs::remove_dir_all(&self.work);
+        self.place.remove();
     }
-}
-
-fn measure(
-    name: &'static str,
-    about: &'static str,
-    case: Case,
-    of: &Session,
-    fresh: Vec<PathBuf>,
-) -> Measure {
-    Measure { name, about, case, bytes: of.bytes, memory: None, fresh, laid: Vec::new() }
-}
-
-fn with_store(mut case: Case, store: &Path) -> Case {
-    case.env.retain(|(name, _)| name != "BRAIN_GUARD_STORE");
-    case.env.push(("BRAIN_GUARD_STORE".into(), text(store).into()));
-    case
-}
-
-fn bounded(measure: Measure, largest: u64) -> Measure {
-    Measure { memory: Some(MEMORY + largest), ..measure }
-}
-
-/// Tried once, which brings it into memory, too.
-///
-/// # Errors
-/// What the program says when it fails.
-fn checked(measure: Measure) -> Result<Measure, String> {
-    measure.prepare();
-    tried(&measure.case)?;
-    Ok(measure)
 }
 
 /// The first file below a folder that is meant.

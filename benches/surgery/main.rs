@@ -13,13 +13,14 @@ mod goal;
 mod goals;
 mod measure;
 mod page;
+mod place;
 mod pool;
 mod rows;
 mod run;
 mod session;
 mod world;
 
-/// The parts that it shares with the benchmark of the hook.
+/// The parts that it shares with the benchmark of the hook, and with tests.
 macro_rules! shared {
     ($($name:ident at $path:literal)+) => {
         $(
@@ -31,6 +32,7 @@ macro_rules! shared {
 }
 shared! {
     case at "../hook/case.rs"
+    dice at "../../src/transcript/generate/dice.rs"
     instructions at "../hook/instructions.rs"
     machine at "../hook/machine.rs"
     memory at "../hook/memory.rs"

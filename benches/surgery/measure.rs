@@ -7,6 +7,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::case::Case;
+use crate::session::{MB, Session};
+
+/// Bytes that a program of ours may have resident beside its largest round or row.
+const MEMORY: u64 = 64 * MB;
 
 /// Rounds that the search looks through.
 pub const MANY: u64 = 100_000;
@@ -45,6 +49,27 @@ pub const JQ: &str = "jq -c .";
 pub const PYTHON: &str = "Python json";
 
 impl Measure {
+    /// Of a program on a session.
+    pub fn of(name: &'static str, about: &'static str, case: Case, session: &Session) -> Self {
+        let (bytes, memory) = (session.bytes, None);
+        Self { name, about, case, bytes, memory, fresh: Vec::new(), laid: Vec::new() }
+    }
+
+    /// Held to our bound of memory, with so many bytes beside it.
+    pub fn bounded(self, largest: u64) -> Self {
+        Self { memory: Some(MEMORY + largest), ..self }
+    }
+
+    /// Tried once, which brings it into memory, too.
+    ///
+    /// # Errors
+    /// What the program says when it fails.
+    pub fn checked(self) -> Result<Self, String> {
+        self.prepare();
+        tried(&self.case)?;
+        Ok(self)
+    }
+
     /// Takes away what the last run left.
     pub fn prepare(&self) {
         for path in &self.fresh {

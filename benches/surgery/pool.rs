@@ -1,35 +1,8 @@
-//! Texts to cut from, as JSON has them, and the dice that say where.
+//! Texts to cut from, as JSON has them.
 
 use std::fmt::Write as _;
 
-/// Numbers that look random and are the same every time (`SplitMix64`).
-#[derive(Debug, Clone)]
-pub struct Dice(pub u64);
-
-impl Dice {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Below `end`.
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.next() % end.max(1)
-    }
-
-    pub fn uuid(&mut self) -> String {
-        let (a, b) = (self.next(), self.next());
-        let (a1, a2, a3) = (a >> 32, (a >> 16) & 0xffff, a & 0xfff);
-        format!(
-            "{a1:08x}-{a2:04x}-4{a3:03x}-8{:03x}-{:012x}",
-            (b >> 48) & 0xfff,
-            b & 0xffff_ffff_ffff
-        )
-    }
-}
+use crate::dice::Dice;
 
 /// Lines of a kind, each escaped, one after the other; where each begins.
 #[derive(Debug)]

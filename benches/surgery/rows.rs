@@ -4,7 +4,8 @@
 
 use std::fmt::Write as _;
 
-use crate::pool::{Dice, Pool};
+use crate::dice::Dice;
+use crate::pool::Pool;
 use crate::session::{MB, Rounds};
 
 /// Milliseconds from one row to the next.

@@ -4,26 +4,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::args::Args;
-use crate::case::Case;
 use crate::measure::{
     AGAIN, COPY, COPY_TWO, DIGEST, DIGESTS, HALF, INSCRIBE, JQ, MERGE, Measure, PYTHON, REWRITE,
     ROUNDS, SCAN, SEARCH, SYNCED, TYPED, text, tried,
 };
+use crate::place::{Place, with_store};
 use crate::rows::{Mix, Writer};
 use crate::session::{self, MB, Rounds, Session};
-
-/// MB that an operation may have resident beside its largest round.
-const MEMORY: u64 = 64 * MB;
 
 /// The folders of one size, and the programs' surroundings.
 pub struct World {
     session: Session,
     other: Session,
-    store: PathBuf,
-    case: Case,
+    place: Place,
     binary: PathBuf,
     passes: PathBuf,
-    work: PathBuf,
 }
 
 /// Takes a measure by its name, where it was asked for.
@@ -43,33 +38,9 @@ impl World {
         let session = session::session(&args.kept, 1, bytes, 0, &work).map_err(told)?;
         let other = session::session(&args.kept, 2, bytes / 4, 0, &work).map_err(told)?;
         // Two stores, a session that is written anew, copies.
-        session::room(&args.work, bytes * 5).map_err(told)?;
-        let work = args.work.join(format!("{megabytes:04}"));
-        for folder in ["home", "out"] {
-            fs::create_dir_all(work.join(folder)).map_err(told)?;
-        }
-        let input = work.join("input");
-        fs::write(&input, "").map_err(told)?;
-        let store = work.join("store");
-        let path = |path: &Path| path.to_str().expect("utf-8").to_owned();
-        let variable = |name: &str, value: String| (name.to_owned(), value);
-        let case = Case {
-            name: String::new(),
-            megabytes,
-            module: false,
-            program: PathBuf::new(),
-            args: Vec::new(),
-            env: vec![
-                variable("PATH", std::env::var("PATH").unwrap_or_default()),
-                variable("HOME", path(&work.join("home"))),
-                variable("BRAIN_GUARD_STORE", path(&store)),
-            ],
-            stdin: Vec::new(),
-            input,
-            lay: None,
-        };
+        let place = Place::new(args, megabytes, 5)?;
         let (binary, passes) = (args.binary.clone(), args.passes.clone());
-        Ok(Self { session, other, store, case, binary, passes, work })
+        Ok(Self { session, other, place, binary, passes })
     }
 
     /// Bytes of the largest round, and what else is known of the session.
@@ -83,7 +54,8 @@ impl World {
     /// The verb doesn't work.
     pub fn inscribe(&self, sessions: &[&Session]) -> Result<(), String> {
         for session in sessions {
-            tried(&self.verb("inscribe", &["inscribe", text(&session.path)]))?;
+            let words = ["inscribe", text(&session.path)];
+            tried(&self.place.case("inscribe", &self.binary, &words))?;
         }
         Ok(())
     }
@@ -113,7 +85,7 @@ impl World {
                 self.measure(name, about, &self.passes, &[pass, text(&self.session.path)], &[])
             });
         }
-        let out = self.work.join("out");
+        let out = self.place.out();
         let (to, file) = (out.join("copy"), text(&self.session.path));
         let two = [file, text(&self.other.path), text(&out)];
         let sync = ["-c", "cp -- \"$1\" \"$2\" && sync -- \"$2\"", "sh", file, text(&to)];
@@ -141,13 +113,13 @@ impl World {
     }
 
     fn verbs(&self, add: &mut Add) {
-        let (file, out) = (text(&self.session.path), self.work.join("out"));
-        let fresh = self.work.join("fresh");
+        let (file, out) = (text(&self.session.path), self.place.out());
+        let fresh = self.place.work.join("fresh");
         add(INSCRIBE, &|| {
             let about = "a session that is not in the store yet: blocks, index, search; synced";
             let mut measure =
                 self.measure(INSCRIBE, about, &self.binary, &["inscribe", file], &[])?;
-            measure.case.env.push(("BRAIN_GUARD_STORE".into(), text(&fresh).into()));
+            measure.case = with_store(measure.case, &fresh);
             measure.fresh = vec![fresh.clone()];
             Ok(self.bounded(measure))
         });
@@ -216,20 +188,11 @@ impl World {
     }
 
     fn bounded(&self, measure: Measure) -> Measure {
-        Measure { memory: Some(MEMORY + self.session.largest), ..measure }
-    }
-
-    fn verb(&self, name: &str, words: &[&str]) -> Case {
-        Case {
-            name: name.into(),
-            program: self.binary.clone(),
-            args: words.iter().map(|w| (*w).to_owned()).collect(),
-            ..self.case.clone()
-        }
+        measure.bounded(self.session.largest)
     }
 
     /// # Errors
-    /// What the program says when it fails: tried once, which brings it into memory too.
+    /// What the program says when it fails.
     fn measure(
         &self,
         name: &'static str,
@@ -238,26 +201,13 @@ impl World {
         words: &[&str],
         fresh: &[&PathBuf],
     ) -> Result<Measure, String> {
-        let case = Case { program: program.into(), ..self.verb(name, words) };
-        let fresh = fresh.iter().map(|p| (*p).clone()).collect();
-        let measure = Measure {
-            name,
-            about,
-            case,
-            bytes: self.session.bytes,
-            memory: None,
-            fresh,
-            laid: Vec::new(),
-        };
-        measure.prepare();
-        tried(&measure.case)?;
-        Ok(measure)
+        let case = self.place.case(name, program, words);
+        let fresh = fresh.iter().map(|path| (*path).clone()).collect();
+        Measure { fresh, ..Measure::of(name, about, case, &self.session) }.checked()
     }
 
     /// Takes everything away that was written at this size.
     pub fn remove(&self) {
-        // The caller takes the whole folder away at the end, whatever is left here.
-        let _ = fs::remove_dir_all(&self.work);
-        let _ = fs::remove_dir_all(&self.store);
+        self.place.remove();
     }
 }

@@ -24,5 +24,6 @@ mod surgery;
 mod surgery_tags;
 mod usage;
 mod validate;
+mod verbs;
 mod views;
 mod watching;

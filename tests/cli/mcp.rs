@@ -156,10 +156,7 @@ fn arguments_that_are_none_are_refused_with_the_way_out() {
 
 #[test]
 fn outside_of_every_session_one_must_be_named() {
-    let mut hook = Hook::of(SESSION);
-    for name in ["CLAUDECODE", "CLAUDE_PID", "CLAUDE_CODE_SESSION_ID"] {
-        hook.set(name, "");
-    }
+    let hook = crate::verbs::outside(SESSION);
     let mut server = Server::ready(&hook);
     let why = server.refused("purge_control", &json!({ "action": "get_context" }));
     assert!(why.contains("give `session`"), "{why}");

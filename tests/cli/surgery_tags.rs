@@ -6,7 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Hook, PROGRAM};
+use crate::harness::{Hook, PROGRAM};
+use crate::verbs::{done, refused};
 
 const ONE: &str = "5e550000-0000-4000-8000-000000000001";
 const TWO: &str = "7c41b2aa-0000-4000-8000-000000000002";
@@ -56,20 +57,6 @@ fn two() -> Hook {
         done(&hook, &["inscribe", path.to_str().expect("utf-8")]);
     }
     hook
-}
-
-/// Runs a verb that ends well.
-fn done(hook: &Hook, args: &[&str]) -> String {
-    let answer = hook.raw(args, b"");
-    assert_eq!(answer.code, Some(0), "{args:?}: {answer:?}");
-    answer.stdout
-}
-
-/// Runs a verb that is refused; nothing is on its stdout.
-fn refused(hook: &Hook, args: &[&str]) -> String {
-    let Answer { stdout, stderr, code } = hook.raw(args, b"");
-    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{args:?}: {stderr}");
-    stderr
 }
 
 fn json_of(hook: &Hook, args: &[&str]) -> Value {

@@ -1,4 +1,4 @@
-//! What a made-up session's choices are drawn from.
+//! What a made-up session's choices are drawn from, in tests and benchmarks.
 
 /// A number generator (splitmix64): the same numbers everywhere.
 pub struct Dice(pub u64);
@@ -12,8 +12,9 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
+    /// Below `end`.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.next() % end.max(1)
     }
 
     pub fn chance(&mut self, percent: u64) -> bool {
@@ -22,12 +23,10 @@ impl Dice {
 
     pub fn uuid(&mut self) -> String {
         let (a, b) = (self.next(), self.next());
+        let (a1, a2, a3) = (a >> 32, (a >> 16) & 0xffff, a & 0xfff);
         format!(
-            "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
-            a >> 32,
-            a >> 16 & 0xffff,
-            a & 0xfff,
-            b >> 52,
+            "{a1:08x}-{a2:04x}-4{a3:03x}-8{:03x}-{:012x}",
+            (b >> 48) & 0xfff,
             b & 0xffff_ffff_ffff
         )
     }

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::harness::{Answer, Hook};
+use crate::verbs::{self, files};
 
 /// The session that most tests are about.
 pub const ID: &str = "3f0a9d1e-0000-4000-8000-000000000001";
@@ -27,11 +27,7 @@ pub struct World {
 impl World {
     /// Outside of every session.
     pub fn new() -> Self {
-        let mut hook = Hook::of(ID);
-        for name in ["CLAUDECODE", "CLAUDE_PID", "CLAUDE_CODE_SESSION_ID", "BRAIN_GUARD_MOD"] {
-            hook.set(name, "");
-        }
-        Self { hook }
+        Self { hook: verbs::outside(ID) }
     }
 
     /// With a session of these rows.
@@ -81,35 +77,30 @@ impl World {
 
     /// Runs a verb.
     pub fn run(&self, args: &[&str]) -> Answer {
-        self.hook.raw(&[&["extract"], args].concat(), b"")
+        self.hook.raw(&verb(args), b"")
     }
 
     /// Runs a verb that must do.
     pub fn done(&self, args: &[&str]) -> String {
-        let answer = self.run(args);
-        assert_eq!(answer.code, Some(0), "{args:?}: {answer:?}");
-        answer.stdout
+        verbs::done(&self.hook, &verb(args))
     }
 
     /// The same with `--json`.
     pub fn json(&self, args: &[&str]) -> Value {
-        let text = self.done(&[args, &["--json"]].concat());
-        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
+        verbs::json(&self.hook, &verb(args))
     }
 
     /// Runs a verb that must be refused; returns why. Nothing is changed by it.
     pub fn refused(&self, args: &[&str]) -> String {
         let before = files(&self.hook.home.join(".openclaw"));
         let kept = self.kept();
-        let answer = self.run(args);
-        assert_eq!((answer.code, answer.stdout.as_str()), (Some(1), ""), "{args:?}: {answer:?}");
-        assert!(answer.stderr.starts_with("brain-guard: "), "{args:?}: {answer:?}");
+        let why = verbs::refused(&self.hook, &verb(args));
         assert_eq!(files(&self.hook.home.join(".openclaw")), before, "{args:?}");
         let ours = |kept: BTreeMap<PathBuf, String>| -> Vec<_> {
             kept.into_iter().filter(|(path, _)| !path.ends_with(".lock")).collect()
         };
         assert_eq!(ours(self.kept()), ours(kept), "{args:?}");
-        answer.stderr
+        why
     }
 
     /// How many values a run takes out.
@@ -131,19 +122,9 @@ impl World {
     }
 }
 
-/// Everything below a folder: path and digest.
-pub fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
-    let mut all = BTreeMap::new();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            all.extend(files(&path));
-        } else {
-            let digest = Sha256::digest(fs::read(&path).expect("file"));
-            all.insert(path, format!("{digest:x}"));
-        }
-    }
-    all
+/// A verb of extraction.
+fn verb<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [&["extract"], args].concat()
 }
 
 /// A text of so many characters that says what it is.

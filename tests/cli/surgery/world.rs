@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::harness::{Answer, Hook};
+use crate::verbs;
+pub use crate::verbs::files;
 
 /// The session that most tests are about.
 pub const ID: &str = "3f0a9d1e-0000-4000-8000-000000000001";
@@ -22,11 +23,7 @@ pub struct World {
 impl World {
     /// Outside of every session, with one of `rounds` rounds.
     pub fn new(rounds: u32) -> Self {
-        let mut hook = Hook::of(ID);
-        for name in ["CLAUDECODE", "CLAUDE_PID", "CLAUDE_CODE_SESSION_ID", "BRAIN_GUARD_MOD"] {
-            hook.set(name, "");
-        }
-        let world = Self { hook };
+        let world = Self { hook: verbs::outside(ID) };
         world.write(ID, &world.session(ID, rounds, 0));
         world
     }
@@ -126,23 +123,17 @@ impl World {
 
     /// Runs a verb that must do.
     pub fn done(&self, args: &[&str]) -> String {
-        let answer = self.run(args);
-        assert_eq!(answer.code, Some(0), "{args:?}: {answer:?}");
-        answer.stdout
+        verbs::done(&self.hook, args)
     }
 
     /// The same with `--json`.
     pub fn json(&self, args: &[&str]) -> Value {
-        let text = self.done(&[args, &["--json"]].concat());
-        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
+        verbs::json(&self.hook, args)
     }
 
     /// Runs a verb that must be refused; returns why.
     pub fn refused(&self, args: &[&str]) -> String {
-        let answer = self.run(args);
-        assert_eq!((answer.code, answer.stdout.as_str()), (Some(1), ""), "{args:?}: {answer:?}");
-        assert!(answer.stderr.starts_with("brain-guard: "), "{args:?}: {answer:?}");
-        answer.stderr
+        verbs::refused(&self.hook, args)
     }
 
     /// The store's blocks and databases of sessions.
@@ -151,21 +142,6 @@ impl World {
         all.retain(|path, _| path.parent() != Some(self.store().as_path()));
         all
     }
-}
-
-/// Everything below a folder: path and digest.
-pub fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
-    let mut all = BTreeMap::new();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            all.extend(files(&path));
-        } else {
-            let digest = Sha256::digest(fs::read(&path).expect("file"));
-            all.insert(path, format!("{digest:x}"));
-        }
-    }
-    all
 }
 
 /// The rows of a file.
