@@ -96,6 +96,7 @@ pub fn of(env: &Env, session: &str) -> anyhow::Result<Context> {
 /// One that can't be read.
 pub fn in_source(source: &Source, settings: &ExtractSettings) -> anyhow::Result<Context> {
     let read = read::session(source)?;
+    read.doubt.tell();
     let messages = read.entries.iter().filter(|e| e.role != Role::None && !e.continues).count();
     let extracted = lean(&read);
     let parts = extracted.iter().flat_map(|lean| &lean.values);

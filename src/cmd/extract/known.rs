@@ -3,10 +3,9 @@
 //! for whoever plans, shows or restores.
 
 use std::collections::HashSet;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use anyhow::Context as _;
 use memchr::memmem::Finder;
 
 use super::read::{Live, Read};
@@ -14,7 +13,7 @@ use super::source::Source;
 use crate::cmd::err;
 use crate::extract::entry::Entry;
 use crate::extract::placeholder;
-use crate::store::extracted::{Extract, Ledger, Object, Record, Shared};
+use crate::store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
 
 /// How a string begins that may be a placeholder. Quoted, its first mark is another one.
 const BEGIN: &[u8] = b"\"[[extracted-";
@@ -22,12 +21,15 @@ const BEGIN: &[u8] = b"\"[[extracted-";
 /// Rows that hold what looks like a placeholder, and that a ledger does not know.
 pub struct Strange {
     finder: Finder<'static>,
-    rows: HashSet<String>,
+    /// Their ids.
+    ids: HashSet<String>,
+    /// Their numbers, from 0.
+    rows: HashSet<u64>,
 }
 
 impl Default for Strange {
     fn default() -> Self {
-        Self { finder: Finder::new(BEGIN), rows: HashSet::new() }
+        Self { finder: Finder::new(BEGIN), ids: HashSet::new(), rows: HashSet::new() }
     }
 }
 
@@ -39,29 +41,63 @@ impl Strange {
             !quoted && !known.iter().any(|live| live.span.start <= at && at < live.span.end)
         };
         if self.finder.find_iter(line).any(strange) {
-            self.rows.insert(entry.id.clone());
+            self.ids.insert(entry.id.clone());
+            self.rows.insert(entry.row);
         }
     }
 
-    /// The ledger with what others say of these rows, where they say something.
-    ///
-    /// # Errors
-    /// A ledger that can't be read: it may be the one that knows them.
-    pub fn known(self, source: &Source, own: &Ledger) -> anyhow::Result<Option<Ledger>> {
-        if self.rows.is_empty() {
-            return Ok(None);
-        }
-        let mut kin = source.extracted.kin(&self.rows).with_context(|| {
-            let place = source.place();
-            format!("{}: what it has of other sessions can't be told", place.display())
-        })?;
-        if kin.is_empty() {
-            return Ok(None);
-        }
-        // What the session's own ledger says is newer.
-        kin.extend(own.records.iter().cloned());
-        Ok(Some(Ledger::of(kin)))
+    /// What others say of these rows.
+    pub fn kin(&self, source: &Source) -> Kin {
+        if self.ids.is_empty() { Kin::default() } else { source.extracted.kin(&self.ids) }
     }
+
+    /// What stays in doubt of these rows, as something of the others' can't be read: nobody's
+    /// fault but that of its ledger, so everything else goes on without it.
+    pub fn doubt(self, source: &Source, unread: &[io::Error]) -> Doubt {
+        let (Some(first), false) = (unread.first(), self.rows.is_empty()) else {
+            return Doubt::default();
+        };
+        let more = match unread.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more, see `brain-guard extract status`)"),
+        };
+        let of = match self.rows.len() {
+            1 => "1 row".to_owned(),
+            rows => format!("{rows} rows"),
+        };
+        let place = source.place();
+        let said = format!(
+            "{first}{more}: {of} of {} may hold placeholders that only that ledger knows, and stay as they are until it can be read",
+            place.display()
+        );
+        Doubt { rows: self.rows, said: Some(said) }
+    }
+}
+
+/// Rows that may hold placeholders of a ledger that can't be read: they are no placeholders that
+/// can be restored, and no content either.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Doubt {
+    /// Their numbers, from 0.
+    pub rows: HashSet<u64>,
+    /// What a user is told.
+    pub said: Option<String>,
+}
+
+impl Doubt {
+    /// Says it.
+    pub fn tell(&self) {
+        if let Some(said) = &self.said {
+            err(said);
+        }
+    }
+}
+
+/// A ledger with what others say of its rows, too.
+pub fn joined(mut kin: Vec<Record>, own: &Ledger) -> Ledger {
+    // What the session's own ledger says is newer.
+    kin.extend(own.records.iter().cloned());
+    Ledger::of(kin)
 }
 
 /// What was extracted where a placeholder stands.

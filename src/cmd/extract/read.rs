@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 
-use super::known::{self, Fits, Strange};
+use super::known::{self, Doubt, Fits, Strange};
 use super::source::{Kind, Source};
 use super::tail::Tail;
 use super::{progress, said};
@@ -18,7 +18,7 @@ use crate::extract::placeholder::{self, About};
 use crate::extract::plan::Item;
 use crate::extract::rules::Triggers;
 use crate::settings::{ExtractSettings, Placeholder};
-use crate::store::extracted::{Extract, Ledger, Object, Record, Shared};
+use crate::store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
 use crate::store::sessions::Stamp;
 use crate::transcript::span::Span;
 
@@ -80,6 +80,8 @@ pub struct Read {
     pub no_gain: HashSet<(u64, String)>,
     /// Its last rows.
     pub tail: Tail,
+    /// Rows of which it can't be told what is in them.
+    pub doubt: Doubt,
 }
 
 impl Read {
@@ -89,8 +91,11 @@ impl Read {
         self.entries.get(at)
     }
 
-    /// Whether the value at (row, key) is a placeholder, or lies in one.
+    /// Whether the value at (row, key) is a placeholder, lies in one, or may.
     pub fn is_placeholder(&self, row: u64, key: &str) -> bool {
+        if self.doubt.rows.contains(&row) {
+            return true;
+        }
         let from = self.live.partition_point(|live| live.row < row);
         self.live[from..].iter().take_while(|live| live.row == row).any(|live| {
             key.strip_prefix(&*live.key)
@@ -102,7 +107,7 @@ impl Read {
 /// Reads a session.
 ///
 /// # Errors
-/// What the system says; a ledger that can't be read.
+/// What the system says; its own ledger, where that can't be read.
 pub fn session(source: &Source) -> anyhow::Result<Read> {
     planning(source, None)
 }
@@ -112,11 +117,13 @@ pub fn session(source: &Source) -> anyhow::Result<Read> {
 /// # Errors
 /// As [`session`].
 pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::Result<Read> {
-    let (read, strange) = pass(source, source.extracted.ledger()?, settings)?;
-    match strange.known(source, &read.ledger)? {
-        Some(ledger) => Ok(pass(source, ledger, settings)?.0),
-        None => Ok(read),
+    let (mut read, mut strange) = pass(source, source.extracted.ledger()?, settings)?;
+    let Kin { records, unread } = strange.kin(source);
+    if !records.is_empty() {
+        (read, strange) = pass(source, known::joined(records, &read.ledger), settings)?;
     }
+    read.doubt = strange.doubt(source, &unread);
+    Ok(read)
 }
 
 /// Reads a session by a ledger.
@@ -162,7 +169,10 @@ fn pass(
     let entries = entries.finish();
     live.extend(finder.whole());
     let last = tail.last().or_else(|| modified(&stamp));
-    Ok((Read { entries, live, ledger, stamp, last, no_gain, tail }, strange))
+    Ok((
+        Read { entries, live, ledger, stamp, last, no_gain, tail, doubt: Doubt::default() },
+        strange,
+    ))
 }
 
 /// Bytes of rows that a session has at least; 0 where its file doesn't tell.

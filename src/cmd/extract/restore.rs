@@ -111,6 +111,7 @@ impl Chosen {
     fn of(source: &Source, now: Time, entry: &str, keys: &[String]) -> anyhow::Result<Self> {
         let held = possible(source.extracted.hold())?;
         let read = read::session(source)?;
+        read.doubt.tell();
         let live = choose::choose(source, &read, entry, keys)?;
         // What is damaged is told before anything is printed; it is not kept in memory.
         for live in &live {

@@ -81,6 +81,7 @@ fn show(
     // Where there is no thread, it is read behind the session.
     let vocabulary = thread::Builder::new().spawn(Counter::loaded).ok();
     let mut planned = planned(source, settings, now)?;
+    planned.read.doubt.tell();
     let shown = if json { usize::MAX } else { view::SHOWN };
     let preview = Preview::of(source, &planned.plan, shown)?;
     let counter = vocabulary.and_then(|thread| thread.join().ok()).unwrap_or_default();
@@ -117,6 +118,7 @@ pub fn run(env: &Env, now: Time, args: &ExtractArgs, how: &How) -> anyhow::Resul
     }
     told(source.file.settle()?);
     let planned = planned(&source, &settings, now)?;
+    planned.read.doubt.tell();
     let done = execute(&source, &settings, now, &planned)?;
     if args.json {
         out_json(&view::done_json(&source, &done, &planned.plan))?;

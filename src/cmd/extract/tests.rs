@@ -2,6 +2,7 @@
 //! nothing, and nothing is lost to whoever writes it meanwhile.
 
 mod kept;
+mod refused;
 
 use std::fs::{self, File};
 use std::io::Write as _;

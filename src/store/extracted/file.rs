@@ -27,13 +27,36 @@ pub fn read(folder: &Path) -> io::Result<Ledger> {
     Ok(ledger)
 }
 
-/// Collects the extractions of these rows.
+/// Collects the extractions of these rows. A line that is no record keeps none of the others from
+/// being found; it is told in the end.
 pub fn of_rows(folder: &Path, rows: &HashSet<String>, found: &mut Vec<Record>) -> io::Result<()> {
     let mut words = Words::default();
-    lines(folder, &mut |line| {
+    let (mut number, mut broken) = (0, None);
+    let mut look = |line: &[u8]| -> Result<(), serde_json::Error> {
         found.extend(words.of_rows(line, rows)?);
         Ok(())
-    })
+    };
+    lines(folder, &mut |line| {
+        number += 1;
+        match look(line) {
+            Err(e) if line.ends_with(b"\n") => {
+                broken.get_or_insert_with(|| no_record(folder, number, &e));
+                Ok(())
+            }
+            other => other,
+        }
+    })?;
+    broken.map_or(Ok(()), Err)
+}
+
+/// What is said of a line that is no record.
+fn no_record(folder: &Path, number: u64, why: &serde_json::Error) -> io::Error {
+    let path = folder.join(NAME);
+    let why = format!(
+        "{}: line {number} is no record of the ledger ({why}); repair or remove that line",
+        path.display()
+    );
+    io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
 /// Hands on the lines of a ledger; a torn last one is passed over.
@@ -60,13 +83,7 @@ fn lines(
         match each(&line) {
             Ok(()) => {}
             Err(_) if line.last() != Some(&b'\n') => break,
-            Err(e) => {
-                let why = format!(
-                    "{}: line {number} is no record of the ledger ({e}); repair or remove that line",
-                    path.display()
-                );
-                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
-            }
+            Err(e) => return Err(no_record(folder, number, &e)),
         }
     }
     Ok(())

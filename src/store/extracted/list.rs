@@ -73,14 +73,6 @@ impl All {
         found.sort();
         found
     }
-
-    /// The first of what can't be looked at, as an error.
-    fn whole(self) -> io::Result<Vec<Extracted>> {
-        match self.unread.first() {
-            Some((path, why)) => Err(named(path, why)),
-            None => Ok(self.found),
-        }
-    }
 }
 
 /// Whether the system says that there is no such file.
@@ -88,19 +80,25 @@ pub(super) fn absent(why: &io::Error) -> bool {
     matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
+/// What the ledgers of other sessions say of some rows.
+#[derive(Debug, Default)]
+pub struct Kin {
+    /// Extractions of these rows.
+    pub records: Vec<Record>,
+    /// Why something may be missing: what can't be read, each with its path.
+    pub unread: Vec<io::Error>,
+}
+
 impl Extracted {
     /// What the ledgers of other sessions say of rows with these ids: rows that a client copied
     /// into a session of its own keep their ids.
-    ///
-    /// # Errors
-    /// A ledger that can't be read: what a row holds can't be told without it.
-    pub fn kin(&self, rows: &HashSet<String>) -> io::Result<Vec<Record>> {
-        let mut found = Vec::new();
-        for other in below(&self.root).whole()? {
-            if other.folder != self.folder {
-                file::of_rows(&other.folder, rows, &mut found)?;
-            }
+    pub fn kin(&self, rows: &HashSet<String>) -> Kin {
+        let All { found, unread } = below(&self.root);
+        let mut kin = Kin::default();
+        kin.unread.extend(unread.iter().map(|(path, why)| named(path, why)));
+        for other in found.into_iter().filter(|other| other.folder != self.folder) {
+            kin.unread.extend(file::of_rows(&other.folder, rows, &mut kin.records).err());
         }
-        Ok(found)
+        kin
     }
 }

@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 pub use ledger::Ledger;
-pub use list::{All, all};
+pub use list::{All, Kin, all};
 pub use object::{Digest, Object};
 use packs::Pack;
 pub use record::{Extract, Record, Set, Shared, Word};
@@ -92,9 +92,35 @@ impl Extracted {
         };
         if put.is_err() {
             // Nobody knows how far it was written.
-            *pack = None;
+            let torn = pack.take();
+            drop(pack);
+            self.unless_named(torn);
         }
         put.map(Object::In)
+    }
+
+    /// Content that the ledger says was put there before, where it still is that: it needs not
+    /// be kept once more.
+    pub fn has(&self, object: &Object, content: &[u8]) -> bool {
+        self.get(object).is_ok_and(|kept| kept == content)
+    }
+
+    /// Removes what was put and what no record came to name, as the session could not be
+    /// written: retention alone would let go of it otherwise. Whoever asks for it still holds
+    /// the store.
+    pub fn forsake(&self) {
+        let pack = self.pack().take();
+        self.unless_named(pack);
+    }
+
+    /// Removes a pack unless the ledger names it, or can't be read: no other one does.
+    fn unless_named(&self, pack: Option<Pack>) {
+        let (Some(pack), Ok(ledger)) = (pack, self.ledger()) else { return };
+        let objects = ledger.records.iter().filter_map(Record::object);
+        if !objects.filter_map(|of| of.id().ok()).any(|id| id.pack == pack.number()) {
+            // What stays goes with its retention.
+            let _ = fs::remove_file(packs::path(&self.root, pack.number()));
+        }
     }
 
     /// Content by its id, verified.

@@ -249,14 +249,17 @@ fn pack(
 ) -> io::Result<()> {
     let file = packs::open(path)?;
     let meta = file.metadata()?;
+    // What no ledger names is of a run that was killed.
+    let old = Time::from(meta.modified()?) < judge.older && !judge.needs.everything;
     if ids.is_empty() {
-        // Nothing was said of it: its run was killed.
-        let old = Time::from(meta.modified()?) < judge.older && !judge.needs.everything;
         let of = if old { &mut swept.gone } else { &mut swept.kept };
         of.add(0, meta.len());
         return if old && !dry_run { atomic::remove(path) } else { Ok(()) };
     }
     let (mut kept, mut gone) = (Vec::new(), 0);
+    let named = ids.iter().map(|(id, _)| id.offset + id.length).max().unwrap_or_default();
+    let behind = if old { meta.len().saturating_sub(named) } else { 0 };
+    swept.gone.add(0, behind);
     for (id, object) in ids {
         // A sweep may have taken it before.
         if id.length > 0 && !packs::is_there(&file, &id) {
@@ -279,8 +282,9 @@ fn pack(
         return Ok(());
     }
     match (kept.is_empty(), gone) {
-        (true, _) => atomic::remove(path),
-        (false, 0) => Ok(()),
-        (false, _) => packs::punch(path, &mut kept),
+        (true, _) => return atomic::remove(path),
+        (false, 0) => {}
+        (false, _) => packs::punch(path, &mut kept)?,
     }
+    if behind > 0 { packs::cut(path, named) } else { Ok(()) }
 }

@@ -74,6 +74,27 @@ fn content_comes_back_and_only_its_user_can_read_it() {
 }
 
 #[test]
+fn what_a_refused_run_put_goes_unless_a_record_names_it() {
+    let scene = scene();
+    let packs = || fs::read_dir(scene.extracted.root.join("objects")).unwrap().count();
+    let id = scene.extracted.put(b"content").unwrap();
+    scene.extracted.forsake();
+    assert_eq!(packs(), 0);
+    assert!(scene.extracted.get(&id).is_err());
+    let id = scene.extracted.put(b"content").unwrap();
+    scene.extracted.add(&[extract("e", "k", &id, b"p")]).unwrap();
+    scene.extracted.forsake();
+    assert_eq!((packs(), scene.extracted.get(&id).unwrap()), (1, b"content".to_vec()));
+    assert!(scene.extracted.has(&id, b"content"));
+    assert!(!scene.extracted.has(&id, b"another"));
+    // A ledger that can't be read may name it.
+    scene.extracted.put(b"more").unwrap();
+    fs::write(scene.extracted.folder.join("ledger.jsonl"), "no record\n").unwrap();
+    scene.extracted.forsake();
+    assert_eq!(packs(), 2);
+}
+
+#[test]
 fn damage_is_told_by_name() {
     let scene = scene();
     let id = scene.extracted.put(b"content").unwrap();
@@ -175,12 +196,29 @@ fn rows_are_found_in_the_ledgers_of_other_sessions() {
     scene.extracted.add(&[extract("r", "own", &id, b"p")]).unwrap();
     other.add(&records).unwrap();
     let rows = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect();
-    assert_eq!(scene.extracted.kin(&rows(&["r", "x"])).unwrap(), [moved]);
-    assert_eq!(scene.extracted.kin(&rows(&["e"])).unwrap(), records[..1]);
-    assert!(scene.extracted.kin(&rows(&["x"])).unwrap().is_empty());
-    fs::write(other.folder.join("ledger.jsonl"), "no record\n").unwrap();
-    let why = scene.extracted.kin(&rows(&["x"])).unwrap_err().to_string();
-    assert!(why.contains("s-9") && why.contains("line 1"), "{why}");
+    let kin = |ids: &[&str]| {
+        let kin = scene.extracted.kin(&rows(ids));
+        assert!(kin.unread.is_empty(), "{:?}", kin.unread);
+        kin.records
+    };
+    assert_eq!(kin(&["r", "x"]), [moved]);
+    assert_eq!(kin(&["e"]), records[..1]);
+    assert!(kin(&["x"]).is_empty());
+    // A broken line is told, and what the others say is known.
+    let ledger = other.folder.join("ledger.jsonl");
+    let text = fs::read_to_string(&ledger).unwrap();
+    for torn in ["", "{\"did\":\"extr"] {
+        fs::write(&ledger, format!("no record\n{text}{torn}")).unwrap();
+        let kin = scene.extracted.kin(&rows(&["e"]));
+        assert_eq!(kin.records, records[..1]);
+        let [why] = &kin.unread[..] else { panic!("{:?}", kin.unread) };
+        let why = why.to_string();
+        assert!(why.contains("s-9") && why.contains("line 1"), "{why}");
+    }
+    fs::remove_file(&ledger).unwrap();
+    std::os::unix::fs::symlink("nowhere", &ledger).unwrap();
+    let kin = scene.extracted.kin(&rows(&["e"]));
+    assert!(kin.records.is_empty() && kin.unread[0].to_string().contains("s-9"), "{kin:?}");
 }
 
 #[test]

@@ -100,7 +100,11 @@ impl GatewayLock {
         let said = serde_json::to_vec_pretty(&said).map_err(io::Error::from)?;
         let written = Fork::begin(path).and_then(|mut file| {
             file.write_all(&said)?;
-            file.finish()
+            // It could be written: what it could not get is its name.
+            file.finish().map_err(|e| match e.kind() {
+                io::ErrorKind::PermissionDenied => io::Error::new(io::ErrorKind::Unsupported, e),
+                _ => e,
+            })
         });
         match written {
             Ok(_) => Ok(Some(Self { path: path.to_owned(), said })),

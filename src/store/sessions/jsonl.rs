@@ -95,6 +95,10 @@ impl Jsonl {
         }
         let take = |place| GatewayLock::acquire(place, self.patience);
         places.into_iter().map(take).collect::<Result<_, _>>().map_err(|refused| match refused {
+            // It gets its name as a second one.
+            Refused::Io(e) if e.kind() == io::ErrorKind::Unsupported => {
+                left::one_name(real, real, &e)
+            }
             Refused::Io(e) => source
                 .metadata()
                 .map_or_else(Refused::Io, |old| Refused::Io(temp::why(real, &old, &e))),

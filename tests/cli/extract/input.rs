@@ -2,6 +2,7 @@
 #![allow(clippy::format_collect, reason = "a row is a line")]
 
 use std::fs::{self, File};
+use std::process::Command;
 use std::time::SystemTime;
 
 use serde_json::json;
@@ -190,4 +191,28 @@ fn a_session_of_claude_code_stays_as_it_is() {
     assert!(told.contains("u1 is never extracted") && told.contains("never changed"), "{told}");
     assert_eq!(world.json(&["context", id])["said"][0]["entry_id"], "u1");
     assert_eq!(fs::read_to_string(&path).expect("session"), format!("{row}\n"));
+}
+
+/// Refused before anything is written, and tried again it leaves nothing either.
+#[test]
+fn a_file_system_on_which_a_file_has_one_name() {
+    let world = World::of(&plain().text());
+    let (before, folder) = (world.text(), world.file().parent().expect("folder").to_owned());
+    for error in ["EPERM", "EOPNOTSUPP"] {
+        let program = world.hook.command(&["extract", "run", ID]);
+        let mut strace = Command::new("strace");
+        strace.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=link,linkat", "-e"]);
+        strace.arg(format!("inject=link,linkat:error={error}"));
+        strace.arg(program.get_program()).args(program.get_args());
+        strace.env_clear().envs(world.hook.variables());
+        let answer = strace.output().expect("strace: apt-get install strace");
+        let why = String::from_utf8_lossy(&answer.stderr);
+        assert_eq!(answer.status.code(), Some(1), "{why}");
+        assert!(why.contains("no second name can be given to it"), "{why}");
+        assert_eq!(world.text(), before);
+        assert_eq!(fs::read_dir(&folder).expect("folder").count(), 1);
+        let content = |path: &std::path::PathBuf| !path.ends_with(".lock");
+        assert!(!world.kept().keys().any(content), "{:?}", world.kept());
+    }
+    assert!(world.extracts(&[]) > 0);
 }

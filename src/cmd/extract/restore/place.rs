@@ -42,6 +42,7 @@ pub fn in_place(
     told(source.file.settle()?);
     let _held = source.extracted.hold()?;
     let read = read::session(source)?;
+    read.doubt.tell();
     let chosen = choose::choose(source, &read, entry, keys)?;
     // What is damaged is told before anything is touched; it is not kept in memory.
     for live in &chosen {

@@ -53,6 +53,9 @@ pub fn execute(
         work.row(row, line, &mut at)
     });
     bar.finish_and_clear();
+    if edited.is_err() {
+        source.extracted.forsake();
+    }
     match edited {
         // What was planned is not what is there: somebody wrote it since.
         Err(Refused::Io(_)) if work.moved.get() => {
@@ -109,6 +112,7 @@ impl Work<'_> {
             };
             // What a tool printed mostly stands in the row twice.
             let known = last.take().filter(|(same, _)| *same == json).map(|(_, id)| id);
+            let known = known.or_else(|| self.kept(item, &placeholder, json));
             let object = known.map_or_else(|| self.source.extracted.put(json), Ok)?;
             last = Some((json, object.clone()));
             put.push(Some(Put {
@@ -127,6 +131,14 @@ impl Work<'_> {
         places.sort_by_key(|(span, _)| span.start);
         let lean = edit::replaced(line, &places);
         Ok(Some(self.asked.row(row, &lean).unwrap_or(lean)))
+    }
+
+    /// The object of this value, where an earlier run put it: one whose session could not be
+    /// written, or what was restored since.
+    fn kept(&self, item: &Item, placeholder: &[u8], json: &[u8]) -> Option<Object> {
+        let fitting = self.ledger.fitting(&item.entry, &item.key, placeholder);
+        let object = &fitting.first()?.object;
+        self.source.extracted.has(object, json).then(|| object.clone())
     }
 
     /// Content on the disk, then the ledger.

@@ -183,19 +183,6 @@ fn a_fork_knows_the_placeholders_of_the_session_it_is_of() {
 }
 
 #[test]
-fn a_fork_whose_parent_cannot_be_asked_is_refused() {
-    let made = generate::session(7, 6);
-    let world = World::new(&made.id, &made.bytes);
-    world.extract(&format!("agents/main/sessions/{}.jsonl", made.id), Placeholder::Full);
-    world.quiet("pi/fork.jsonl", &fork(&world.bytes(), &world.path()));
-    let ledger = world.source().extracted.folder.join("ledger.jsonl");
-    fs::write(&ledger, "no record\n").unwrap();
-    let Err(why) = read::session(&world.open("pi/fork.jsonl")) else { panic!("it was read") };
-    let why = format!("{why:#}");
-    assert!(why.contains("ledger.jsonl: line 1") && why.contains("fork.jsonl"), "{why}");
-}
-
-#[test]
 fn content_follows_a_session_that_was_moved() {
     let made = generate::session(7, 6);
     let world = World::new(&made.id, &made.bytes);

@@ -15,9 +15,15 @@ use crate::settings::ExtractSettings;
 use crate::store::blocks::Root;
 use crate::store::sessions::Refused;
 
-/// Reads a session, and extracts from it where that is due.
-pub fn act(root: &Root, settings: &ExtractSettings, now: Time, path: &Path) -> Came {
-    attempt(root, settings, now, path).unwrap_or_else(|e| {
+/// Reads a session, and extracts from it where that is due. `say` is told what is in doubt of it.
+pub fn act(
+    root: &Root,
+    settings: &ExtractSettings,
+    now: Time,
+    path: &Path,
+    say: &mut dyn FnMut(&str),
+) -> Came {
+    attempt(root, settings, now, path, say).unwrap_or_else(|e| {
         let why = format!("{e:#}");
         match e.downcast_ref::<Refused>() {
             Some(Refused::Changed(_) | Refused::Busy(_) | Refused::Locked(_)) => {
@@ -41,6 +47,7 @@ fn attempt(
     settings: &ExtractSettings,
     now: Time,
     path: &Path,
+    say: &mut dyn FnMut(&str),
 ) -> anyhow::Result<Came> {
     let source = source::open(root, path, false)?;
     let never = match source.kind {
@@ -56,6 +63,9 @@ fn attempt(
         return Ok(Came::Never { why: why.to_owned() });
     }
     let planned = run::planned(&source, settings, now)?;
+    if let Some(said) = &planned.read.doubt.said {
+        say(said);
+    }
     let items = &planned.plan.items;
     if !settings.enabled && !items.is_empty() {
         return Ok(Came::Would { values: items.len() as u64, bytes: planned.plan.bytes().0 });

@@ -172,10 +172,10 @@ impl Watch<'_> {
         let (files, left) = files(self.paths);
         self.settle(&files);
         let moment = Moment { now, mark: &atomic::mark, ended: &|| self.ending.asked() };
-        let (root, settings) = (&self.root, &self.settings);
-        let seen = self
-            .watched
-            .look(&files, &moment, &mut |path| act::act(root, settings, clock::now(), path));
+        let (root, settings, teller) = (&self.root, &self.settings, &mut self.teller);
+        let seen = self.watched.look(&files, &moment, &mut |path| {
+            act::act(root, settings, clock::now(), path, &mut |said| teller.once(said))
+        });
         // On an idle machine a look writes nothing.
         if self.last_look.is_none() || !seen.is_empty() {
             self.ran(|state| state.last_run_at = Some(now));

@@ -276,3 +276,12 @@ impl<'c> Keeper<'c> {
         Ok(())
     }
 }
+
+impl Drop for Keeper<'_> {
+    /// What was put for a session that did not come to be is not waited for.
+    fn drop(&mut self) {
+        for (extracted, _) in &self.extracted {
+            extracted.forsake();
+        }
+    }
+}

@@ -152,7 +152,7 @@ fn a_ledger_may_name_what_another_session_put() {
 #[test]
 fn what_a_session_that_cannot_be_read_may_need_stays() {
     let scene = scene();
-    let (one, two) = (scene.extracted.put(b"one").unwrap(), scene.extracted.put(b"two").unwrap());
+    let one = scene.extracted.put(b"one").unwrap();
     scene.extracted.add(&[extract("e", "k", &one, b"p")]).unwrap();
     let kept = twice(&scene, 1_000_000_000, &mut told(Held::Unknown));
     assert_eq!(kept.unread, [PathBuf::from("/s/one.jsonl")]);
@@ -165,7 +165,7 @@ fn what_a_session_that_cannot_be_read_may_need_stays() {
     fs::write(&ledger, "no record\n").unwrap();
     let kept = twice(&scene, 1_000_000_100, &mut told(Held::Gone));
     assert_eq!((kept.unread, kept.gone, kept.forgotten), (vec![ledger], some(0, 0), Vec::new()));
-    assert_eq!(there(&scene, &[one, two, three]), [true; 3]);
+    assert_eq!(there(&scene, &[one, three]), [true; 2]);
 }
 
 /// A ledger, its folder or the agent's that can't be looked at: whatever the reason, that is not
@@ -272,6 +272,36 @@ fn what_no_ledger_names_goes_once_it_is_old() {
     let why = scene.extracted.add(&[extract("e", "k", &id, b"p")]).unwrap_err();
     assert_eq!(why.kind(), io::ErrorKind::NotFound);
     assert!(scene.extracted.ledger().unwrap().records.is_empty());
+}
+
+/// A kill between two records: what lies behind the last one that is named goes, and what is
+/// named stays where it is.
+#[test]
+fn what_lies_behind_the_last_that_is_named_goes_once_it_is_old() {
+    let scene = scene();
+    let ids: Vec<Object> =
+        [&b"named"[..], b"killed"].iter().map(|c| scene.extracted.put(c).unwrap()).collect();
+    scene.extracted.add(&[extract("e", "k", ids[0].clone(), b"p")]).unwrap();
+    let now = crate::clock::now();
+    let mut live = needs(&[&ids[0]]);
+    let early = sweep(&scene.root, now, now - TimeDelta::hours(1), &mut live, false).unwrap();
+    assert_eq!((early.kept, early.gone), (some(1, 5), some(0, 0)));
+    assert_eq!(there(&scene, &ids), [true, true]);
+    let later = now + TimeDelta::hours(1);
+    for dry in [true, false] {
+        let late = sweep(&scene.root, later, later, &mut live, dry).unwrap();
+        assert_eq!((late.kept, late.gone), (some(1, 5), some(0, 6)));
+    }
+    assert_eq!(there(&scene, &ids), [true, false]);
+    let again = sweep(&scene.root, later, later, &mut live, false).unwrap();
+    assert_eq!((again.kept, again.gone), (some(1, 5), some(0, 0)));
+    // A ledger that can't be read may name it.
+    let other = Extracted::of(&scene.root, "main", "s-2");
+    let id = other.put(b"unknown").unwrap();
+    other.add(&[extract("e", "k", id.clone(), b"p")]).unwrap();
+    fs::write(other.folder.join("ledger.jsonl"), "no record\n").unwrap();
+    assert_eq!(sweep(&scene.root, later, later, &mut live, false).unwrap().gone, some(0, 0));
+    assert_eq!(other.get(&id).unwrap(), b"unknown");
 }
 
 #[test]

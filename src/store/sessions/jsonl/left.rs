@@ -84,16 +84,7 @@ impl Left {
         name.push(real.file_name().unwrap_or_default());
         name.push(format!(".{from}-{inode}-{size}{ENDS}"));
         let left = Self { path: real.with_file_name(name), from, inode, size };
-        fs::hard_link(real, &left.path).map_err(|e| match e.kind() {
-            io::ErrorKind::NotFound => Refused::Changed(real.display().to_string()),
-            io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied => {
-                Refused::Unsupported(format!(
-                    "{} is as it was: no second name can be given to it there ({e}), under which rows would be kept that come as it is replaced",
-                    real.display()
-                ))
-            }
-            _ => Refused::Io(told(&left.path, &e)),
-        })?;
+        fs::hard_link(real, &left.path).map_err(|e| one_name(real, &left.path, &e))?;
         let there = fs::metadata(&left.path).map_err(|e| told(&left.path, &e))?;
         if there.ino() != stamp.inode {
             left.let_go()?;
@@ -251,6 +242,20 @@ impl Left {
                 "{error}: rows that came as {file} was written anew lie in {old} from byte {from} on, and are brought over by the next edit or `extract watch`"
             ),
         }
+    }
+}
+
+/// What it means that a file could not get the name `second`, too.
+pub fn one_name(real: &Path, second: &Path, why: &io::Error) -> Refused {
+    match why.kind() {
+        io::ErrorKind::NotFound => Refused::Changed(real.display().to_string()),
+        io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied => {
+            Refused::Unsupported(format!(
+                "{} is as it was: no second name can be given to it there ({why}), under which rows would be kept that come as it is replaced",
+                real.display()
+            ))
+        }
+        _ => Refused::Io(told(second, why)),
     }
 }
 
