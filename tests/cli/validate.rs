@@ -66,7 +66,7 @@ fn what_is_no_session_is_told_apart() {
     }
     let missing = hook.raw(&["validate", "gone.jsonl"], b"");
     assert_eq!(missing.code, Some(1));
-    assert!(missing.stderr.contains("gone.jsonl can't be read"), "{}", missing.stderr);
+    assert!(missing.stderr.contains("there is no file gone.jsonl; name"), "{}", missing.stderr);
     let of_folder = hook.raw(&["validate", folder.to_str().expect("utf-8")], b"");
     assert!(of_folder.stderr.contains("is no file; name a session's"), "{}", of_folder.stderr);
 }

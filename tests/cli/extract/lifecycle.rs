@@ -167,3 +167,36 @@ fn every_extraction_and_restore_is_logged_with_the_seeds_fields() {
         assert_eq!(record["session"], format!("main/{ID}"));
     }
 }
+
+/// A session that lives stays as it is: the call that asked is redacted when the session is
+/// written the next time.
+#[test]
+fn a_call_that_was_answered_by_printing_is_redacted_by_the_next_run() {
+    let world = World::of(&plain().text());
+    assert_eq!(world.extracts(&[]), 2);
+    let call = json!([{
+        "type": "toolCall", "id": "call_r", "name": "purge_control",
+        "arguments": { "action": "restore", "entry_id": "aa000003", "keys": ["content"] },
+    }]);
+    let given = json!({
+        "role": "toolResult", "toolCallId": "call_r", "toolName": "purge_control",
+        "content": [{ "type": "text", "text": "restored" }], "isError": false,
+    });
+    // What the client wrote behind the rows that are there: the call, and a result to extract.
+    let more = plain().assistant(call).message(given).exec(&long("more", 4_000)).answer("seen");
+    let more = more.user("go on").answer("done").user("and?").answer("that").text();
+    let later: Vec<&str> = more.lines().skip(plain().text().lines().count()).collect();
+    world.write(&format!("{}{}\n", world.text(), later.join("\n")));
+    let asked = world.row("aa000009");
+
+    assert!(world.done(&["restore", ID, "aa000003", "--key", "content"]).contains("found"));
+    assert_eq!(world.row("aa000009"), asked, "nothing is written for a redaction alone");
+    let told = world.json(&["run", ID]);
+    assert_eq!((&told["values"], &told["redacted"]), (&json!(2), &json!(1)), "{told}");
+    let row = world.row("aa000009");
+    assert_eq!(row["_redacted"], true);
+    let left = json!({ "action": "restore", "entry": "aa000003" });
+    assert_eq!(row["message"]["content"][0]["arguments"], left);
+    assert_eq!(row["message"]["content"][0]["id"], "call_r");
+    assert_eq!(world.json(&["run", ID])["redacted"], 0, "once");
+}
