@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{edit, placeholder, restore, text};
+use super::{edit, placeholder, redact, restore, text};
 use crate::settings::Placeholder;
 use crate::store::blocks::Root;
 use crate::store::extracted::{Extract, Extracted, Ledger, Record};
@@ -178,7 +178,7 @@ proptest! {
         let _ = edit::locate(&bytes, "a.0.a");
         let _ = edit::with_field(&bytes, "a", Some(b"1"));
         let _ = edit::with_field(&bytes, "a", None);
-        let _ = restore::redacted(&bytes, &|asked| Some(asked.to_owned()));
+        let _ = redact::row(&bytes, &|asked| Some(asked.to_owned()));
         let _ = restore::row(&bytes, &[("a".into(), b"1".to_vec())], None);
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod generate;
 mod laws;
 pub mod placeholder;
 pub mod plan;
+pub mod redact;
 pub mod restore;
 pub mod rules;
 pub mod text;

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use crate::extract::restore;
+use crate::extract::redact;
 use crate::settings::ExtractSettings;
 use crate::store::extracted::{Ledger, Record, Word};
 
@@ -59,7 +59,7 @@ impl Asked {
             return None;
         }
         let meant = RefCell::new(BTreeSet::new());
-        let left = restore::redacted(line, &|asked| {
+        let left = redact::row(line, &|asked| {
             let entry = self.means(asked)?;
             meant.borrow_mut().insert(entry.to_owned());
             Some(entry.to_owned())

@@ -91,7 +91,7 @@ fn show(
     planned.verdict = when::verdict(&planned.look, &by_hand, now);
     let little = when::little(&planned.look, settings);
     if json {
-        out_json(&view::json(source, &planned, &preview, little))?;
+        out_json(&view::json::plan(source, &planned, &preview, little))?;
     } else {
         out(view::text(source, &planned, &preview, little, now));
     }
@@ -121,7 +121,7 @@ pub fn run(env: &Env, now: Time, args: &ExtractArgs, how: &How) -> anyhow::Resul
     planned.read.doubt.tell();
     let done = execute(&source, &settings, now, &planned)?;
     if args.json {
-        out_json(&view::done_json(&source, &done, &planned.plan))?;
+        out_json(&view::json::done(&source, &done, &planned.plan))?;
     } else {
         let told = [vec![view::done(&source, &done)], view::left(&planned.plan)].concat();
         out(told.join("\n"));

@@ -1,7 +1,8 @@
 //! What the verbs of extraction print.
 
+pub mod json;
+
 use indicatif::HumanBytes;
-use serde_json::{Value, json};
 
 use super::preview::Preview;
 use super::run::{Done, Planned};
@@ -111,18 +112,6 @@ pub fn left(plan: &Plan) -> Vec<String> {
     plan.left.iter().map(line).collect()
 }
 
-/// The same for programs: lines by what is wrong with them.
-fn left_json(plan: &Plan) -> Value {
-    let lines = |rows: &Vec<u64>| rows.iter().map(|row| row + 1).collect::<Vec<_>>();
-    plan.left.iter().map(|(why, rows)| (json!(why), lines(rows))).fold(
-        json!({}),
-        |mut all, (why, lines)| {
-            all[why.as_str().unwrap_or_default()] = json!(lines);
-            all
-        },
-    )
-}
-
 /// `1 entry`, `2 entries`.
 pub fn of_entries(number: usize) -> String {
     if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
@@ -216,49 +205,6 @@ fn pays(planned: &Planned, now: Time) -> String {
     }
 }
 
-/// The same for programs.
-pub fn json(source: &Source, planned: &Planned, preview: &Preview, little: bool) -> Value {
-    let plan = &planned.plan;
-    let items: Vec<Value> = plan
-        .items
-        .iter()
-        .zip(&preview.begins)
-        .map(|(item, begins)| {
-            json!({
-                "line": item.row + 1,
-                "entry_id": item.entry,
-                "role": role(planned.read.entry(item.row).map(|entry| entry.role)),
-                "tool": item.tool,
-                "key": item.key,
-                "trigger": item.trigger.name(),
-                "bytes": item.span.end - item.span.start,
-                "in_context": item.sent,
-                "because": item.why,
-                "begins": begins,
-            })
-        })
-        .collect();
-    let (bytes, sent) = plan.bytes();
-    json!({
-        "session": source.session,
-        "agent": source.agent,
-        "kind": source.kind,
-        "file": source.place(),
-        "entries": plan.entries,
-        "messages": plan.messages,
-        "items": items,
-        "stay": plan.stay,
-        "left": left_json(plan),
-        "bytes": bytes,
-        "bytes_in_context": sent,
-        "tokens": planned.look.saved,
-        "tokens_behind": planned.look.behind,
-        "pays_after": when::break_even(planned.look.behind, planned.look.saved),
-        "verdict": planned.verdict,
-        "little": little,
-    })
-}
-
 /// What was done, for people.
 pub fn done(source: &Source, done: &Done) -> String {
     if done.values == 0 {
@@ -284,22 +230,5 @@ pub fn copied(source: &Source) -> String {
     source.file.copied().map_or_else(String::new, |copy| {
         let copy = copy.display();
         format!("\nthe database as it was: {copy} (extract gc removes it after extract.retention)")
-    })
-}
-
-/// What was done, for programs.
-pub fn done_json(source: &Source, done: &Done, plan: &Plan) -> Value {
-    json!({
-        "session": source.session,
-        "agent": source.agent,
-        "file": source.place(),
-        "extracted": done.values > 0,
-        "values": done.values,
-        "entries": done.entries,
-        "bytes": done.bytes,
-        "freed": done.freed,
-        "left": left_json(plan),
-        "copy": source.file.copied(),
-        "redacted": done.redacted,
     })
 }

@@ -10,7 +10,7 @@ use crate::clock::Time;
 use crate::cmd::extract::{context, restore, set};
 use crate::env::Env;
 use crate::extract::entry::Extractable;
-use crate::extract::restore::bare;
+use crate::extract::redact::bare;
 
 /// Entries that `get_context` lists: the last ones.
 const LISTED: usize = 50;

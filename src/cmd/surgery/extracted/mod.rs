@@ -13,7 +13,7 @@ use super::source::Store;
 use crate::clock::Time;
 use crate::extract::edit;
 use crate::extract::plan::Item;
-use crate::extract::restore;
+use crate::extract::redact;
 use crate::settings::Placeholder;
 use crate::store::extracted::{Extract, Extracted, Object, Record, Shared, Word};
 use crate::store::lock::Lock;
@@ -162,7 +162,7 @@ impl<'c> Keeper<'c> {
     /// The row without what it asked a restore with, where it did.
     fn redacted(&self, place: Place, line: &[u8]) -> Option<Vec<u8>> {
         let source = self.sources.get(place.session).filter(|_| self.chosen.redact)?;
-        restore::redacted(line, &|asked| source.asked(asked))
+        redact::row(line, &|asked| source.asked(asked))
     }
 
     fn row(&mut self, place: Place, line: &[u8]) -> io::Result<Option<values::Lean>> {
