@@ -7,14 +7,14 @@ use serde_json::value::RawValue;
 use crate::transcript::span::{self, Cursor, Field, Span};
 
 /// A row with other JSON in some places, which don't overlap and are in order.
-pub fn replaced(line: &[u8], places: &[(Span, Vec<u8>)]) -> Vec<u8> {
-    let more: usize = places.iter().map(|(_, json)| json.len()).sum();
+pub fn replaced(line: &[u8], places: &[(Span, impl AsRef<[u8]>)]) -> Vec<u8> {
+    let more: usize = places.iter().map(|(_, json)| json.as_ref().len()).sum();
     let less: usize = places.iter().map(|(at, _)| at.end - at.start).sum();
     let mut out = Vec::with_capacity((line.len() + more).saturating_sub(less));
     let mut from = 0;
     for (at, json) in places {
         out.extend_from_slice(&line[from..at.start]);
-        out.extend_from_slice(json);
+        out.extend_from_slice(json.as_ref());
         from = at.end;
     }
     out.extend_from_slice(&line[from..]);
@@ -38,9 +38,15 @@ pub fn locate(line: &[u8], key: &str) -> Option<Span> {
     Some(at)
 }
 
-/// Whether a value begins and ends there in the row.
-pub fn is_value(line: &[u8], at: Span) -> bool {
-    Cursor::from(line, at.start).value() == Some(at)
+/// Whether this begins and ends as a text, an object or a list does; what is between is not
+/// looked at.
+pub fn is_whole(json: &[u8]) -> bool {
+    let ends = (json.first(), json.last());
+    json.len() > 1
+        && matches!(
+            ends,
+            (Some(b'"'), Some(b'"')) | (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']'))
+        )
 }
 
 /// The row with a field of its outermost object set, or added at its end; `None` takes it out,

@@ -55,8 +55,8 @@ pub fn row(line: &[u8], values: &[(String, Vec<u8>)], at: Option<Time>) -> Resul
     if let Some(both) = places.windows(2).find(|both| both[0].0.end > both[1].0.start) {
         return Err(both[1].1.clone());
     }
-    let places: Vec<(Span, Vec<u8>)> =
-        places.into_iter().map(|(at, _, json)| (at, json.clone())).collect();
+    let places: Vec<(Span, &Vec<u8>)> =
+        places.into_iter().map(|(at, _, json)| (at, json)).collect();
     let restored = edit::replaced(line, &places);
     let Some(at) = at else { return Ok(restored) };
     let at = format!("\"{}\"", at.to_rfc3339_opts(SecondsFormat::Millis, true));

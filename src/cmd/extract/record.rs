@@ -2,11 +2,14 @@
 //! What is a list or an object goes in as its JSON, which `cmd::trace` writes as such.
 
 use serde_json::{Map, Value};
-use tracing::debug;
+use tracing::{Level, debug, enabled};
 
 /// Values of an entry went into the store. `values` are keys and bytes; `session` is
 /// `agent/id`.
 pub fn extracted(session: &str, entry: &str, values: &[(&str, u64)]) {
+    if !enabled!(Level::DEBUG) {
+        return;
+    }
     let (keys, sizes) = shown(values);
     debug!(
         module = "extraction",
@@ -20,6 +23,9 @@ pub fn extracted(session: &str, entry: &str, values: &[(&str, u64)]) {
 
 /// Values of an entry came back; `redacted`: the call that asked was redacted.
 pub fn restored(session: &str, entry: &str, values: &[(&str, u64)], redacted: bool) {
+    if !enabled!(Level::DEBUG) {
+        return;
+    }
     let (keys, sizes) = shown(values);
     debug!(
         module = "extraction",

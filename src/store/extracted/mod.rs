@@ -48,6 +48,8 @@ pub struct Extracted {
     pub folder: PathBuf,
     /// The pack that is written, once there is something to keep.
     pack: Arc<Mutex<Option<Pack>>>,
+    /// The pack that is read.
+    open: Arc<Mutex<packs::Open>>,
 }
 
 impl Extracted {
@@ -59,7 +61,7 @@ impl Extracted {
     }
 
     fn at(root: PathBuf, folder: PathBuf) -> Self {
-        Self { root, folder, pack: Arc::default() }
+        Self { root, folder, pack: Arc::default(), open: Arc::default() }
     }
 
     /// `agent/session`, as the folders are called.
@@ -132,7 +134,8 @@ impl Extracted {
         if let Some(own) = self.pack().as_mut().filter(|pack| pack.number() == id.pack) {
             own.flush()?;
         }
-        packs::get(&self.root, &id)
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        packs::get(&self.root, &mut open, &id)
     }
 
     /// Adds to the ledger. The objects that the records name are synced first, then the ledger.

@@ -8,19 +8,19 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::object::{Digest, Id};
 use super::{make, named, settle};
 use crate::clock;
 use crate::store::atomic::NO_WAIT;
-use crate::store::pieces::Pieces;
+use crate::store::behind::Behind;
 
 /// The folder of the packs below that of what is extracted.
 pub const NAME: &str = "objects";
 
-/// Bytes that are written at once.
+/// Bytes that are written at once where holes can't be made.
 const BUFFER: usize = 256 * 1024;
 
 /// Where a pack lies.
@@ -32,7 +32,7 @@ pub fn path(root: &Path, pack: u64) -> PathBuf {
 #[derive(Debug)]
 pub struct Pack {
     number: u64,
-    out: Pieces<File>,
+    out: Behind,
     length: u64,
     /// Content that is in it already, by its digest: copies are kept once.
     there: HashMap<Digest, (u64, u64)>,
@@ -49,7 +49,7 @@ impl Pack {
             let path = path(root, number);
             match options.open(&path) {
                 Ok(file) => {
-                    let out = Pieces::new(file, BUFFER);
+                    let out = Behind::new(file);
                     return Ok(Self { number, out, length: 0, there: HashMap::new() });
                 }
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => number += 1,
@@ -88,18 +88,31 @@ fn failed(pack: u64, why: &io::Error) -> io::Error {
     io::Error::new(why.kind(), format!("{pack}.pack: {why}"))
 }
 
-/// Content, verified.
-pub fn get(root: &Path, id: &Id) -> io::Result<Vec<u8>> {
+/// A pack that is read, by its number: the values of a session are mostly in one.
+pub type Open = Option<(u64, File)>;
+
+/// Content, verified; its pack stays open.
+pub fn get(root: &Path, known: &mut Open, id: &Id) -> io::Result<Vec<u8>> {
     let path = path(root, id.pack);
     let gone = || {
         let why = format!("{}: this extracted content is gone", path.display());
         io::Error::new(io::ErrorKind::NotFound, why)
     };
-    let file = match open(&path) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(gone()),
-        other => other.map_err(|e| named(&path, &e))?,
-    };
-    let within = file.metadata()?.len() >= id.offset + id.length;
+    if known.as_ref().is_none_or(|(pack, _)| *pack != id.pack) {
+        let file = match open(&path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(gone()),
+            other => other.map_err(|e| named(&path, &e))?,
+        };
+        *known = Some((id.pack, file));
+    }
+    let Some((_, file)) = known else { return Err(gone()) };
+    let meta = file.metadata()?;
+    if meta.nlink() == 0 {
+        // A sweep took it, or somebody put another one in its place.
+        *known = None;
+        return if path.exists() { get(root, known, id) } else { Err(gone()) };
+    }
+    let within = meta.len() >= id.offset + id.length;
     let mut content = vec![0; if within { id.length as usize } else { 0 }];
     file.read_exact_at(&mut content, id.offset).map_err(|e| named(&path, &e))?;
     if within && Digest::of(&content) == id.digest {

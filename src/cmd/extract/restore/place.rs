@@ -1,15 +1,14 @@
 //! Back into the session's file.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
-use std::io;
+use std::{io, iter};
 
 use super::{answer, choose, content, log, noted};
 use crate::clock::Time;
 use crate::cmd::err;
 use crate::cmd::extract::read::{self, Live, Read};
 use crate::cmd::extract::redact::Asked;
-use crate::cmd::extract::source::Source;
+use crate::cmd::extract::source::{Kind, Source};
 use crate::cmd::extract::told;
 use crate::extract::edit;
 use crate::extract::restore::{self, Answer};
@@ -44,9 +43,12 @@ pub fn in_place(
     let read = read::session(source)?;
     read.doubt.tell();
     let chosen = choose::choose(source, &read, entry, keys)?;
-    // What is damaged is told before anything is touched; it is not kept in memory.
-    for live in &chosen {
-        content(source, live)?;
+    // A file's edit that finds something damaged leaves the file as it was; for a database's, a
+    // copy is made first.
+    if source.kind == Kind::Database {
+        for live in &chosen {
+            content(source, live)?;
+        }
     }
     let asked = if unmarked {
         Asked::default()
@@ -57,10 +59,8 @@ pub fn in_place(
     };
     let of_entries = || chosen.chunk_by(|a, b| a.entry == b.entry);
     let is_redacted = |live: &[Live]| live.first().is_some_and(|live| asked.redacted(&live.entry));
-    let mut by_row: BTreeMap<u64, Vec<&Live>> = BTreeMap::new();
-    for live in &chosen {
-        by_row.entry(live.row).or_default().push(live);
-    }
+    let mut by_row: Vec<&Live> = chosen.iter().collect();
+    by_row.sort_by_key(|live| live.row);
     let work = Work { source, read: &read, by_row, asked: &asked, moved: Cell::new(false) };
     let at = (!unmarked).then_some(now);
     let edited = source.file.edit(read.stamp, &mut |row, line| work.row(row, line, at));
@@ -72,8 +72,8 @@ pub fn in_place(
     }
     // Only what was done is noted. A kill in between leaves the marks in the rows, which say the
     // same; without them nothing but the count of restores is lost.
-    let records: Vec<_> = of_entries().map(|live| noted(live, now, is_redacted(live))).collect();
-    if let Err(e) = source.extracted.add(&records) {
+    let mut records = of_entries().map(|live| noted(live, now, is_redacted(live)));
+    if let Err(e) = source.extracted.add_all(&mut iter::empty(), &mut records) {
         err(format_args!("it is restored; that could not be noted in the store: {e}"));
     }
     let mut placed = Vec::new();
@@ -88,7 +88,8 @@ pub fn in_place(
 struct Work<'a> {
     source: &'a Source,
     read: &'a Read,
-    by_row: BTreeMap<u64, Vec<&'a Live>>,
+    /// In the order of their rows.
+    by_row: Vec<&'a Live>,
     asked: &'a Asked,
     moved: Cell<bool>,
 }
@@ -97,13 +98,16 @@ impl Work<'_> {
     fn row(&self, row: u64, line: &[u8], at: Option<Time>) -> io::Result<Option<Vec<u8>>> {
         let mut new = None;
         let mut values = Vec::new();
-        for live in self.by_row.get(&row).into_iter().flatten() {
+        let from = self.by_row.partition_point(|live| live.row < row);
+        for live in self.by_row[from..].iter().take_while(|live| live.row == row) {
             let there = edit::locate(line, &live.key).map(|span| span.of(line));
             let ours = |json| self.read.ledger.placeholder(&live.entry, &live.key, json);
             if there.and_then(ours).is_none() {
                 return Err(self.is_moved());
             }
-            values.push((live.key.to_string(), self.source.extracted.get(&live.object)?));
+            let content =
+                content(self.source, live).map_err(|e| io::Error::other(format!("{e:#}")))?;
+            values.push((live.key.to_string(), content));
         }
         if !values.is_empty() {
             new = Some(restore::row(line, &values, at).map_err(|_| self.is_moved())?);

@@ -101,9 +101,10 @@ impl Work<'_> {
         let mut last: Option<(&[u8], Object)> = None;
         while let Some(item) = self.items.get(*at).filter(|item| item.row == row) {
             *at += 1;
-            let json = item.span.of(line);
-            // Planning left out what a key doesn't lead to, and by its stamp the file is the same.
-            if !edit::is_value(line, item.span) {
+            // Planning found a value there, and by its stamp the file is the same: that it is one
+            // still need not be read again, as what a row must keep is seen to once more.
+            let json = line.get(item.span.start..item.span.end).unwrap_or_default();
+            if !edit::is_whole(json) {
                 return Err(self.is_moved());
             }
             let Some(placeholder) = self.placeholder(item, json) else {
