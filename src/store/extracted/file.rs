@@ -7,8 +7,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use super::list::absent;
-use super::record::{Record, Words};
-use super::{Ledger, named, settle};
+use super::{Ledger, Record, Words, named, settle};
 use crate::store::atomic::NO_WAIT;
 
 /// Its name in the session's folder.

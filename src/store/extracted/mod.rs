@@ -17,6 +17,7 @@ mod state;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::fs::{self, File};
 use std::io;
@@ -32,6 +33,7 @@ use packs::Pack;
 pub use record::{Extract, Record, Set, Shared, Word};
 pub use state::State;
 pub use sweep::{Amount, Held, Named, Sessions, Swept, held, sweep};
+pub use words::Words;
 
 use crate::store::blocks::{Root, folder_name};
 use crate::store::lock::{self, Lock};

@@ -258,7 +258,7 @@ fn a_record_reads_as_it_is_documented() {
             Record::digest(b"p")
         )
     );
-    assert_eq!(record::Words::default().record(json.as_bytes()).unwrap(), record);
+    assert_eq!(Words::default().record(json.as_bytes()).unwrap(), record);
     let json = serde_json::to_string(&restore("e", "k", time(0))).unwrap();
     assert_eq!(
         json,

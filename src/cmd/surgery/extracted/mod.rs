@@ -15,7 +15,7 @@ use crate::extract::edit;
 use crate::extract::plan::Item;
 use crate::extract::redact;
 use crate::settings::Placeholder;
-use crate::store::extracted::{Extract, Extracted, Object, Record, Shared, Word};
+use crate::store::extracted::{Extract, Extracted, Object, Record, Shared, Word, Words};
 use crate::store::lock::Lock;
 use crate::surgery::ids;
 use crate::surgery::plan::{Place, Plan};
@@ -40,7 +40,7 @@ pub struct Chosen {
 }
 
 /// Values that the new session has in the store, by the ids of their rows there and their keys.
-type Values = BTreeMap<(String, String), Value>;
+type Values = BTreeMap<(Word, Word), Value>;
 
 /// One of them.
 #[derive(Debug, Clone)]
@@ -65,6 +65,10 @@ pub struct Keeper<'c> {
     sources: Vec<Source>,
     at: Time,
     values: Values,
+    /// Keys and tools of them.
+    words: Words,
+    /// Until the ledger is written.
+    nowhere: Shared<Path>,
     /// Ids of rows that hold some.
     ids: ids::Keys,
     scratch: Scratch,
@@ -95,6 +99,8 @@ impl<'c> Keeper<'c> {
             sources,
             at: now,
             values: Values::new(),
+            words: Words::default(),
+            nowhere: Path::new("").into(),
             ids: ids::Keys::default(),
             scratch: Scratch::default(),
         })
@@ -197,14 +203,14 @@ impl<'c> Keeper<'c> {
         let empty = taken.placeholder.is_empty();
         let extract = Extract {
             entry: entry.into(),
-            key: taken.key.as_str().into(),
+            key: self.words.word(&taken.key),
             object,
             bytes: taken.json.len() as u64,
             placeholder: (!empty).then(|| Record::digest(&taken.placeholder)),
-            tool: taken.tool.as_deref().map(Word::from),
-            trigger: taken.trigger.name().into(),
+            tool: taken.tool.as_deref().map(|tool| self.words.word(tool)),
+            trigger: self.words.word(taken.trigger.name()),
             at: self.at,
-            file: Path::new("").into(),
+            file: self.nowhere.clone(),
             row: Some(row.into()),
         };
         self.add(extract.into(), true);
@@ -226,8 +232,8 @@ impl<'c> Keeper<'c> {
         let number = self.values.len();
         let written = extract.placeholder.is_none();
         self.ids.insert(ids::key(extract.row()));
-        let place = (extract.row().to_owned(), extract.key.to_string());
-        self.values.insert(place, Value { extract, fresh, written, number });
+        let row = extract.row.as_ref().unwrap_or(&extract.entry).clone();
+        self.values.insert((row, extract.key.clone()), Value { extract, fresh, written, number });
     }
 
     /// Looks at a row as it was written.
@@ -235,8 +241,8 @@ impl<'c> Keeper<'c> {
         let Some(source) = self.sources.first() else { return };
         let id = source.dialect.row(line, &mut self.scratch).id;
         let Some(id) = id.filter(|id| self.ids.contains(&ids::key(id))) else { return };
-        let all = self.values.range_mut((id.to_owned(), String::new())..);
-        for ((_, key), value) in all.take_while(|((entry, _), _)| entry == id) {
+        let all = self.values.range_mut((Word::from(id), Word::from(""))..);
+        for ((_, key), value) in all.take_while(|((row, _), _)| **row == *id) {
             let json = edit::locate(line, key).map(|at| at.of(line));
             let put = json.map(Record::digest);
             value.written |= put.is_some() && put == value.extract.placeholder;
