@@ -4,6 +4,8 @@
 mod chars;
 mod context;
 mod flat;
+mod key;
+mod look;
 mod read;
 mod sound;
 mod strings;
@@ -16,13 +18,13 @@ use std::sync::Arc;
 
 use self::context::Links;
 pub use self::flat::whose;
-use self::read::{Room, Shape};
-use self::sound::Frame;
+pub use self::key::Key;
+pub use self::look::{Looked, Looker};
 use self::tools::Tools;
 use crate::clock::Time;
 pub use crate::settings::Trigger;
-use crate::transcript::dialect::{Claude, Dialect, Kind, Scratch};
-use crate::transcript::span::{Span, plain};
+use crate::transcript::dialect::Kind;
+use crate::transcript::span::Span;
 
 /// What an entry says of itself (seed 001, "Per-Message Override").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +52,7 @@ pub struct FileRead {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
     /// Its path in the row: `message.content.0.text`.
-    pub key: String,
+    pub key: Key,
     /// What it is.
     pub trigger: Trigger,
     /// Its JSON in the row: a string with its quotes, or a block.
@@ -89,7 +91,7 @@ pub struct Entry {
     pub row: u64,
     /// Its id.
     pub id: String,
-    /// Whose it is.
+    /// Whose it is; one that is [broken](Self::broken) is nobody's.
     pub role: Role,
     /// It goes on with the agent's message before: clients write one message as several rows.
     pub continues: bool,
@@ -120,13 +122,8 @@ pub struct Entries {
     /// What was read so far; [`Entry::in_context`] is set by [`Entries::finish`].
     pub found: Vec<Entry>,
     links: Links,
-    room: Room,
-    scratch: Scratch,
     tools: Tools,
-    /// Characters from which on values are compared.
-    compared: Option<u32>,
-    /// The row that is looked at, without its values.
-    frame: Frame,
+    looker: Looker,
     /// The message that the agent's last row was of.
     message: u64,
     /// Whether the file is a subagent's own, as its first row in the chain tells.
@@ -136,32 +133,35 @@ pub struct Entries {
 impl Entries {
     /// The same, with values of so many characters made comparable ([`Value::same`]).
     pub fn comparing(chars: u32) -> Self {
-        Self { compared: Some(chars), ..Self::default() }
+        Self { looker: Looker::comparing(Some(chars)), ..Self::default() }
     }
 
     /// Takes the next row, with or without its line break. Rows that hold no entry are passed
     /// over.
     pub fn row(&mut self, row: u64, line: &[u8]) {
-        let mut room = std::mem::take(&mut self.room);
-        if let Some(head) = read::head(line, &mut room)
-            && let Some(id) = head.id()
-        {
-            let mut entry = values::of(line, &head, &room, &mut self.tools, self.compared);
-            self.frame.settle(line, &mut entry);
-            let mut beside = false;
-            if head.shape() == Shape::Claude {
-                beside = self.claude(line, &mut entry);
-            }
-            let mut message = 0;
-            if entry.role == Role::Assistant {
-                message = head.message_id.and_then(|at| plain(at.of(line))).map_or(0, hash);
-                entry.continues = message != 0 && message == self.message;
-                self.message = message;
-            }
-            self.links.add(line, &head, message, beside);
-            self.found.push(Entry { row, id: id.to_owned(), ..entry });
+        if let Some(looked) = self.looker.row(line) {
+            self.take(row, looked);
         }
-        self.room = room;
+    }
+
+    /// The same of a row that was looked at already, by this one's looker or another.
+    pub fn take(&mut self, row: u64, looked: Looked) -> &mut Entry {
+        let Looked { mut entry, calls, link, message, claude } = looked;
+        entry.row = row;
+        self.tools.settle(&mut entry, calls);
+        let beside = claude.is_some_and(|of| self.claude(of, &mut entry));
+        if entry.broken {
+            // No reader takes it: it is no message of the conversation.
+            entry.role = Role::None;
+        }
+        if entry.role == Role::Assistant {
+            entry.continues = message != 0 && message == self.message;
+            self.message = message;
+        }
+        self.links.add(link, beside);
+        let at = self.found.len();
+        self.found.push(entry);
+        &mut self.found[at]
     }
 
     /// All entries, and which are in the context. An id that two rows have names neither: what
@@ -172,20 +172,19 @@ impl Entries {
         found
     }
 
-    /// What a row of Claude Code's is to the conversation, which its dialect knows. Says whether
-    /// it is a subagent's in a file of the main loop.
-    fn claude(&mut self, line: &[u8], entry: &mut Entry) -> bool {
-        let row = Claude.row(line, &mut self.scratch);
-        let own = *self.subagent.get_or_insert(row.sidechain);
-        let beside = row.sidechain && !own;
-        entry.role = match row.kind {
+    /// What a row of Claude Code's is to the conversation. Says whether it is a subagent's in a
+    /// file of the main loop.
+    fn claude(&mut self, (kind, sidechain): (Kind, bool), entry: &mut Entry) -> bool {
+        let own = *self.subagent.get_or_insert(sidechain);
+        let beside = sidechain && !own;
+        entry.role = match kind {
             _ if beside => Role::None,
             Kind::Prompt => Role::User,
             Kind::Assistant => Role::Assistant,
             Kind::ToolResult => Role::Tool,
             _ => Role::None,
         };
-        if row.kind == Kind::Summary {
+        if kind == Kind::Summary {
             entry.values.clear();
         }
         beside

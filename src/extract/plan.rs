@@ -128,7 +128,7 @@ impl Item {
         Self {
             row: entry.row,
             entry: entry.id.clone(),
-            key: value.key.clone(),
+            key: value.key.to_string(),
             span: value.span,
             trigger: value.trigger,
             tool: value.tool.as_ref().or(entry.tool.as_ref()).map(ToString::to_string),

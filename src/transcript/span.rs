@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-pub use cursor::Cursor;
+pub use cursor::{Cursor, clean};
 
 /// A range of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

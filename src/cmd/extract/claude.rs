@@ -226,11 +226,11 @@ impl<'s> Reading<'s> {
                 let (json, keep) = (value.span.of(&self.row), self.triggers.keep(entry, value));
                 let tool = value.tool.as_deref();
                 let about = About { entry: &entry.id, session: SESSION, tool, json, keep };
-                if value.whole || json.len() >= placeholder::long(&about) {
+                if value.whole || json.len() >= placeholder::long(&about, value.chars) {
                     continue;
                 }
                 if placeholder::json(&about, self.settings.placeholder, false).is_none() {
-                    self.stays.insert((self.rows, value.key.clone()));
+                    self.stays.insert((self.rows, value.key.to_string()));
                 }
             }
         }

@@ -16,7 +16,7 @@ use crate::extract::placeholder;
 use crate::store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
 
 /// How a string begins that may be a placeholder. Quoted, its first mark is another one.
-const BEGIN: &[u8] = b"\"[[extracted-";
+pub const BEGIN: &[u8] = b"\"[[extracted-";
 
 /// Rows that hold what looks like a placeholder, and that a ledger does not know.
 pub struct Strange {

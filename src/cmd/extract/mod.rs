@@ -1,9 +1,11 @@
 //! `extract`: keep recent, extract old, restore.
 
+mod ahead;
 mod around;
 mod asked;
 mod claude;
 pub mod context;
+mod gain;
 mod gc;
 mod known;
 mod long;

@@ -7,16 +7,16 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 
+use super::gain::Gain;
 use super::known::{self, Doubt, Fits, Strange};
 use super::source::{Kind, Source};
 use super::tail::Tail;
-use super::{progress, said};
+use super::{ahead, progress, said};
 use crate::clock::Time;
 use crate::extract::edit;
 use crate::extract::entry::{Entries, Entry};
 use crate::extract::placeholder::{self, About};
 use crate::extract::plan::Item;
-use crate::extract::rules::Triggers;
 use crate::settings::{ExtractSettings, Placeholder};
 use crate::store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
 use crate::store::sessions::Stamp;
@@ -134,29 +134,24 @@ fn pass(
 ) -> anyhow::Result<(Read, Strange)> {
     let finder = Finder::new(&ledger, source.place());
     let mut strange = Strange::default();
-    let gain = settings.map(|settings| Gain {
-        source,
-        triggers: Triggers::new(settings),
-        form: settings.placeholder,
-    });
-    let mut entries = match (&gain, settings) {
-        (Some(gain), Some(settings)) if settings.dedupe => {
-            Entries::comparing(gain.triggers.shortest().max(COMPARED))
-        }
-        _ => Entries::default(),
-    };
+    let gain = settings.map(|settings| Gain::of(source, settings));
+    let dedupe = settings.is_some_and(|settings| settings.dedupe);
+    let compared = gain.as_ref().filter(|_| dedupe).map(|gain| gain.shortest().max(COMPARED));
+    let mut entries = Entries::default();
     let (mut live, mut no_gain) = (Vec::new(), HashSet::new());
-    let mut tail = Tail::of(length(source));
+    let bytes = length(source);
+    let mut tail = Tail::of(bytes);
     let bar = progress::bar(&source.path);
-    let stamp = source.file.rows(&mut |row, line| {
+    let stamp = ahead::rows(&*source.file, bytes, compared, &mut |row, line, seen| {
         bar.inc(line.len() as u64);
-        let before = entries.found.len();
-        entries.row(row, line);
-        for entry in &mut entries.found[before..] {
+        if let Some(looked) = seen.looked {
+            let entry = entries.take(row, looked);
             said::lay(&ledger, entry);
             let known = live.len();
             finder.row(entry, line, &mut live);
-            strange.row(entry, line, &live[known..]);
+            if seen.marked {
+                strange.row(entry, line, &live[known..]);
+            }
             if let Some(gain) = &gain {
                 gain.none(entry, line, &mut no_gain);
             }
@@ -246,38 +241,6 @@ impl<'a> Finder<'a> {
 fn modified(stamp: &Stamp) -> Option<Time> {
     let nanos = i64::try_from(stamp.modified).ok()?;
     Some(chrono::DateTime::from_timestamp_nanos(nanos))
-}
-
-/// Which values a placeholder would be shorter than.
-struct Gain<'s> {
-    source: &'s Source,
-    triggers: Triggers,
-    form: Placeholder,
-}
-
-impl Gain<'_> {
-    /// Puts the values of an entry aside that no placeholder is shorter than.
-    fn none(&self, entry: &Entry, line: &[u8], found: &mut HashSet<(u64, String)>) {
-        let shortest = self.triggers.shortest();
-        for value in &entry.values {
-            // What the length alone keeps needs no other reason.
-            if value.chars < shortest && entry.extractable.is_none() {
-                continue;
-            }
-            let (json, keep) = (value.span.of(line), self.triggers.keep(entry, value));
-            // In a new session of Claude Code's nothing is left in the place of what goes whole.
-            if value.whole && self.source.kind == Kind::Claude {
-                continue;
-            }
-            let tool = value.tool.as_deref().or(entry.tool.as_deref());
-            let about = About { entry: &entry.id, session: &self.source.session, tool, json, keep };
-            if json.len() < placeholder::long(&about)
-                && placeholder::json(&about, self.form, value.whole).is_none()
-            {
-                found.insert((entry.row, value.key.clone()));
-            }
-        }
-    }
 }
 
 /// The JSON that goes into a value's place, which is `json` now.

@@ -1,26 +1,89 @@
 //! How many characters a JSON string holds, without decoding it, and whether it is one.
 
-use memchr::memchr;
+/// Bytes that are looked at together.
+const BLOCK: usize = 64;
 
 /// Characters of a string, from its JSON with the quotes: an escape is one, a surrogate pair
 /// is one, half of one, too. `None` where it is no sound JSON: a control character, an escape
 /// that there isn't, bytes that are no UTF-8.
 pub fn count(json: &[u8]) -> Option<u32> {
     let inner = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    let text = std::str::from_utf8(inner).ok()?;
-    // Without an end before the last byte: so it is a step for many of them.
-    if inner.iter().fold(0, |some, byte| some | u8::from(*byte < 0x20)) != 0 {
-        return None;
+    let mut seen = Seen { inner, chars: inner.len(), ascii: true, behind: 0 };
+    let (blocks, rest) = inner.as_chunks::<BLOCK>();
+    for (n, block) in blocks.iter().enumerate() {
+        seen.block(n * BLOCK, block)?;
     }
-    let mut chars = text.chars().count();
-    let mut from = 0;
-    while let Some(at) = memchr(b'\\', &inner[from..]) {
-        let length = escape(&inner[from + at..])?;
+    let mut last = [b' '; BLOCK];
+    last[..rest.len()].copy_from_slice(rest);
+    seen.block(blocks.len() * BLOCK, &last)?;
+    let sound = seen.ascii || std::str::from_utf8(inner).is_ok();
+    sound.then(|| u32::try_from(seen.chars).ok())?
+}
+
+/// What was seen of a string, up to some block.
+struct Seen<'a> {
+    inner: &'a [u8],
+    /// Its characters, as far as is known.
+    chars: usize,
+    ascii: bool,
+    /// Behind the last escape.
+    behind: usize,
+}
+
+impl Seen<'_> {
+    /// Looks at the block that begins at `begin`.
+    #[inline]
+    fn block(&mut self, begin: usize, block: &[u8; BLOCK]) -> Option<()> {
+        // Without a way out between them, the bytes are looked at sixteen at a time.
+        let (mut low, mut all, mut slash) = (0, 0, 0);
+        for byte in block {
+            low |= u8::from(*byte < b' ');
+            all |= *byte;
+            slash |= u8::from(*byte == b'\\');
+        }
+        if low != 0 {
+            return None;
+        }
+        if all >= 0x80 {
+            self.ascii = false;
+            self.chars -=
+                block.iter().map(|byte| u8::from(byte & 0xc0 == 0x80)).sum::<u8>() as usize;
+        }
+        if slash != 0 {
+            for (n, eight) in block.as_chunks::<8>().0.iter().enumerate() {
+                let mut found = slashes(u64::from_le_bytes(*eight));
+                while found != 0 {
+                    self.escape(begin + 8 * n + found.trailing_zeros() as usize / 8)?;
+                    found &= found - 1;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Looks at the backslash at `at`, which may be the second half of an escape.
+    #[inline]
+    fn escape(&mut self, at: usize) -> Option<()> {
+        if at < self.behind {
+            return Some(());
+        }
+        let length = match self.inner.get(at + 1) {
+            Some(b'n' | b'"' | b'\\' | b't') => 2,
+            _ => escape(&self.inner[at..])?,
+        };
         // Everything written of an escape is a byte a character.
-        chars -= length - 1;
-        from += at + length;
+        self.chars -= length - 1;
+        self.behind = at + length;
+        Some(())
     }
-    u32::try_from(chars).ok()
+}
+
+/// Marks the highest bit of each of eight bytes that is a backslash.
+#[inline]
+fn slashes(word: u64) -> u64 {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let others = word ^ 0x5c5c_5c5c_5c5c_5c5c;
+    !((others & LOW) + LOW | others | LOW)
 }
 
 /// Bytes of the escape that comes next.

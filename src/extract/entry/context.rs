@@ -8,7 +8,7 @@ use super::{Entry, Role, hash};
 use crate::transcript::span::{find, items, plain};
 
 /// How an entry hangs in the file. Ids are hashes, and 0 is none.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Link {
     id: u64,
     /// What it hangs on; `None`: on the row before.
@@ -21,6 +21,14 @@ pub struct Link {
     beside: bool,
 }
 
+/// A row's link, of which the rows before know the rest.
+#[derive(Debug)]
+pub struct Loose {
+    link: Link,
+    /// What a compaction of Claude Code's kept besides.
+    kept: Option<Vec<u64>>,
+}
+
 /// How the entries of a file hang together, in their order.
 #[derive(Debug, Default)]
 pub struct Links {
@@ -29,14 +37,15 @@ pub struct Links {
     kept: HashMap<usize, Vec<u64>>,
 }
 
-impl Links {
-    /// Takes the next entry's row.
-    pub fn add(&mut self, line: &[u8], head: &Head, message: u64, beside: bool) {
+impl Loose {
+    /// What a row says; `message` is the API's message that it is part of, or 0.
+    pub fn of(line: &[u8], head: &Head, message: u64) -> Self {
         let claude = head.shape() == Shape::Claude;
+        let mut kept = None;
         let cut = match head.kind {
             b"\"compaction\"" | b"\"reset\"" if !claude => Some(head.first_kept.map_or(0, hash)),
             b"\"system\"" if claude && head.subtype == b"\"compact_boundary\"" => {
-                self.kept.insert(self.all.len(), preserved(line).unwrap_or_default());
+                kept = Some(preserved(line).unwrap_or_default());
                 Some(0)
             }
             _ => None,
@@ -47,7 +56,18 @@ impl Links {
             Parent::Row(id) => Some(hash(id)),
         };
         let id = head.id().map_or(0, hash);
-        self.all.push(Link { id, parent, message, cut, beside });
+        Self { link: Link { id, parent, message, cut, beside: false }, kept }
+    }
+}
+
+impl Links {
+    /// Takes the next entry's row.
+    pub fn add(&mut self, loose: Loose, beside: bool) {
+        if let Some(kept) = loose.kept {
+            self.kept.insert(self.all.len(), kept);
+        }
+        let message = if beside { 0 } else { loose.link.message };
+        self.all.push(Link { message, beside, ..loose.link });
     }
 
     /// Marks the entries that are in the context, and takes the values of those whose id is

@@ -1,7 +1,8 @@
 //! A row, read on one way through it: its fields, its message, the message's blocks. What a
 //! field means depends on others that may come later, so places are kept, and judged behind.
 
-use super::strings::{self, CALL, CONTENT, Found, SIGNATURE};
+use super::key::Keys;
+use super::strings::{self, CALL, CONTENT, Found, SEAL, SIGNATURE};
 use crate::transcript::span::{Cursor, Span, plain};
 
 /// How a row is written.
@@ -48,6 +49,8 @@ pub struct Head<'a> {
     pub given: Option<Span>,
     /// A flat row with a signature that isn't empty.
     pub signed: bool,
+    /// Its text has a signature that isn't empty.
+    pub sealed: bool,
     /// The message is a string.
     pub text: Option<Span>,
     /// Fields of the message.
@@ -77,6 +80,8 @@ pub struct Block {
     pub given: Option<Span>,
     /// It has a signature that isn't empty.
     pub signed: bool,
+    /// Its text, or its arguments, have one that isn't empty.
+    pub sealed: bool,
     pub error: bool,
     /// Which of [`Room::strings`] are in its arguments or its result.
     pub strings: (usize, usize),
@@ -93,6 +98,8 @@ pub struct Room {
     pub copies: Vec<Found>,
     /// Fields that are values in a flat row: strings, and what is in objects.
     pub flat: Vec<Found>,
+    /// The keys of all these.
+    pub keys: Keys,
     path: String,
 }
 
@@ -137,6 +144,7 @@ impl<'a> Head<'a> {
                     b"name" | b"tool" | b"toolName" | b"tool_name" => self.tool = Some(value),
                     _ if CALL.contains(&name) => self.call = Some(value),
                     _ if SIGNATURE.contains(&name) => self.signed |= strings::signs(json),
+                    _ if SEAL.contains(&name) => self.sealed |= strings::signs(json),
                     b"isError" | b"is_error" => self.error |= json == b"true",
                     _ => {}
                 }
@@ -155,8 +163,8 @@ impl<'a> Head<'a> {
     ) -> Option<()> {
         room.path.clear();
         room.path.push_str(std::str::from_utf8(name).ok()?);
-        let Room { path, flat, .. } = room;
-        let span = strings::below(cursor, line, path, flat)?;
+        let Room { path, keys, flat, .. } = room;
+        let span = strings::below(cursor, line, path, keys, flat)?;
         // A field of that name with more than `false` in it says that it went wrong.
         let failed = !matches!(span.of(line), b"false" | b"null" | b"\"\"");
         self.error |= name == b"error" && failed;
@@ -195,6 +203,7 @@ impl<'a> Head<'a> {
                         b"isError" | b"is_error" => self.error |= json == b"true",
                         b"excludeFromContext" => self.excluded = json == b"true",
                         _ if SIGNATURE.contains(&name) => self.signed |= strings::signs(json),
+                        _ if SEAL.contains(&name) => self.sealed |= strings::signs(json),
                         _ => {}
                     }
                 }
@@ -229,11 +238,11 @@ fn copies(
     in_front: &str,
     room: &mut Room,
 ) -> Option<()> {
-    let Room { path, copies, .. } = room;
+    let Room { path, keys, copies, .. } = room;
     path.clear();
     path.push_str(in_front);
     path.push_str(std::str::from_utf8(name).ok()?);
-    strings::below(cursor, line, path, copies)?;
+    strings::below(cursor, line, path, keys, copies)?;
     Some(())
 }
 
@@ -248,13 +257,13 @@ fn block(cursor: &mut Cursor, line: &[u8], room: &mut Room) -> Option<()> {
             let name = cursor.name()?.of(line);
             match (name, cursor.peek()?) {
                 (b"arguments" | b"input", _) | (b"content", b'[') => {
-                    let Room { path, strings, blocks, .. } = &mut *room;
+                    let Room { path, keys, strings, blocks, .. } = &mut *room;
                     path.clear();
                     path.push_str("message.content");
                     strings::numbered(path, blocks.len());
                     path.push('.');
                     path.push_str(std::str::from_utf8(name).ok()?);
-                    let value = strings::below(cursor, line, path, strings)?;
+                    let value = strings::below(cursor, line, path, keys, strings)?;
                     if name != b"content" {
                         block.given = Some(value);
                     }
@@ -284,6 +293,7 @@ impl Block {
             b"tool_use_id" => self.call = Some(value),
             b"content" => self.content = Some(value),
             _ if SIGNATURE.contains(&name) => self.signed |= strings::signs(value.of(line)),
+            _ if SEAL.contains(&name) => self.sealed |= strings::signs(value.of(line)),
             b"is_error" => self.error = value.of(line) == b"true",
             _ => {}
         }

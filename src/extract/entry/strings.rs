@@ -1,11 +1,12 @@
 //! Long strings anywhere below a value, each by its path.
 
+use super::key::{Key, Keys};
 use crate::extract::placeholder::GAIN;
 use crate::transcript::span::{Cursor, Span};
 
 /// Names whose values are the entry's structure wherever they stand: the clients' own, and the
 /// fields that extraction sets.
-const STRUCTURE: [&[u8]; 28] = [
+const STRUCTURE: [&[u8]; 30] = [
     b"__id",
     b"id",
     b"__ts",
@@ -34,6 +35,8 @@ const STRUCTURE: [&[u8]; 28] = [
     b"role",
     SIGNATURE[0],
     SIGNATURE[1],
+    SEAL[0],
+    SEAL[1],
 ];
 
 /// What results call the id of their call.
@@ -56,6 +59,10 @@ pub const CONTENT: [&[u8]; 10] = [
 /// What the signature of reasoning is called.
 pub const SIGNATURE: [&[u8]; 2] = [b"signature", b"thinkingSignature"];
 
+/// What pi calls the signature of a text, and of a call: what they are signed with stays under
+/// them.
+pub const SEAL: [&[u8]; 2] = [b"textSignature", b"thoughtSignature"];
+
 /// Whether a signature is one: not empty.
 pub fn signs(json: &[u8]) -> bool {
     !matches!(json, b"\"\"" | b"null")
@@ -77,23 +84,24 @@ pub fn counts(json: &[u8]) -> bool {
 #[derive(Debug, Clone)]
 pub struct Found {
     /// Its path.
-    pub key: String,
+    pub key: Key,
     /// Its JSON.
     pub span: Span,
 }
 
 /// Walks over the value at the cursor, and puts the strings in it that count into `found`.
-/// Pictures, signed reasoning, names of the structure, and names that a path can't hold are left
+/// Pictures, what is signed, names of the structure, and names that a path can't hold are left
 /// out.
 /// `None` where the JSON is broken; `path` is as before then, too.
 pub fn below(
     cursor: &mut Cursor,
     line: &[u8],
     path: &mut String,
+    keys: &mut Keys,
     found: &mut Vec<Found>,
 ) -> Option<Span> {
     let length = path.len();
-    let span = walk(cursor, line, path, found, DEEP);
+    let span = walk(cursor, line, path, keys, found, DEEP);
     path.truncate(length);
     span
 }
@@ -102,6 +110,7 @@ fn walk(
     cursor: &mut Cursor,
     line: &[u8],
     path: &mut String,
+    keys: &mut Keys,
     found: &mut Vec<Found>,
     deep: usize,
 ) -> Option<Span> {
@@ -110,7 +119,7 @@ fn walk(
     match cursor.peek()? {
         b'{' if deep > 0 => {
             let (mut more, mut picture) = (cursor.enter(b'{')?, false);
-            let (mut signed, mut reasons) = (false, false);
+            let (mut signed, mut reasons, mut sealed) = (false, false, false);
             while more {
                 let name = cursor.name()?.of(line);
                 reasons |= name == b"thinking";
@@ -119,18 +128,19 @@ fn walk(
                     Some(named) if !STRUCTURE.contains(&name) => {
                         path.push('.');
                         path.push_str(named);
-                        walk(cursor, line, path, found, deep - 1)?;
+                        walk(cursor, line, path, keys, found, deep - 1)?;
                         path.truncate(length);
                     }
                     _ => {
                         let value = cursor.value()?.of(line);
                         picture |= name == b"type" && matches!(value, b"\"image\"" | b"\"base64\"");
                         signed |= SIGNATURE.contains(&name) && signs(value);
+                        sealed |= SEAL.contains(&name) && signs(value);
                     }
                 }
                 more = cursor.more(b'}')?;
             }
-            if picture || signed && reasons {
+            if picture || sealed || signed && reasons {
                 found.truncate(first);
             }
         }
@@ -139,7 +149,7 @@ fn walk(
             let mut index = 0usize;
             while more {
                 numbered(path, index);
-                walk(cursor, line, path, found, deep - 1)?;
+                walk(cursor, line, path, keys, found, deep - 1)?;
                 path.truncate(length);
                 index += 1;
                 more = cursor.more(b']')?;
@@ -148,7 +158,7 @@ fn walk(
         quote => {
             let span = cursor.value()?;
             if quote == b'"' && counts(span.of(line)) {
-                found.push(Found { key: path.clone(), span });
+                found.push(Found { key: keys.of(path), span });
             }
         }
     }

@@ -82,6 +82,34 @@ fn a_message_of_pis_agent() {
     assert_eq!(tools, [None, None, None, Some("write"), Some("write")]);
 }
 
+/// pi signs texts and calls, too: a text goes with its signature, arguments stay under theirs.
+#[test]
+fn signed_texts_and_calls_of_pi() {
+    let text = long(600);
+    let row = |signature: &str| {
+        format!(
+            r#"{{"type":"message","id":"a","message":{{"role":"assistant","content":[{{"type":"text","text":"{text}","textSignature":{signature}}},{{"type":"toolCall","id":"c","name":"write","arguments":{{"content":"{text}"}},"thoughtSignature":{signature}}}]}}}}"#
+        )
+    };
+    assert_eq!(told(&one(&row(r#""s==""#))), ["message.content.0 assistant 600 whole"]);
+    for none in [r#""""#, "null"] {
+        let parts = [
+            "message.content.0.text assistant 600",
+            "message.content.1.arguments.content tool_call 600",
+        ];
+        assert_eq!(told(&one(&row(none))), parts, "{none}");
+    }
+    let flat = |more: &str| format!(r#"{{"type":"assistant","__id":"a","text":"{text}"{more}}}"#);
+    assert_eq!(told(&one(&flat(""))), ["text assistant 600"]);
+    assert_eq!(told(&one(&flat(r#","textSignature":"s""#))), [""; 0]);
+    let blocks = format!(
+        r#"{{"type":"assistant","__id":"a","content":[{{"type":"text","text":"{text}","textSignature":"s"}},{{"type":"text","text":"{text}"}}]}}"#
+    );
+    assert_eq!(told(&one(&blocks)), ["content.1.text assistant 600"]);
+    let claude = r#"{"type":"assistant","uuid":"a","message":{"role":"assistant","content":[{"type":"text","text":"T","textSignature":"s"}]}}"#;
+    assert_eq!(told(&one(&claude.replace('T', &text))), [""; 0], "nothing would be left of it");
+}
+
 #[test]
 fn other_rows_of_pi() {
     let text = long(200);

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::{FileRead, hash};
-use crate::transcript::span::{self, plain, text};
+use super::{Entry, FileRead, Role, Trigger, hash};
+use crate::transcript::span::{self, Span, plain, text};
 
 /// Tools that give what is in a file, as clients and file servers call them.
 const READERS: [&str; 5] = ["read", "read_file", "read_text_file", "view", "view_file"];
@@ -17,45 +17,115 @@ const FILE: [&[u8]; 6] =
 #[derive(Debug, Clone)]
 pub struct Call {
     /// Its tool.
-    pub tool: Arc<str>,
+    tool: Arc<str>,
     /// What it read, where it is such a tool.
-    pub read: Option<FileRead>,
+    read: Option<FileRead>,
 }
 
-/// The tools by name, each kept once, and which calls were theirs.
+/// The tools by name, each kept once.
 #[derive(Debug, Default)]
-pub struct Tools {
-    names: HashSet<Arc<str>>,
-    calls: HashMap<u64, Call>,
-}
+pub struct Names(HashSet<Arc<str>>);
 
-impl Tools {
+impl Names {
     /// The tool of that name.
-    pub fn name(&mut self, json: Option<&[u8]>) -> Option<Arc<str>> {
+    pub fn of(&mut self, json: Option<&[u8]>) -> Option<Arc<str>> {
         let name = text(json?)?;
-        if let Some(known) = self.names.get(name.as_ref()) {
+        if let Some(known) = self.0.get(name.as_ref()) {
             return Some(Arc::clone(known));
         }
         let kept: Arc<str> = name.into();
-        self.names.insert(Arc::clone(&kept));
+        self.0.insert(Arc::clone(&kept));
         Some(kept)
-    }
-
-    /// Calls with these ids were this tool's, which was given that.
-    pub fn called(&mut self, ids: &[Option<&str>], tool: Option<&Arc<str>>, given: Option<&[u8]>) {
-        let Some(tool) = tool else { return };
-        let read = given.and_then(|given| file(tool, given));
-        for id in ids.iter().flatten() {
-            self.calls.insert(hash(id), Call { tool: Arc::clone(tool), read });
-        }
-    }
-
-    /// The call with that id.
-    pub fn call(&self, id: Option<&[u8]>) -> Option<&Call> {
-        self.calls.get(&hash(plain(id?)?))
     }
 }
 
+/// What a row says of calls, in its order.
+#[derive(Debug)]
+enum Said {
+    /// That one, by its id, was made.
+    Made(u64, Call),
+    /// What one gave lies there; which one is not always said.
+    Gave(Option<u64>, Span),
+}
+
+/// What a row says of calls. Of whose call a result is the rows before tell.
+#[derive(Debug, Default)]
+pub struct Calls {
+    /// The call that all of the row is the result of.
+    row: Option<u64>,
+    said: Vec<Said>,
+}
+
+impl Calls {
+    /// The row is the result of the call with this id.
+    pub fn of_row(&mut self, id: Option<&[u8]>) {
+        self.row = of(id);
+    }
+
+    /// Calls with these ids were this tool's, which was given that.
+    pub fn made(&mut self, ids: &[Option<&str>], tool: Option<&Arc<str>>, given: Option<&[u8]>) {
+        let Some(tool) = tool else { return };
+        let read = given.and_then(|given| file(tool, given));
+        for id in ids.iter().flatten() {
+            self.said.push(Said::Made(hash(id), Call { tool: Arc::clone(tool), read }));
+        }
+    }
+
+    /// What the call with this id gave lies there.
+    pub fn gave(&mut self, id: Option<&[u8]>, at: Span) {
+        self.said.push(Said::Gave(of(id), at));
+    }
+}
+
+fn of(id: Option<&[u8]>) -> Option<u64> {
+    plain(id?).map(hash)
+}
+
+/// Which calls were made so far.
+#[derive(Debug, Default)]
+pub struct Tools(HashMap<u64, Call>);
+
+impl Tools {
+    /// Puts in the tools that the next row's results are of, and what these read.
+    pub fn settle(&mut self, entry: &mut Entry, calls: Calls) {
+        let (mut tool, mut read) = (entry.tool.take(), None);
+        if let Some(call) = calls.row.and_then(|id| self.0.get(&id)) {
+            tool = tool.or_else(|| Some(Arc::clone(&call.tool)));
+            read = call.read;
+        }
+        let mut blocks = Vec::new();
+        for said in calls.said {
+            match said {
+                Said::Made(id, call) => {
+                    self.0.insert(id, call);
+                }
+                Said::Gave(id, at) => {
+                    let call = id.and_then(|id| self.0.get(&id));
+                    let of_call = call.map(|call| &call.tool);
+                    for value in entry.values.iter_mut().filter(|value| lies(value.span, at)) {
+                        value.tool = of_call.map(Arc::clone);
+                        value.read = call.and_then(|call| call.read);
+                    }
+                    tool = tool.or_else(|| of_call.map(Arc::clone));
+                    blocks.push(at);
+                }
+            }
+        }
+        for value in &mut entry.values {
+            let of_row = value.trigger == Trigger::ToolResult;
+            if of_row && !blocks.iter().any(|at| lies(value.span, *at)) {
+                value.tool = value.tool.take().or_else(|| tool.as_ref().map(Arc::clone));
+                value.read = read.filter(|_| !value.copy);
+            }
+        }
+        entry.tool = tool.filter(|_| entry.role != Role::Assistant);
+    }
+}
+
+/// Whether a value lies in a block.
+fn lies(value: Span, block: Span) -> bool {
+    block.start <= value.start && value.end <= block.end
+}
 /// Which file a call reads, if its tool reads files.
 fn file(tool: &str, given: &[u8]) -> Option<FileRead> {
     let own = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();

@@ -4,38 +4,40 @@ use std::sync::Arc;
 
 use chrono::DateTime;
 
+use super::key::{Key, Keys};
 use super::read::{Block, Head, Room, Shape};
-use super::strings::{self, Found, counts};
-use super::{Entry, Extractable, FileRead, Role, Tools, Trigger, Value, chars, flat};
+use super::strings::{Found, counts};
+use super::tools::{Calls, Names};
+use super::{Entry, Extractable, Role, Trigger, Value, chars, flat};
 use crate::clock::Time;
 use crate::transcript::span::{Span, plain, text};
 
-/// The entry that a row is, without its id and number. Values of at least `compared` characters
-/// are made comparable.
+/// The entry that a row is, without its id and number, and without what its results owe to calls
+/// in rows before. Values of at least `compared` characters are made comparable.
 pub fn of(
     line: &[u8],
     head: &Head,
-    room: &Room,
-    tools: &mut Tools,
+    room: &mut Room,
+    names: &mut Names,
     compared: Option<u32>,
-) -> Entry {
+) -> (Entry, Calls) {
     let shape = head.shape();
     let (role, words) = whose(head, shape);
-    let mut tool = tools.name(head.tool.map(|at| at.of(line)));
-    let mut read = None;
-    if role == Role::Tool
-        && let Some(call) = tools.call(head.call.map(|at| at.of(line)))
-    {
-        tool = tool.or_else(|| Some(Arc::clone(&call.tool)));
-        read = call.read;
+    let tool = names.of(head.tool.map(|at| at.of(line)));
+    let mut calls = Calls::default();
+    if role == Role::Tool {
+        calls.of_row(head.call.map(|at| at.of(line)));
     }
+    let mut keys = std::mem::take(&mut room.keys);
     let mut found = Values {
         line,
-        tools,
+        names,
+        keys: &mut keys,
+        calls,
         tool,
         words,
         error: head.error,
-        read,
+        in_place: shape != Shape::Claude,
         compared,
         broken: false,
         all: Vec::new(),
@@ -48,17 +50,20 @@ pub fn of(
         let copied = if trigger == Trigger::User { Trigger::ToolResult } else { trigger };
         found.strings(&room.copies, copied, None, true);
     }
-    let Values { mut all, tool, error, broken, .. } = found;
-    all.sort_unstable_by_key(|value| value.span.start);
+    let Values { mut all, calls, tool, error, broken, .. } = found;
+    room.keys = keys;
+    if !all.is_sorted_by_key(|value| value.span.start) {
+        all.sort_unstable_by_key(|value| value.span.start);
+    }
     all.shrink_to_fit();
     let said = head.extractable.map_or(Ok(None), |at| extractable(at.of(line)));
     let unclear = said.is_err();
-    Entry {
+    let entry = Entry {
         row: 0,
         id: String::new(),
         role,
         continues: false,
-        tool: tool.filter(|_| role != Role::Assistant),
+        tool,
         error,
         extractable: said.unwrap_or_default(),
         unclear,
@@ -67,7 +72,8 @@ pub fn of(
         values: all,
         broken,
         doubled: 0,
-    }
+    };
+    (entry, calls)
 }
 
 /// Whose message a row is, and what its text is; `None` for rows whose texts are the client's.
@@ -92,14 +98,16 @@ fn whose(head: &Head, shape: Shape) -> (Role, Option<Trigger>) {
 /// The values of a row as they are found.
 struct Values<'a> {
     line: &'a [u8],
-    tools: &'a mut Tools,
-    /// The tool that the row names, or the first result's.
+    names: &'a mut Names,
+    keys: &'a mut Keys,
+    calls: Calls,
+    /// The tool that the row names.
     tool: Option<Arc<str>>,
     /// What the message's text is.
     words: Option<Trigger>,
     error: bool,
-    /// What the row's result was read of.
-    read: Option<FileRead>,
+    /// What goes whole leaves a text in its place: in a new session of Claude Code's it does not.
+    in_place: bool,
     compared: Option<u32>,
     /// A string is no sound JSON.
     broken: bool,
@@ -111,7 +119,7 @@ impl Values<'_> {
     fn message(&mut self, head: &Head, room: &Room) {
         let Some(words) = self.words else { return };
         if head.role == b"\"bashExecution\"" {
-            self.tool = self.tools.name(Some(b"\"bash\""));
+            self.tool = self.names.of(Some(b"\"bash\""));
             self.string("message.output", head.output, words, head.excluded);
             return;
         }
@@ -128,12 +136,14 @@ impl Values<'_> {
         if words == Trigger::ToolCall {
             let json = |at: Option<Span>| at.map(|at| at.of(self.line));
             let ids = [json(head.call).and_then(plain), head.row_id, head.own_id];
-            self.tools.called(&ids, tool.as_ref(), json(head.given));
+            self.calls.made(&ids, tool.as_ref(), json(head.given));
         }
         self.string("message", head.text, words, false);
         self.strings(&room.flat, words, tool.as_ref(), false);
         self.message(head, room);
-        if head.signed {
+        if head.sealed {
+            self.all.truncate(first);
+        } else if head.signed {
             // Reasoning never goes from under its signature, and a row can't go whole.
             let reasons = |key: &str| words == Trigger::Thinking || key.starts_with("thinking");
             let found = self.all.split_off(first);
@@ -143,47 +153,38 @@ impl Values<'_> {
 
     fn block(&mut self, index: usize, block: &Block, room: &Room, words: Trigger) {
         let strings = room.strings.get(block.strings.0..block.strings.1).unwrap_or_default();
-        let at = |field: &str| {
-            let mut key = String::from("message.content");
-            strings::numbered(&mut key, index);
-            key.push_str(field);
-            key
-        };
+        let at = |field: &'static str| move |keys: &mut Keys| keys.in_block(index, field);
         let json = |span: Option<Span>| span.map(|at| at.of(self.line));
         match block.kind.of(self.line) {
-            b"\"text\"" => self.keyed(|| at(".text"), block.text, words),
+            // It may be signed with its text, as reasoning is.
+            b"\"text\"" if block.sealed => {
+                if self.in_place {
+                    self.whole(index, block, block.text, words);
+                }
+            }
+            b"\"text\"" => self.keyed(at(".text"), block.text, words),
             b"\"thinking\"" if !block.signed => {
-                self.keyed(|| at(".thinking"), block.thinking, Trigger::Thinking);
+                self.keyed(at(".thinking"), block.thinking, Trigger::Thinking);
             }
             b"\"thinking\"" | b"\"redacted_thinking\"" => {
-                let text = block.thinking.or(block.data);
-                let chars = text.map_or(0, |at| self.chars(at));
-                if counts(block.span.of(self.line)) {
-                    self.add(at(""), Trigger::Thinking, block.span, chars, None, false, true);
-                }
+                self.whole(index, block, block.thinking.or(block.data), Trigger::Thinking);
             }
             b"\"toolCall\"" | b"\"tool_use\"" => {
                 let (name, id) = (json(block.name), json(block.id));
-                let tool = self.tools.name(name);
-                self.tools.called(&[id.and_then(plain)], tool.as_ref(), json(block.given));
-                self.strings(strings, Trigger::ToolCall, tool.as_ref(), false);
+                let tool = self.names.of(name);
+                self.calls.made(&[id.and_then(plain)], tool.as_ref(), json(block.given));
+                if !block.sealed {
+                    self.strings(strings, Trigger::ToolCall, tool.as_ref(), false);
+                }
             }
             b"\"tool_result\"" => {
-                let call = self.tools.call(json(block.call));
-                let tool = call.map(|call| Arc::clone(&call.tool));
-                let read = call.and_then(|call| call.read);
                 self.error |= block.error;
-                self.tool = self.tool.take().or_else(|| tool.clone());
-                let first = self.all.len();
-                self.keyed(|| at(".content"), block.content, Trigger::ToolResult);
+                self.calls.gave(json(block.call), block.span);
+                self.keyed(at(".content"), block.content, Trigger::ToolResult);
                 let text = |found: &&Found| found.key.rsplit('.').next() == Some("text");
                 let texts = strings.iter().filter(text);
                 for found in texts {
-                    self.found(found, Trigger::ToolResult, tool.as_ref(), false);
-                }
-                for value in &mut self.all[first..] {
-                    value.tool.clone_from(&tool);
-                    value.read = read;
+                    self.found(found, Trigger::ToolResult, None, false);
                 }
             }
             _ => {}
@@ -202,19 +203,20 @@ impl Values<'_> {
     }
 
     fn string(&mut self, key: &str, at: Option<Span>, trigger: Trigger, copy: bool) {
-        self.keyed(|| key.to_owned(), at, trigger);
+        self.keyed(|keys| keys.of(key), at, trigger);
         if let Some(value) = self.all.last_mut().filter(|value| copy && value.key == key) {
             value.copy = true;
         }
     }
 
     /// A string of which the key is made only where it counts.
-    fn keyed(&mut self, key: impl FnOnce() -> String, at: Option<Span>, trigger: Trigger) {
+    fn keyed(&mut self, key: impl FnOnce(&mut Keys) -> Key, at: Option<Span>, trigger: Trigger) {
         let Some(at) = at else { return };
         let json = at.of(self.line);
         if json.first() == Some(&b'"') && counts(json) {
             let chars = self.chars(at);
-            self.add(key(), trigger, at, chars, None, false, false);
+            let key = key(self.keys);
+            self.add(key, trigger, at, chars, None, false, false);
         }
     }
 
@@ -229,7 +231,7 @@ impl Values<'_> {
     #[allow(clippy::too_many_arguments, reason = "a value has that many parts")]
     fn add(
         &mut self,
-        key: String,
+        key: Key,
         trigger: Trigger,
         span: Span,
         chars: u32,
@@ -237,12 +239,19 @@ impl Values<'_> {
         copy: bool,
         whole: bool,
     ) {
-        let of_row = self.tool.as_ref().filter(|_| trigger == Trigger::ToolResult);
-        let tool = tool.or(of_row).map(Arc::clone);
+        let tool = tool.map(Arc::clone);
         let compared = !whole && self.compared.is_some_and(|least| chars >= least);
         let same = if compared { hashed(span.of(self.line)) } else { 0 };
-        let read = self.read.filter(|_| !copy && trigger == Trigger::ToolResult);
-        self.all.push(Value { key, trigger, span, chars, tool, copy, whole, same, read });
+        self.all.push(Value { key, trigger, span, chars, tool, copy, whole, same, read: None });
+    }
+
+    /// A block that goes with its signature, and its text.
+    fn whole(&mut self, index: usize, block: &Block, text: Option<Span>, trigger: Trigger) {
+        let chars = text.map_or(0, |at| self.chars(at));
+        if counts(block.span.of(self.line)) {
+            let key = self.keys.in_block(index, "");
+            self.add(key, trigger, block.span, chars, None, false, true);
+        }
     }
 }
 

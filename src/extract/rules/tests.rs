@@ -122,6 +122,45 @@ fn only_messages_of_the_conversation_count() {
     assert_eq!(at.iter().map(|at| at.turns).collect::<Vec<_>>(), [1, 0, 0, 0]);
 }
 
+/// No reader takes a row that is no JSON: it is no message, has no first prompt, and no part of
+/// a message is counted for it.
+#[test]
+fn rows_that_are_no_json_count_for_nothing() {
+    let rows = |broken: &str| {
+        [
+            flat("u1", "user", 600, broken),
+            flat("u2", "user", 600, ""),
+            flat("a1", "tool_result", 600, ""),
+            flat("a2", "tool_result", 9, broken),
+            flat("a3", "assistant", 600, broken),
+            flat("a4", "tool_result", 600, ""),
+        ]
+    };
+    let at = |broken: &str| positions(&read(rows(broken).join("\n").as_bytes()));
+    let behind = |broken: &str| at(broken).iter().map(|at| at.from_end).collect::<Vec<_>>();
+    let turns = |broken: &str| at(broken).iter().map(|at| at.turns).collect::<Vec<_>>();
+    assert_eq!(behind(""), [5, 4, 3, 2, 1, 0]);
+    assert_eq!(turns(""), [1, 1, 1, 1, 0, 0]);
+    for broken in [",\"x\":\"a\tb\"", r#","x":"\y""#, r#","x":nul"#, ",\"x\":01"] {
+        assert_eq!(behind(broken), [3, 2, 1, 1, 1, 0], "{broken}");
+        assert_eq!(turns(broken), [0; 6], "{broken}");
+        let first: Vec<bool> = at(broken).iter().map(|at| at.first).collect();
+        assert_eq!(first, [false, true, false, false, false, false], "{broken}");
+    }
+    let settings = ExtractSettings { keep_recent: 1, ..bare() };
+    assert_eq!(said(&rows(r#","x":nul"#), 2, &settings), Ok(()));
+    let settings = ExtractSettings { keep_recent: 2, ..bare() };
+    assert_eq!(said(&rows(r#","x":nul"#), 2, &settings), Err(Stays::Recent));
+    let part = |id: &str, more: &str| {
+        format!(
+            r#"{{"type":"assistant","uuid":"{id}","message":{{"id":"msg","role":"assistant","content":[]}}{more}}}"#
+        )
+    };
+    let rows = [part("a", r#","x":nul"#), part("b", ""), part("c", "")];
+    let at = positions(&read(rows.join("\n").as_bytes()));
+    assert_eq!(at.iter().map(|at| at.from_end).collect::<Vec<_>>(), [1, 0, 0]);
+}
+
 /// A turn is a message of the agent's with what its calls gave; a prompt begins one.
 #[test]
 fn the_last_turns_stay() {

@@ -5,6 +5,8 @@ mod strict;
 
 use memchr::{memchr, memchr3};
 
+pub use strict::clean;
+
 use super::Span;
 
 /// A place in JSON. Every step is `None` where the JSON is not as it would have to be, or ends.

@@ -16,19 +16,34 @@ impl<'a> Cursor<'a, true> {
     /// Before the first value of text that may be JSON: `None` where it is no UTF-8, or holds
     /// a control character, which JSON has only as a blank.
     pub fn strict(bytes: &'a [u8]) -> Option<Self> {
-        let mut ascii = true;
-        for part in bytes.chunks(64) {
-            // Without a way out between them, the bytes are looked at sixteen at a time.
-            let (low, all) = part
-                .iter()
-                .fold((0, 0), |(low, all), byte| (low | u8::from(*byte < b' '), all | byte));
-            if low != 0 {
-                return None;
-            }
-            ascii &= all < 0x80;
-        }
-        (ascii || std::str::from_utf8(bytes).is_ok()).then_some(Self { bytes, at: 0 })
+        clean(bytes).then_some(Self::unchecked(bytes))
     }
+
+    /// The same of text that is known to be [`clean`] wherever it is not skipped.
+    pub fn unchecked(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    /// Goes on behind a value that is known.
+    pub fn skip(&mut self, to: usize) -> Option<()> {
+        self.at = Some(to).filter(|to| (self.at..=self.bytes.len()).contains(to))?;
+        Some(())
+    }
+}
+
+/// Whether it is UTF-8 without control characters.
+pub fn clean(bytes: &[u8]) -> bool {
+    let mut ascii = true;
+    for part in bytes.chunks(64) {
+        // Without a way out between them, the bytes are looked at sixteen at a time.
+        let (low, all) =
+            part.iter().fold((0, 0), |(low, all), byte| (low | u8::from(*byte < b' '), all | byte));
+        if low != 0 {
+            return false;
+        }
+        ascii &= all < 0x80;
+    }
+    ascii || std::str::from_utf8(bytes).is_ok()
 }
 
 impl<const STRICT: bool> Cursor<'_, STRICT> {

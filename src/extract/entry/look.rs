@@ -1,0 +1,63 @@
+//! What a row says by itself: all that reading it takes time for. The rows before it are not
+//! asked, so rows can be looked at in any order, several at once.
+
+use super::context::Loose;
+use super::read::{self, Room, Shape};
+use super::sound::Frame;
+use super::tools::{Calls, Names};
+use super::{Entry, Role, hash, values};
+use crate::transcript::dialect::{Claude, Dialect, Kind, Scratch};
+use crate::transcript::span::plain;
+
+/// A row that was looked at.
+#[derive(Debug)]
+pub struct Looked {
+    /// Its entry, without what the rows before know.
+    pub(super) entry: Entry,
+    pub(super) calls: Calls,
+    pub(super) link: Loose,
+    /// The message that a row of the agent's is of; 0: it is all of one.
+    pub(super) message: u64,
+    /// What Claude Code's dialect takes it for, and whether it is on a side chain.
+    pub(super) claude: Option<(Kind, bool)>,
+}
+
+/// Looks at rows.
+#[derive(Debug, Default)]
+pub struct Looker {
+    room: Room,
+    scratch: Scratch,
+    names: Names,
+    /// Characters from which on values are compared.
+    compared: Option<u32>,
+    /// The row that is looked at, without its values.
+    frame: Frame,
+}
+
+impl Looker {
+    /// With values of so many characters made comparable.
+    pub fn comparing(compared: Option<u32>) -> Self {
+        Self { compared, ..Self::default() }
+    }
+
+    /// Looks at a row, with or without its line break; `None` where it holds no entry.
+    pub fn row(&mut self, line: &[u8]) -> Option<Looked> {
+        let head = read::head(line, &mut self.room)?;
+        let id = head.id()?;
+        let (entry, calls) =
+            values::of(line, &head, &mut self.room, &mut self.names, self.compared);
+        let mut entry = Entry { id: id.to_owned(), ..entry };
+        self.frame.settle(line, &mut entry);
+        let claude = (head.shape() == Shape::Claude).then(|| {
+            let row = Claude.row(line, &mut self.scratch);
+            (row.kind, row.sidechain)
+        });
+        let of_agent = match claude {
+            Some((kind, _)) => kind == Kind::Assistant,
+            None => entry.role == Role::Assistant,
+        };
+        let message = head.message_id.filter(|_| of_agent);
+        let message = message.and_then(|at| plain(at.of(line))).map_or(0, hash);
+        Some(Looked { calls, link: Loose::of(line, &head, message), message, claude, entry })
+    }
+}
