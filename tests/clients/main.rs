@@ -16,10 +16,13 @@ mod scene;
 #[allow(dead_code, reason = "the hook's tests use the rest")]
 mod harness;
 
+#[path = "../played.rs"]
+mod played;
+
 use std::process::ExitCode;
-use std::time::Instant;
 
 use pi::Pi;
+use played::End;
 
 /// A case: what is tried with each version.
 type Case = (&'static str, fn(&Pi) -> Result<(), String>);
@@ -37,41 +40,15 @@ const CASES: [Case; 8] = [
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let filters: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
     let versions = pi::VERSIONS.into_iter();
-    let all = versions.flat_map(|version| {
-        CASES.map(|(name, case)| (format!("clients: pi {version}: {name}"), version, case))
+    let cases = versions.flat_map(|version| {
+        CASES.map(|(name, case)| {
+            let play = move || match Pi::of(version) {
+                Err(why) => End::Left(why),
+                Ok(pi) => case(&pi).into(),
+            };
+            (format!("clients: pi {version}: {name}"), play)
+        })
     });
-    let asked = |name: &str| filters.is_empty() || filters.iter().any(|f| name.contains(*f));
-    let asked: Vec<_> = all.filter(|(name, ..)| asked(name)).collect();
-    if words.iter().any(|word| word == "--list") {
-        for (name, ..) in &asked {
-            println!("{name}: test");
-        }
-        return ExitCode::SUCCESS;
-    }
-    let began = Instant::now();
-    let (mut passed, mut failed, mut left) = (0, 0, 0);
-    for (name, version, case) in asked {
-        match Pi::of(version) {
-            Err(why) => {
-                left += 1;
-                println!("{name}: not run: {why}");
-            }
-            Ok(pi) => match case(&pi) {
-                Ok(()) => passed += 1,
-                Err(why) => {
-                    failed += 1;
-                    println!("{name}: {why}");
-                }
-            },
-        }
-    }
-    let verdict = if failed == 0 { "ok" } else { "FAILED" };
-    println!(
-        "test result: {verdict}. {passed} passed; {failed} failed; {left} ignored; 0 measured; 0 filtered out; \
-         finished in {:.2}s",
-        began.elapsed().as_secs_f64()
-    );
-    ExitCode::from(u8::from(failed > 0))
+    played::all(&words, "", cases)
 }

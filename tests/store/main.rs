@@ -27,16 +27,12 @@ mod harness;
 #[allow(dead_code, reason = "the kill harness uses the rest")]
 mod trace;
 
-use std::process::ExitCode;
-use std::time::Instant;
+#[path = "../played.rs"]
+mod played;
 
-/// How a case ended.
-enum End {
-    Passed,
-    Failed(String),
-    /// It can't run here, and why.
-    Left(String),
-}
+use std::process::ExitCode;
+
+use played::End;
 
 /// A case.
 type Case = (&'static str, fn() -> End);
@@ -74,43 +70,11 @@ fn main() -> ExitCode {
     {
         return edits::edit(path.as_ref(), how);
     }
-    let filters: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
-    let asked = |name: &str| {
-        filters.is_empty() || filters.iter().any(|f| name.contains(*f) || "store".contains(*f))
-    };
-    let cases: Vec<Case> = CASES.into_iter().filter(|(name, _)| asked(name)).collect();
-    if words.iter().any(|word| word == "--list") {
-        for (name, _) in &cases {
-            println!("{name}: test");
-        }
-        return ExitCode::SUCCESS;
-    }
     // Whether the bytes reach a disk is not what is tried, and a disk takes its time.
     let memory = std::path::Path::new("/dev/shm");
     if tempfile::tempdir_in(memory).is_ok() {
         // Only refused where it was set before.
         let _ = tempfile::env::override_temp_dir(memory);
     }
-    let began = Instant::now();
-    let (mut passed, mut failed, mut left) = (0, 0, 0);
-    for (name, case) in cases {
-        match case() {
-            End::Passed => passed += 1,
-            End::Failed(why) => {
-                failed += 1;
-                println!("{name}: {why}");
-            }
-            End::Left(why) => {
-                left += 1;
-                println!("{name}: not run: {why}");
-            }
-        }
-    }
-    let verdict = if failed == 0 { "ok" } else { "FAILED" };
-    println!(
-        "test result: {verdict}. {passed} passed; {failed} failed; {left} ignored; 0 measured; 0 filtered out; \
-         finished in {:.2}s",
-        began.elapsed().as_secs_f64()
-    );
-    ExitCode::from(u8::from(failed > 0))
+    played::all(&words, "store", CASES.into_iter().map(|(name, case)| (name.to_owned(), case)))
 }
