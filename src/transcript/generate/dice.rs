@@ -58,5 +58,5 @@ impl Dice {
 
 /// A text as JSON.
 pub fn json(text: &str) -> String {
-    serde_json::to_string(text).unwrap()
+    serde_json::to_string(text).expect("a text")
 }
