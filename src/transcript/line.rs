@@ -4,6 +4,9 @@ use std::io::{self, BufRead};
 
 use memchr::memchr;
 
+/// Bytes of memory that are kept for the next line.
+const KEPT: usize = 2 * 1024 * 1024;
+
 /// A line with its line break, if it has one: the last may still be being written.
 #[derive(Debug, Clone, Copy)]
 pub struct Line<'a> {
@@ -52,6 +55,10 @@ impl<R: BufRead> Lines<R> {
     pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.source.consume(std::mem::take(&mut self.lent));
         self.line.clear();
+        if self.line.capacity() > KEPT {
+            // A long line's memory is not kept for all that come behind it.
+            self.line = Vec::new();
+        }
         let offset = self.offset;
         loop {
             let buffer = self.source.fill_buf()?;

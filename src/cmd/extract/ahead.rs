@@ -1,6 +1,6 @@
 //! Rows that are looked at by several threads while they are read, and taken in their order by
-//! the one that reads. Memory is bounded: a few batches are under way, and a row that is longer
-//! than a batch is looked at alone.
+//! the one that reads. Memory is bounded: a few batches are under way, and a row that is long
+//! is looked at alone.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,7 +16,10 @@ use crate::store::sessions::{SessionFile, Stamp};
 use crate::transcript::rows::Rows;
 
 /// Bytes of rows that are looked at together.
-const BATCH: usize = 512 * 1024;
+const BATCH: usize = 256 * 1024;
+
+/// Bytes from which on a row is looked at alone, by the thread that reads: it need not be copied.
+const LONG: usize = 512 * 1024;
 
 /// Batches that are under way for each thread.
 const EACH: usize = 2;
@@ -96,11 +99,12 @@ pub fn rows(
             batch: Batch::default(),
         };
         let stamp = file.rows(&mut |row, line| {
-            if line.len() > BATCH {
+            if line.len() > LONG {
                 ahead.end(&mut *take)?;
                 return take(row, line, own.row(line));
             }
-            if ahead.batch.rows.bytes.len() + line.len() > BATCH {
+            let filled = ahead.batch.rows.bytes.len();
+            if filled > 0 && filled + line.len() > BATCH {
                 ahead.send(&mut *take)?;
             }
             ahead.batch.numbers.push(row);
@@ -203,6 +207,7 @@ impl Ahead {
             }
             batch.numbers.clear();
             batch.rows.clear();
+            batch.rows.bytes.shrink_to(BATCH);
             self.spare.push(batch);
         }
         Ok(())
@@ -223,8 +228,13 @@ mod tests {
         let path = folder.path().join("s.jsonl");
         let mut text = String::new();
         for n in 0..rows {
-            // Some are no JSON, some are longer than a batch.
-            let long = "x".repeat(if n % 97 == 13 { BATCH + n } else { n * 7919 % 9_000 });
+            // Some are no JSON, some are longer than a batch, or long.
+            let long = match n % 97 {
+                13 => LONG + n,
+                31 => BATCH + n,
+                _ => n * 7919 % 9_000,
+            };
+            let long = "x".repeat(long);
             text += &match n % 11 {
                 7 => format!("no JSON {n}\n"),
                 _ => format!(
