@@ -3,6 +3,7 @@
 
 mod chars;
 mod context;
+mod cut;
 mod flat;
 mod key;
 mod look;
@@ -69,6 +70,8 @@ pub struct Value {
     pub same: u64,
     /// What it was read of.
     pub read: Option<FileRead>,
+    /// A result that gives the beginning only of what was asked for, or may.
+    pub cut: bool,
 }
 
 /// Whose message an entry is.

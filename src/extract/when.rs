@@ -72,7 +72,9 @@ pub fn verdict(look: &Look, settings: &ExtractSettings, now: Time) -> Verdict {
     }
     let lives = i64::try_from(settings.cache_seconds).ok().and_then(Duration::try_seconds);
     // Of a session that says nowhere when it was written, a warm cache is taken for granted.
-    if look.last.is_some_and(|last| lives.is_some_and(|lives| now - last >= lives)) {
+    // What lies further ahead than one lives is of a clock that was wrong: no cache is waited for.
+    let cold = |age: Duration, lives: Duration| age >= lives || -age > lives;
+    if look.last.is_some_and(|last| lives.is_some_and(|lives| cold(now - last, lives))) {
         return Verdict::Cold;
     }
     match break_even(look.behind, look.saved) {
@@ -135,6 +137,8 @@ mod tests {
             Verdict::Waits(Some(12)),
             "a clock is wrong"
         );
+        assert_eq!(verdict(look(-300, 80_000, 40_000)), Verdict::Waits(Some(12)));
+        assert_eq!(verdict(look(-301, 80_000, 40_000)), Verdict::Cold, "a clock is very wrong");
         assert_eq!(verdict(look(10, 80_000, 0)), Verdict::Waits(None));
         assert_eq!(verdict(look(900, 0, 0)), Verdict::Nothing);
         assert_eq!(verdict(of(9, 1)), Verdict::Waits(Some(92)), "nobody knows when");

@@ -4,7 +4,7 @@
 //! Here a name in a text is enough: content that is kept for nothing costs its bytes, content
 //! that went is gone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::MetadataExt as _;
@@ -41,8 +41,11 @@ const PACKED: [&[u8]; 4] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"B
 /// Where `OpenClaw` puts files that it took over, in their folder.
 const ARCHIVE: &str = "session-sqlite-import-archive";
 
-/// Entries that are named in session files.
-type Ids = BTreeSet<Vec<u8>>;
+/// Bytes of a file's beginning that tell what it is.
+const PROBE: u64 = 4096;
+
+/// Entries that are named in session files, with the number of the first such file.
+type Ids = BTreeMap<Vec<u8>, usize>;
 
 /// The sessions around a store: those in the clients' folders, and whatever lies in a folder
 /// that a ledger names.
@@ -52,17 +55,19 @@ pub struct Around<'r> {
     homes: Vec<PathBuf>,
     /// Folders of the files that ledgers name.
     folders: BTreeSet<PathBuf>,
+    /// How these files are called, without their ending.
+    stems: BTreeSet<Vec<u8>>,
     seen: Option<Seen>,
 }
 
 impl<'r> Around<'r> {
     /// Nothing is read yet; `homes` are looked through with all that is below them.
     pub fn new(root: &'r Root, homes: Vec<PathBuf>) -> Self {
-        Self { root, homes, folders: BTreeSet::new(), seen: None }
+        Self { root, homes, folders: BTreeSet::new(), stems: BTreeSet::new(), seen: None }
     }
 
     fn look(&self) -> Seen {
-        let mut seen = Seen::default();
+        let mut seen = Seen { stems: self.stems.clone(), ..Seen::default() };
         for home in &self.homes {
             seen.path(home, true);
         }
@@ -77,6 +82,7 @@ impl<'r> Around<'r> {
 impl Sessions for Around<'_> {
     fn held(&mut self, file: &Path, ledger: &Ledger) -> Held {
         self.folders.extend(file.parent().map(Path::to_path_buf));
+        self.stems.extend(file.file_stem().map(|stem| stem.as_encoded_bytes().to_vec()));
         source::held(self.root, file, ledger)
     }
 
@@ -85,8 +91,8 @@ impl Sessions for Around<'_> {
             self.seen = Some(self.look());
         }
         let Some(seen) = &self.seen else { return Named::Unknown(Vec::new()) };
-        if seen.ids.contains(&in_json(entry)) {
-            return Named::Yes;
+        if let Some(number) = seen.ids.get(&in_json(entry)) {
+            return Named::Yes(seen.files.get(*number).cloned().unwrap_or_default());
         }
         // Sessions that OpenClaw put into cold storage are of the same installation.
         let agents = |database: &Path| database.ancestors().nth(3).map(Path::to_path_buf);
@@ -100,6 +106,9 @@ impl Sessions for Around<'_> {
 #[derive(Debug, Default)]
 struct Seen {
     ids: Ids,
+    /// Files that name some.
+    files: Vec<PathBuf>,
+    stems: BTreeSet<Vec<u8>>,
     /// What can't be read.
     unread: Vec<PathBuf>,
     /// Databases with sessions that `OpenClaw` has put away.
@@ -143,24 +152,32 @@ impl Seen {
 
     fn file(&mut self, path: &Path, length: u64) -> io::Result<()> {
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-        // `x.jsonl`, and what it is called once it was put aside.
-        if memmem::find(name, b".jsonl").is_some() {
-            let mut file = File::open(path)?;
-            let mut begins = Vec::new();
-            file.by_ref().take(6).read_to_end(&mut begins)?;
-            if PACKED.iter().any(|magic| begins.starts_with(magic)) {
-                return Err(ErrorKind::InvalidData.into());
+        let number = self.files.len();
+        self.files.push(path.to_path_buf());
+        if name.starts_with(DATABASE.as_bytes()) {
+            // What a kill left of a copy holds nothing that the database hasn't.
+            let beside = BESIDE.iter().any(|end| name.ends_with(end.as_bytes()));
+            if !beside && length > 0 {
+                let ids = &mut self.ids;
+                let cold = openclaw::every(path, &mut |row| names(row, ids, number))?;
+                self.cold.extend(cold.then(|| path.to_path_buf()));
             }
-            return names(begins.chain(file), &mut self.ids);
+            return Ok(());
         }
-        // What a kill left of a copy holds nothing that the database hasn't.
-        let beside = BESIDE.iter().any(|end| name.ends_with(end.as_bytes()));
-        if name.starts_with(DATABASE.as_bytes()) && !beside && length > 0 {
-            let ids = &mut self.ids;
-            let cold = openclaw::every(path, &mut |row| names(row, ids))?;
-            self.cold.extend(cold.then(|| path.to_path_buf()));
+        // `x.jsonl`, and what it is called once it was put aside.
+        let session = memmem::find(name, b".jsonl").is_some();
+        let mut file = File::open(path)?;
+        let mut begins = Vec::new();
+        file.by_ref().take(PROBE).read_to_end(&mut begins)?;
+        if PACKED.iter().any(|magic| begins.starts_with(magic)) {
+            let one = session || self.stems.iter().any(|stem| name.starts_with(stem));
+            return if one { Err(ErrorKind::InvalidData.into()) } else { Ok(()) };
         }
-        Ok(())
+        // A session may have any name, and is text whatever that is.
+        if !session && begins.contains(&0) {
+            return Ok(());
+        }
+        names(begins.chain(file), &mut self.ids, number)
     }
 }
 
@@ -170,8 +187,8 @@ fn in_json(id: &str) -> Vec<u8> {
     json.as_bytes().get(1..json.len().saturating_sub(1)).unwrap_or_default().to_vec()
 }
 
-/// The entries that placeholders in a text name.
-fn names(mut text: impl Read, named: &mut Ids) -> io::Result<()> {
+/// The entries that placeholders in a text name, which is in the file of that number.
+fn names(mut text: impl Read, named: &mut Ids, number: usize) -> io::Result<()> {
     let finder = memmem::Finder::new(BEGIN);
     let mut part = Vec::with_capacity(PART + BEGIN.len() + LONGEST + END.len());
     loop {
@@ -181,7 +198,7 @@ fn names(mut text: impl Read, named: &mut Ids) -> io::Result<()> {
             let id = from + at + BEGIN.len();
             let within = &part[id..part.len().min(id + LONGEST + END.len())];
             if let Some(end) = memmem::find(within, END) {
-                named.insert(within[..end].to_vec());
+                named.entry(within[..end].to_vec()).or_insert(number);
             }
             from = id;
         }
@@ -200,8 +217,8 @@ mod tests {
 
     fn all(text: &[u8]) -> Vec<String> {
         let mut named = Ids::new();
-        names(text, &mut named).unwrap();
-        named.into_iter().map(|id| String::from_utf8_lossy(&id).into_owned()).collect()
+        names(text, &mut named, 0).unwrap();
+        named.into_keys().map(|id| String::from_utf8_lossy(&id).into_owned()).collect()
     }
 
     #[test]

@@ -99,11 +99,15 @@ pub fn said(swept: &Swept, dry_run: bool) -> Vec<String> {
         let path = path.display();
         format!("{path} can't be read, or is on a disk that is not there: what it may need stays")
     });
+    let elsewhere = swept.elsewhere.iter().map(|path| {
+        let path = path.display();
+        format!("{path} has placeholders of content that no session of the store's needs: it stays")
+    });
     let will = if dry_run { "would be forgotten" } else { "is forgotten" };
     let forgotten = swept.forgotten.iter().map(|session| {
         format!("{session} {will}: its files are gone, and all that was extracted of it")
     });
-    unread.chain(forgotten).collect()
+    unread.chain(elsewhere).chain(forgotten).collect()
 }
 
 /// What a sweep came to, on a line.

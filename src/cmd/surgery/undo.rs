@@ -1,10 +1,12 @@
 //! `surgery undo`: takes back what surgery made, as long as it is as it was written and
 //! nobody runs it.
 
+mod beside;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
@@ -53,14 +55,27 @@ pub fn run(env: &Env, now: Time, id: Option<&str>, json: bool) -> anyhow::Result
             Err(e) => return Err(e).with_context(|| format!("could not remove {path}")),
         }
     }
-    empty_folders(&fork::companion_folder(path))?;
+    let folder = fork::companion_folder(path);
+    let ours: Vec<&Path> = files_of(&export).map(|file| Path::new(file.path)).collect();
+    let strangers = beside::strangers(&ours, &folder)?;
+    if strangers.is_empty() {
+        beside::empty_folders(&folder)?;
+    } else {
+        beside::emptied(&removed, &folder);
+    }
     store.index.undo_export(&export.id, now)?;
     if json {
-        out_json(&json!({ "id": export.id, "removed": removed }))?;
+        out_json(&json!({ "id": export.id, "removed": removed, "left": strangers }))?;
     } else {
         out(format_args!("removed {name} ({})", export.operation));
         for path in removed {
             out(format_args!("  {path}"));
+        }
+        if !strangers.is_empty() {
+            out("left where it is, as surgery did not write it");
+        }
+        for path in strangers {
+            out(format_args!("  {}", path.display()));
         }
     }
     Ok(Exit::Done)
@@ -139,10 +154,9 @@ fn untouched(export: &Export) -> anyhow::Result<()> {
     }
     let ours: BTreeSet<&Path> = files_of(export).map(|file| Path::new(file.path)).collect();
     // The client keeps what belongs to a session there, whoever made the session.
-    for path in files(&fork::companion_folder(Path::new(&export.path)))? {
-        if !ours.contains(path.as_path()) {
-            changes.push(format!("{} was put there since", path.display()));
-        }
+    let folder = fork::companion_folder(Path::new(&export.path));
+    for path in beside::kept(&folder)?.iter().filter(|path| !ours.contains(path.as_path())) {
+        changes.push(format!("{} was put there since", path.display()));
     }
     if changes.is_empty() {
         return Ok(());
@@ -215,39 +229,6 @@ fn digest(path: &Path) -> io::Result<(u64, String)> {
     let mut digest = Sha256::new();
     let bytes = io::copy(&mut file, &mut digest)?;
     Ok((bytes, format!("{:x}", digest.finalize())))
-}
-
-/// All files below a folder; none where it isn't there.
-fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let mut all = Vec::new();
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(all),
-        Err(e) => return Err(e).with_context(|| format!("could not read {}", folder.display())),
-    };
-    for entry in entries {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            all.extend(files(&entry.path())?);
-        } else {
-            all.push(entry.path());
-        }
-    }
-    Ok(all)
-}
-
-/// Removes folders that hold nothing but such folders.
-fn empty_folders(folder: &Path) -> anyhow::Result<()> {
-    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
-    for entry in entries.flatten().filter(|e| e.file_type().is_ok_and(|t| t.is_dir())) {
-        empty_folders(&entry.path())?;
-    }
-    match fs::remove_dir(folder) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => {
-            Err(e).with_context(|| format!("could not remove {}", folder.display()))
-        }
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

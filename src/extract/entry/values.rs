@@ -8,7 +8,7 @@ use super::key::{Key, Keys};
 use super::read::{Block, Head, Room, Shape};
 use super::strings::{Found, counts};
 use super::tools::{Calls, Names};
-use super::{Entry, Extractable, Role, Trigger, Value, chars, flat};
+use super::{Entry, Extractable, Role, Trigger, Value, chars, cut, flat};
 use crate::clock::Time;
 use crate::transcript::span::{Span, plain, text};
 
@@ -242,7 +242,9 @@ impl Values<'_> {
         let tool = tool.map(Arc::clone);
         let compared = !whole && self.compared.is_some_and(|least| chars >= least);
         let same = if compared { hashed(span.of(self.line)) } else { 0 };
-        self.all.push(Value { key, trigger, span, chars, tool, copy, whole, same, read: None });
+        let result = trigger == Trigger::ToolResult && same != 0 && !copy;
+        let (read, cut) = (None, result && cut::cut(span.of(self.line)));
+        self.all.push(Value { key, trigger, span, chars, tool, copy, whole, same, read, cut });
     }
 
     /// A block that goes with its signature, and its text.

@@ -1,7 +1,7 @@
 //! What stands again later: the same value, or a later read of the same file. It is asked from the
 //! end of a session to its beginning.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::extract::entry::{Entry, FileRead, Trigger, Value};
 use crate::extract::rules::Goes;
@@ -11,8 +11,10 @@ use crate::extract::rules::Goes;
 pub struct Standing {
     values: HashSet<u64>,
     reads: HashSet<FileRead>,
+    /// Of reads that were cut, the most characters that one gave.
+    begun: HashMap<FileRead, u32>,
     /// Those of the entry itself: nothing in one entry stands behind another part of it.
-    here: Vec<(u64, Option<FileRead>)>,
+    here: Vec<(u64, Option<FileRead>, Option<u32>)>,
 }
 
 impl Standing {
@@ -26,9 +28,12 @@ impl Standing {
             return Some(Goes::Again);
         }
         let read = value.read?;
-        // A later read of the whole file has every part of it.
+        // A later read of the whole file has every part of it, unless it was cut: then it has as
+        // much of the beginning as it gave.
         let whole = FileRead { part: 0, ..read };
-        (self.reads.contains(&read) || self.reads.contains(&whole)).then_some(Goes::Reread)
+        let begun = || value.cut && self.begun.get(&read).is_some_and(|most| *most >= value.chars);
+        let again = self.reads.contains(&read) || self.reads.contains(&whole) || begun();
+        again.then_some(Goes::Reread)
     }
 
     /// A value of the entry that is looked at stays. Where the model is not sent it, or it is too
@@ -38,14 +43,21 @@ impl Standing {
             return;
         }
         let result = value.trigger == Trigger::ToolResult && !entry.error;
-        self.here.push((value.same, value.read.filter(|_| result)));
+        let cut = value.cut.then_some(value.chars);
+        self.here.push((value.same, value.read.filter(|_| result), cut));
     }
 
     /// Goes on to the entry before.
     pub fn next(&mut self) {
-        for (same, read) in self.here.drain(..) {
+        for (same, read, cut) in self.here.drain(..) {
             self.values.insert(same);
-            self.reads.extend(read);
+            match (read, cut) {
+                (Some(read), Some(chars)) => {
+                    let most = self.begun.entry(read).or_default();
+                    *most = chars.max(*most);
+                }
+                (read, _) => self.reads.extend(read),
+            }
         }
     }
 }

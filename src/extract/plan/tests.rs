@@ -1,5 +1,7 @@
 //! Plans of whole sessions.
 
+mod cut;
+
 use chrono::DateTime;
 use proptest::prelude::*;
 

@@ -6,6 +6,7 @@
 //! a single look.
 
 mod needs;
+mod swept;
 #[cfg(test)]
 mod tests;
 
@@ -14,9 +15,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
 use self::needs::{Needs, Origin};
+pub use self::swept::{Amount, Swept};
 use super::object::Id;
 use super::packs;
 use super::{Ledger, PATIENCE, busy, list, named, place};
@@ -27,42 +27,6 @@ use crate::store::lock as locks;
 
 /// Where it is noted since when objects are unneeded.
 const UNNEEDED: &str = "unneeded.json";
-
-/// How many there are of something, and their bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Amount {
-    /// How many.
-    pub count: u64,
-    /// Bytes of all of them.
-    pub bytes: u64,
-}
-
-impl Amount {
-    /// More of it.
-    pub fn add(&mut self, count: u64, bytes: u64) {
-        self.count += count;
-        self.bytes += bytes;
-    }
-}
-
-/// What `gc` found and removed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Swept {
-    /// Objects that stay.
-    pub kept: Amount,
-    /// Those among them that nothing needs, and that wait for their retention to end.
-    pub waiting: Amount,
-    /// Objects that went, or would.
-    pub gone: Amount,
-    /// Copies of OpenClaw's databases that went, or would: who sweeps sees to them.
-    pub copies: Amount,
-    /// What could not be read: what it may need stays. A ledger, or a folder of them, keeps
-    /// everything.
-    pub unread: Vec<PathBuf>,
-    /// Sessions, as `agent/id`, whose ledger went, or would: their files are gone, and so is all
-    /// that was extracted of them.
-    pub forgotten: Vec<String>,
-}
 
 /// What a session needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,8 +42,8 @@ pub enum Held {
 /// Whether some session holds a placeholder of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Named {
-    /// One does, or may.
-    Yes,
+    /// One does, or may: the one in this file.
+    Yes(PathBuf),
     /// None does, of all that are known.
     No,
     /// That can't be told, as this can't be read.
@@ -127,7 +91,16 @@ pub fn sweep(
     let needs = Needs::of(store, sessions);
     let before = read_unneeded(&root);
     let unread = needs.unread.iter().cloned().collect();
-    let mut judge = Judge { needs, sessions, now, older, before, since: BTreeMap::new(), unread };
+    let mut judge = Judge {
+        needs,
+        sessions,
+        now,
+        older,
+        before,
+        since: BTreeMap::new(),
+        unread,
+        elsewhere: BTreeSet::new(),
+    };
     let mut swept = Swept::default();
     let mut by_pack: HashMap<u64, Vec<(Id, String)>> = HashMap::new();
     for object in judge.needs.origins.keys() {
@@ -141,8 +114,9 @@ pub fn sweep(
         pack(&path, ids, &mut judge, dry_run, &mut swept, &mut staying)
             .map_err(|e| named(&path, &e))?;
     }
-    let Judge { needs, since, before, unread, .. } = judge;
+    let Judge { needs, since, before, unread, elsewhere, .. } = judge;
     swept.unread = unread.into_iter().collect();
+    swept.elsewhere = elsewhere.into_iter().collect();
     let left = needs.ledgers.iter().filter(|of| {
         of.gone && of.last.is_some_and(|at| at < older) && of.objects.is_disjoint(&staying)
     });
@@ -171,7 +145,7 @@ pub fn held(root: &Root, now: Time) -> io::Result<Amount> {
             Held::Unknown
         }
         fn named(&mut self, _: &str, _: &Path) -> Named {
-            Named::Yes
+            Named::Yes(PathBuf::new())
         }
     }
     Ok(sweep(root, now, Time::MIN_UTC, &mut Unasked, true)?.kept)
@@ -201,6 +175,8 @@ struct Judge<'s> {
     /// What is unneeded, since when.
     since: BTreeMap<String, Time>,
     unread: BTreeSet<PathBuf>,
+    /// Files that name what no session of the ledgers' needs.
+    elsewhere: BTreeSet<PathBuf>,
 }
 
 impl Judge<'_> {
@@ -222,7 +198,10 @@ impl Judge<'_> {
         for (entry, file) in from {
             match self.sessions.named(entry, file) {
                 // Seen now: retention counts from here on.
-                Named::Yes => return Fate::Stays,
+                Named::Yes(file) => {
+                    self.elsewhere.insert(file);
+                    return Fate::Stays;
+                }
                 Named::Unknown(what) => {
                     unknown = true;
                     self.unread.extend(what);

@@ -2,8 +2,10 @@
 //! 2026.5.17 the gateway gives its lock back while the model works, and a file that changes
 //! then costs the turn.
 
+use std::fs;
 use std::io;
 use std::ops::ControlFlow;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,6 +19,24 @@ use crate::transcript::span;
 /// gateway ends after half an hour, unless it was told otherwise.
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
+/// What a clock may be ahead of ours by, a file server's. A time that lies further ahead says
+/// nothing of when the file was written: a clock was set back, or somebody gave it that time.
+const AHEAD: Duration = Duration::from_secs(60);
+
+/// How long ago that was, in nanoseconds since 1970; `None` where it lies ahead.
+fn age(at: i128, now: i128) -> Option<Duration> {
+    match u64::try_from(now - at) {
+        Ok(age) => Some(Duration::from_nanos(age)),
+        Err(_) => (at - now <= AHEAD.as_nanos().cast_signed()).then_some(Duration::ZERO),
+    }
+}
+
+/// When the file was changed in any way: nobody can set that.
+fn changed(path: &Path) -> io::Result<i128> {
+    let meta = fs::metadata(path)?;
+    Ok(i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec()))
+}
+
 /// Why the session may be in use; `None` where it is not. `idle`: how long nothing may have
 /// been written.
 ///
@@ -24,8 +44,11 @@ const ABANDONED: Duration = Duration::from_secs(60 * 60);
 /// What the system says.
 pub fn why_not(path: &Path, stamp: Stamp, idle: Duration, now: Time) -> io::Result<Option<String>> {
     let now = i128::from(now.timestamp_nanos_opt().unwrap_or(i64::MAX));
-    let age = u64::try_from(now - stamp.modified).map_or(Duration::ZERO, Duration::from_nanos);
-    if age < idle {
+    let age = match age(stamp.modified, now) {
+        None => age(changed(path)?, now),
+        known => known,
+    };
+    if let Some(age) = age.filter(|age| *age < idle) {
         return Ok(Some(format!(
             "{} was written {} s ago: a run may be under way; try again when it has been quiet for {} s",
             path.display(),
@@ -33,7 +56,7 @@ pub fn why_not(path: &Path, stamp: Stamp, idle: Duration, now: Time) -> io::Resu
             idle.as_secs(),
         )));
     }
-    if age >= ABANDONED.max(idle) {
+    if age.is_some_and(|age| age >= ABANDONED.max(idle)) {
         return Ok(None);
     }
     let mut turn = None;
@@ -41,13 +64,18 @@ pub fn why_not(path: &Path, stamp: Stamp, idle: Duration, now: Time) -> io::Resu
         turn = turn_of(line);
         if turn.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    Ok((turn == Some(Turn::Open)).then(|| {
-        format!(
+    let open = turn == Some(Turn::Open);
+    Ok(open.then(|| match age {
+        Some(age) => format!(
             "{}: its last turn is not over, and the file was written {} min ago; try again behind the agent's answer, or {} min after the last row",
             path.display(),
             age.as_secs() / 60,
             ABANDONED.as_secs() / 60,
-        )
+        ),
+        None => format!(
+            "{}: its last turn is not over, and its time lies ahead of the clock, so that nobody can tell when it was written; try again behind the agent's answer, or give it the time of now with `touch`",
+            path.display(),
+        ),
     }))
 }
 
@@ -119,6 +147,32 @@ mod tests {
             );
             assert_eq!(why(&[USER, last], 3600), None, "{last:.80}");
         }
+    }
+
+    /// A clock that was set back, and a file that was given a time.
+    #[test]
+    fn a_time_that_lies_ahead_keeps_no_session_in_use() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        let why = |rows: &[&str], ahead: u64, later: i64| {
+            fs::write(&path, rows.join("\n")).unwrap();
+            let file = fs::File::options().append(true).open(&path).unwrap();
+            let written = std::time::SystemTime::now();
+            file.set_modified(written + Duration::from_secs(ahead)).unwrap();
+            let stamp = Stamp::of(&fs::metadata(&path).unwrap());
+            let now = Time::from(written) + chrono::TimeDelta::seconds(later);
+            why_not(&path, stamp, Duration::from_secs(30), now).unwrap()
+        };
+        // By when it was changed.
+        assert!(why(&[USER, SAID], 86_400, 20).unwrap().contains("ago: a run may be under way"));
+        assert_eq!(why(&[USER, SAID], 86_400, 40), None);
+        assert!(why(&[USER], 86_400, 40).unwrap().contains("min ago"));
+        assert_eq!(why(&[USER], 86_400, 7_200), None);
+        // By nothing, as that lies ahead as well.
+        assert_eq!(why(&[USER, SAID], 0, -86_400), None);
+        assert!(why(&[USER], 0, -86_400).unwrap().contains("`touch`"));
+        // A server's clock may differ a little.
+        assert!(why(&[USER, SAID], 0, -50).unwrap().contains("was written 0 s ago"));
     }
 
     #[test]

@@ -61,6 +61,26 @@ fn what_was_changed_stays() {
     assert!(path.exists() && beside.exists());
 }
 
+/// What was made may lie beside a folder that has nothing to do with it.
+#[test]
+fn a_stranger_of_the_same_name_stays_and_is_named() {
+    let world = World::new(4);
+    let folder = world.folder().join("elsewhere");
+    let (out, beside) = (folder.join("notes.jsonl"), folder.join("notes"));
+    let stranger = beside.join("deep/mine.txt");
+    fs::create_dir_all(stranger.parent().unwrap()).unwrap();
+    fs::create_dir_all(beside.join("empty")).unwrap();
+    fs::write(&stranger, "mine").unwrap();
+    let out = out.to_str().unwrap();
+    let made = world.json(&["surgery", "compress-before", ID, "round:3", "--out", out]);
+    let undone = world.json(&["surgery", "undo", made["id"].as_str().unwrap()]);
+    assert!(!PathBuf::from(out).exists(), "{undone}");
+    assert_eq!(fs::read_to_string(&stranger).unwrap(), "mine");
+    assert!(beside.join("empty").is_dir());
+    let left = ["deep", "empty"].map(|name| beside.join(name).display().to_string());
+    assert_eq!(undone["left"], serde_json::json!(left), "{undone}");
+}
+
 #[test]
 fn what_is_run_stays() {
     let mut world = World::new(4);

@@ -208,15 +208,49 @@ fn content_follows_a_session_that_was_moved() {
     assert!(world.swept(14, &["agents"]) > 0);
 }
 
+/// A session may be called anything: what it names stays, wherever it can be seen.
+#[test]
+fn a_session_that_was_renamed_keeps_its_content_and_it_is_said() {
+    for name in ["h/notes.txt", "h/x", "homes/deep/er/x.bak"] {
+        let world = World::new("s", b"");
+        world.quiet("h/x.jsonl", &flat("a"));
+        world.extract("h/x.jsonl", Placeholder::Full);
+        fs::create_dir_all(world.at("homes/deep/er")).unwrap();
+        fs::rename(world.at("h/x.jsonl"), world.at(name)).unwrap();
+        let sweep = |hours: i64| {
+            let settings = ExtractSettings { retention: "1h".into(), ..eager() };
+            let now = clock::now() + TimeDelta::hours(hours);
+            gc::sweep(&world.root(), &settings, vec![world.at("homes")], now, false).unwrap()
+        };
+        assert_eq!(sweep(2).gone.count, 0, "{name}");
+        let kept = sweep(30);
+        assert_eq!((kept.gone.count, &kept.elsewhere[..]), (0, &[world.at(name)][..]), "{name}");
+        let said = gc::said(&kept, false).join("\n");
+        assert!(said.contains(&*world.at(name).to_string_lossy()), "{said}");
+        // Renamed back it is a session, whose content is there.
+        fs::rename(world.at(name), world.at("h/x.jsonl")).unwrap();
+        assert_eq!(world.restore("h/x.jsonl", None).unwrap(), flat("a"));
+        fs::remove_file(world.at("h/x.jsonl")).unwrap();
+        sweep(90);
+        assert!(sweep(120).gone.count > 0, "{name}");
+    }
+}
+
 #[test]
 fn a_session_that_was_packed_keeps_its_content() {
-    for (bytes, gone) in [(&b"\x1f\x8b\x08\0"[..], false), (b"{}\n", true)] {
+    for (name, bytes, gone) in [
+        ("h/x.jsonl.gz", &b"\x1f\x8b\x08\0"[..], false),
+        ("h/x.tar.gz", b"\x1f\x8b\x08\0", false),
+        ("h/other.gz", b"\x1f\x8b\x08\0", true),
+        ("h/picture", b"\x89PNG\0[[extracted-msg-2]][[extracted-msg-3]]", true),
+        ("h/x.jsonl.gz", b"{}\n", true),
+    ] {
         let world = World::new("s", b"");
         world.quiet("h/x.jsonl", &flat("a"));
         world.extract("h/x.jsonl", Placeholder::Full);
         fs::remove_file(world.at("h/x.jsonl")).unwrap();
-        world.quiet("h/x.jsonl.gz", bytes);
+        world.quiet(name, bytes);
         let swept: u64 = [2, 30, 60].map(|hours| world.swept(hours, &["h"])).iter().sum();
-        assert_eq!(swept > 0, gone, "{bytes:?}");
+        assert_eq!(swept > 0, gone, "{name} {bytes:?}");
     }
 }

@@ -186,13 +186,15 @@ impl Watch<'_> {
 
     /// Ends what edits left that were killed, or that a process kept from ending.
     fn settle(&mut self, files: &[PathBuf]) {
-        for session in sessions::unfinished(files) {
+        let unfinished = sessions::unfinished(files);
+        self.teller.waiting(&unfinished);
+        for path in unfinished {
             // Whoever holds an old file is not waited for long: there is a next look.
-            let session = Jsonl::new(session).with_times(PATROL, Duration::from_secs(1));
+            let session = Jsonl::new(&path).with_times(PATROL, Duration::from_secs(1));
             match session.settle() {
                 Ok(None) => {}
-                Ok(Some(word)) => self.teller.once(&word),
-                Err(refused) => self.teller.once(&refused.to_string()),
+                Ok(Some(word)) => self.teller.waits(&path, &word),
+                Err(refused) => self.teller.waits(&path, &refused.to_string()),
             }
         }
     }

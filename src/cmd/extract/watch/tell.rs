@@ -1,7 +1,7 @@
 //! What watching says of a look: of a session only what is new about it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -40,6 +40,8 @@ pub struct Report {
 pub struct Teller {
     /// Of a file: what came of it last, and why.
     told: BTreeMap<PathBuf, String>,
+    /// Of sessions of which an edit is not ended: why, without the times in it.
+    waits: BTreeMap<PathBuf, String>,
     /// Of anything else.
     once: BTreeSet<String>,
 }
@@ -94,6 +96,20 @@ impl Teller {
         }
     }
 
+    /// These are the sessions of which an edit is not ended: of any other it is told anew.
+    pub fn waiting(&mut self, sessions: &[PathBuf]) {
+        self.waits.retain(|session, _| sessions.contains(session));
+    }
+
+    /// Says why the edit of a session can't be ended yet, once and where that changed.
+    pub fn waits(&mut self, session: &Path, why: &str) {
+        let about = timeless(why);
+        if self.waits.get(session) != Some(&about) {
+            err(why);
+            self.waits.insert(session.to_owned(), about);
+        }
+    }
+
     /// Says something that was not said yet.
     pub fn once(&mut self, what: &str) {
         if self.once.insert(what.to_owned()) {
@@ -102,8 +118,16 @@ impl Teller {
     }
 }
 
+/// Words without how long ago something was: that is another number each time.
+fn timeless(words: &str) -> String {
+    let words: Vec<&str> = words.split(' ').collect();
+    let is_time = |n: usize| words.get(n + 2).is_some_and(|word| word.starts_with("ago"));
+    let kept = words.iter().enumerate().filter(|(n, _)| !is_time(*n));
+    kept.map(|(_, word)| *word).collect::<Vec<_>>().join(" ")
+}
+
 /// Why, with the file where that doesn't say it.
-fn named(path: &std::path::Path, why: &str) -> String {
+fn named(path: &Path, why: &str) -> String {
     let path = path.display().to_string();
     if why.contains(&path) { why.to_owned() } else { format!("{path}: {why}") }
 }
@@ -163,4 +187,32 @@ pub fn summary(report: &Report) -> String {
         )),
         of(|came| matches!(came, Came::Failed { .. })),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_is_told_once_and_where_it_changed() {
+        let mut teller = Teller::default();
+        let session = PathBuf::from("/s/one.jsonl");
+        let mut told = Vec::new();
+        for why in [
+            "/s/one.jsonl was written 3 s ago: a run may be under way",
+            "/s/one.jsonl was written 12 s ago: a run may be under way",
+            "process 7 has had it open",
+            "process 8 has had it open",
+        ] {
+            let before = teller.waits.clone();
+            teller.waits(&session, why);
+            told.push(teller.waits != before);
+        }
+        assert_eq!(told, [true, false, true, true]);
+        teller.waiting(std::slice::from_ref(&session));
+        assert!(!teller.waits.is_empty());
+        // It was ended: another one is told anew.
+        teller.waiting(&[]);
+        assert!(teller.waits.is_empty());
+    }
 }

@@ -34,7 +34,7 @@ impl Sessions for Told {
 
     fn named(&mut self, entry: &str, _: &Path) -> Named {
         match &self.unread {
-            _ if self.named.contains(&entry) => Named::Yes,
+            _ if self.named.contains(&entry) => Named::Yes("/s/fork.jsonl".into()),
             Some(path) => Named::Unknown(vec![path.clone()]),
             None => Named::No,
         }

@@ -1,0 +1,43 @@
+//! What a sweep came to.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+/// How many there are of something, and their bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Amount {
+    /// How many.
+    pub count: u64,
+    /// Bytes of all of them.
+    pub bytes: u64,
+}
+
+impl Amount {
+    /// More of it.
+    pub fn add(&mut self, count: u64, bytes: u64) {
+        self.count += count;
+        self.bytes += bytes;
+    }
+}
+
+/// What `gc` found and removed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Swept {
+    /// Objects that stay.
+    pub kept: Amount,
+    /// Those among them that nothing needs, and that wait for their retention to end.
+    pub waiting: Amount,
+    /// Objects that went, or would.
+    pub gone: Amount,
+    /// Copies of OpenClaw's databases that went, or would: who sweeps sees to them.
+    pub copies: Amount,
+    /// What could not be read: what it may need stays. A ledger, or a folder of them, keeps
+    /// everything.
+    pub unread: Vec<PathBuf>,
+    /// Files that are no session of the ledgers', and name what nothing else needs: that stays.
+    pub elsewhere: Vec<PathBuf>,
+    /// Sessions, as `agent/id`, whose ledger went, or would: their files are gone, and so is all
+    /// that was extracted of them.
+    pub forgotten: Vec<String>,
+}
