@@ -83,7 +83,7 @@ impl Seen<'_> {
 fn slashes(word: u64) -> u64 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     let others = word ^ 0x5c5c_5c5c_5c5c_5c5c;
-    !((others & LOW) + LOW | others | LOW)
+    !(((others & LOW) + LOW) | others | LOW)
 }
 
 /// Bytes of the escape that comes next.

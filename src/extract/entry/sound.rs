@@ -101,7 +101,7 @@ struct Walk<'a> {
     cursor: Cursor<'a, true>,
 }
 
-impl<'a> Walk<'a> {
+impl Walk<'_> {
     /// Walks over the value that comes next.
     fn value(&mut self, deep: usize) -> Option<()> {
         let first = self.names.len();

@@ -157,12 +157,10 @@ impl Values<'_> {
         let json = |span: Option<Span>| span.map(|at| at.of(self.line));
         match block.kind.of(self.line) {
             // It may be signed with its text, as reasoning is.
-            b"\"text\"" if block.sealed => {
-                if self.in_place {
-                    self.whole(index, block, block.text, words);
-                }
+            b"\"text\"" if block.sealed && self.in_place => {
+                self.whole(index, block, block.text, words);
             }
-            b"\"text\"" => self.keyed(at(".text"), block.text, words),
+            b"\"text\"" if !block.sealed => self.keyed(at(".text"), block.text, words),
             b"\"thinking\"" if !block.signed => {
                 self.keyed(at(".thinking"), block.thinking, Trigger::Thinking);
             }
