@@ -178,10 +178,19 @@ fn log(source: &Source, of_entry: &[Live], redacted: bool) {
 
 /// What a restore of these values answers.
 fn answer(read: &Read, of_entry: &[Live]) -> Answer {
-    let entry = of_entry.first().map(|live| &*live.entry).unwrap_or_default();
+    answered(of_entry, previous(read, of_entry))
+}
+
+/// When their entry was restored last.
+fn previous(read: &Read, of_entry: &[Live]) -> Option<Time> {
     let marked = of_entry.iter().filter_map(|live| read.entry(live.row)?.restored).max();
+    marked.max(read.ledger.restored(&of_entry.first()?.entry))
+}
+
+fn answered(of_entry: &[Live], previous: Option<Time>) -> Answer {
+    let entry = of_entry.first().map(|live| &*live.entry).unwrap_or_default();
     let keys = of_entry.iter().map(|live| live.key.to_string()).collect();
-    Answer::new(entry, keys, marked.max(read.ledger.restored(entry)))
+    Answer::new(entry, keys, previous)
 }
 
 /// Prints texts: one alone as it is, several under their names.

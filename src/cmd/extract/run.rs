@@ -117,8 +117,10 @@ pub fn run(env: &Env, now: Time, args: &ExtractArgs, how: &How) -> anyhow::Resul
         return show(&source, &settings, now, args.json);
     }
     told(source.file.settle()?);
-    let planned = planned(&source, &settings, now)?;
+    let mut planned = planned(&source, &settings, now)?;
     planned.read.doubt.tell();
+    // What was read is planned: what is done may have its room.
+    planned.read.entries = Vec::new();
     let done = execute(&source, &settings, now, &planned)?;
     if args.json {
         out_json(&view::json::done(&source, &done, &planned.plan))?;

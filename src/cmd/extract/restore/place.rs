@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::{io, iter};
 
-use super::{answer, choose, content, log, noted};
+use super::{answered, choose, content, log, noted, previous};
 use crate::clock::Time;
 use crate::cmd::err;
 use crate::cmd::extract::read::{self, Live, Read};
@@ -40,7 +40,7 @@ pub fn in_place(
 ) -> anyhow::Result<Vec<Placed>> {
     told(source.file.settle()?);
     let _held = source.extracted.hold()?;
-    let read = read::session(source)?;
+    let mut read = read::session(source)?;
     read.doubt.tell();
     let chosen = choose::choose(source, &read, entry, keys)?;
     // A file's edit that finds something damaged leaves the file as it was; for a database's, a
@@ -58,6 +58,9 @@ pub fn in_place(
         Asked::of(&read.ledger, settings).and(of)
     };
     let of_entries = || chosen.chunk_by(|a, b| a.entry == b.entry);
+    // What was read is chosen from: the edit may have its room.
+    let before: Vec<_> = of_entries().map(|live| previous(&read, live)).collect();
+    (read.entries, read.live) = (Vec::new(), Vec::new());
     let is_redacted = |live: &[Live]| live.first().is_some_and(|live| asked.redacted(&live.entry));
     let mut by_row: Vec<&Live> = chosen.iter().collect();
     by_row.sort_by_key(|live| live.row);
@@ -77,10 +80,10 @@ pub fn in_place(
         err(format_args!("it is restored; that could not be noted in the store: {e}"));
     }
     let mut placed = Vec::new();
-    for live in of_entries() {
+    for (live, before) in of_entries().zip(before) {
         let redacted = is_redacted(live);
         log(source, live, redacted);
-        placed.push(Placed { answer: answer(&read, live), redacted });
+        placed.push(Placed { answer: answered(live, before), redacted });
     }
     Ok(placed)
 }
