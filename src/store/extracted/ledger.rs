@@ -29,7 +29,9 @@ impl Ledger {
     /// One that says this.
     pub fn of(records: Vec<Record>) -> Self {
         let mut ledger = Self::default();
-        records.into_iter().for_each(|record| ledger.push(record));
+        for record in records {
+            ledger.push(record);
+        }
         ledger
     }
 

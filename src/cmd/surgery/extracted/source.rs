@@ -52,7 +52,7 @@ impl Source {
 
     /// What its ledger says of entries in their rows' place, as the new session calls them.
     pub fn said(&self) -> Vec<Record> {
-        let mut last = BTreeMap::new();
+        let mut last: BTreeMap<&Word, &Set> = BTreeMap::new();
         for record in &self.ledger.records {
             if let Record::Set(set) = record
                 && self.ledger.said(&set.entry) == Some(&set.value)
@@ -60,9 +60,9 @@ impl Source {
                 last.insert(&set.entry, set);
             }
         }
-        let fresh = |set: &Box<Set>| {
+        let fresh = |set: &Set| {
             let entry = self.fresh(&set.entry).into();
-            Record::Set(Box::new(Set { entry, ..Set::clone(set) }))
+            Record::Set(Box::new(Set { entry, ..set.clone() }))
         };
         last.into_values().map(fresh).collect()
     }
