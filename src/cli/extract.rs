@@ -78,7 +78,7 @@ pub enum ExtractVerb {
         session: String,
         /// The entry: its id, or how that begins; `all` for every one
         entry: String,
-        /// Only these keys, or how they end or begin
+        /// Only these keys, or parts of them between dots
         #[arg(long = "key", value_name = "KEY", value_delimiter = ',')]
         keys: Vec<String>,
         /// Where it can't be told which of several contents a placeholder is of: this one
@@ -89,6 +89,9 @@ pub enum ExtractVerb {
             value_parser = RangedU64ValueParser::<usize>::new().range(1..)
         )]
         from: Option<usize>,
+        /// Print it, and leave the session as it is: what is done without `--in-place`
+        #[arg(long, conflicts_with = "in_place")]
+        as_output: bool,
         /// Put it back into the session's file; else it is printed
         #[arg(long)]
         in_place: bool,

@@ -72,6 +72,8 @@ pub struct Value {
     pub read: Option<FileRead>,
     /// A result that gives the beginning only of what was asked for, or may.
     pub cut: bool,
+    /// It is of a result that is an error.
+    pub error: bool,
 }
 
 /// Whose message an entry is.
@@ -100,7 +102,7 @@ pub struct Entry {
     pub continues: bool,
     /// The tool that gave the result, where it is one; of calls, see [`Value::tool`].
     pub tool: Option<Arc<str>>,
-    /// The result is an error.
+    /// A result in it is an error; of which one, see [`Value::error`].
     pub error: bool,
     /// What it says of itself.
     pub extractable: Option<Extractable>,
@@ -117,6 +119,8 @@ pub struct Entry {
     pub broken: bool,
     /// Values that are left out, as a name on the way to them stands twice.
     pub doubled: u32,
+    /// Values that are left out, as another row has the same id.
+    pub shared: u32,
 }
 
 /// Reads entries of a file, row by row.

@@ -112,13 +112,16 @@ impl Plan {
             (Stays::Broken, entry.broken),
             (Stays::Unclear, entry.unclear && !entry.broken),
             (Stays::Twice, entry.doubled > 0),
+            (Stays::Shared, entry.shared > 0),
         ] {
             if holds {
                 self.left.entry(why).or_default().push(entry.row);
             }
         }
-        if entry.doubled > 0 {
-            *self.stay.entry(Stays::Twice).or_default() += u64::from(entry.doubled);
+        for (why, values) in [(Stays::Twice, entry.doubled), (Stays::Shared, entry.shared)] {
+            if values > 0 {
+                *self.stay.entry(why).or_default() += u64::from(values);
+            }
         }
     }
 }

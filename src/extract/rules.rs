@@ -4,7 +4,7 @@ use chrono::Duration;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 pub use self::triggers::Triggers;
-use super::entry::{Entry, Extractable, Role, Trigger, Value};
+use super::entry::{Entry, Extractable, Role, Value};
 use super::placeholder::GAIN;
 use crate::clock::Time;
 use crate::settings::ExtractSettings;
@@ -41,6 +41,8 @@ pub enum Stays {
     Broken,
     /// A name on the way to it stands twice.
     Twice,
+    /// Another row has its entry's id: it could not be told which one a placeholder is of.
+    Shared,
     /// It was restored not long ago.
     Restored,
     /// Its tool is protected.
@@ -129,11 +131,11 @@ impl<'a> Rules<'a> {
         stays(at.first, Stays::First)?;
         stays(at.turns < settings.protect_turns, Stays::Turn)?;
         stays(self.restored_lately(entry), Stays::Restored)?;
-        let tools = [&value.tool, &entry.tool];
-        let protected = tools.into_iter().flatten().any(|tool| self.protect.is_match(&**tool));
+        // A row may hold results of several tools.
+        let tool = value.tool.as_ref().or(entry.tool.as_ref());
+        let protected = tool.is_some_and(|tool| self.protect.is_match(&**tool));
         stays(protected, Stays::Tool)?;
-        let error = entry.error && value.trigger == Trigger::ToolResult;
-        stays(error && settings.keep_errors, Stays::Error)?;
+        stays(value.error && settings.keep_errors, Stays::Error)?;
         Ok(goes)
     }
 

@@ -18,6 +18,11 @@ pub fn of(json: &[u8]) -> Cow<'_, str> {
     }
 }
 
+/// Whether there is text to show: not of a block without any, whose JSON is all there is.
+pub fn is(json: &[u8]) -> bool {
+    inner(json).is_some_and(|raw| !raw.is_empty()) || json.first() != Some(&b'{')
+}
+
 /// The first `head` and the last `tail` characters of [`of`], which don't overlap; without
 /// reading what is between. `true` where they are the whole.
 pub fn ends(json: &[u8], head: usize, tail: usize) -> (String, String, bool) {

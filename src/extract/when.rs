@@ -14,8 +14,8 @@ pub struct Look {
     pub last: Option<Time>,
     /// Values that go.
     pub values: u64,
-    /// Characters that the file has less then.
-    pub characters: u64,
+    /// Bytes that the file has less then.
+    pub bytes: u64,
     /// Tokens of the context behind the first change.
     pub behind: u64,
     /// Tokens that leave the context.
@@ -56,7 +56,7 @@ pub fn break_even(behind: u64, saved: u64) -> Option<u32> {
 
 /// Whether what goes is less than `min_saving`.
 pub fn little(look: &Look, settings: &ExtractSettings) -> bool {
-    look.values > 0 && look.characters < settings.min_saving
+    look.values > 0 && look.bytes < settings.min_saving
 }
 
 /// Whether to act.
@@ -105,20 +105,20 @@ mod tests {
 
     /// Values enough to go, of which nobody knows when they were written.
     fn of(behind: u64, saved: u64) -> Look {
-        Look { last: None, values: 9, characters: 90_000, behind, saved }
+        Look { last: None, values: 9, bytes: 90_000, behind, saved }
     }
 
     #[test]
     fn little_is_not_worth_a_file_written_anew() {
         let settings = ExtractSettings { min_saving: 5_000, ..ExtractSettings::default() };
-        let look = |characters| Look { last: Some(at(-900)), characters, ..of(80_000, 1_250) };
+        let look = |bytes| Look { last: Some(at(-900)), bytes, ..of(80_000, 1_250) };
         assert_eq!(verdict(&look(4_999), &settings, at(0)), Verdict::Little);
         assert_eq!(verdict(&look(5_000), &settings, at(0)), Verdict::Cold);
         let file_only = Look { behind: 0, saved: 0, ..look(4_999) };
         assert_eq!(verdict(&file_only, &settings, at(0)), Verdict::Little);
         let often = ExtractSettings { when: Acts::Interval, ..settings.clone() };
         assert_eq!(verdict(&look(4_999), &often, at(0)), Verdict::Little);
-        let none = Look { values: 0, characters: 0, behind: 0, saved: 0, last: None };
+        let none = Look { values: 0, bytes: 0, behind: 0, saved: 0, last: None };
         assert_eq!(verdict(&none, &settings, at(0)), Verdict::Nothing);
         let any = ExtractSettings { min_saving: 0, ..settings };
         assert_eq!(verdict(&look(0), &any, at(0)), Verdict::Cold);

@@ -2,6 +2,12 @@
 
 use super::locate::in_words;
 
+/// What holds in the place of a key that is wrong.
+const IGNORED: &str = "; ignored, the rest stands";
+
+/// What holds in the place of a file that is wrong.
+const NO_FILE: &str = "; the file is ignored";
+
 /// What is wrong in a layer.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Diagnostic {
@@ -72,17 +78,24 @@ impl Why {
     /// This key was left out.
     pub(super) fn left_out(self, place: Place, key: &[String]) -> Diagnostic {
         let (key, colon) = (key.join("."), if self.of_key { "" } else { ":" });
-        let message = format!("{place}: \"{key}\"{colon} {}; ignored, the rest stands", self.what);
+        let message = format!("{place}: \"{key}\"{colon} {}{IGNORED}", self.what);
         let Place { source, line } = place;
         Diagnostic { message, source, line, key, why: self.what, way_out: self.way_out }
     }
 }
 
 impl Diagnostic {
+    /// Place, key and what is wrong, for who does nothing until it is mended.
+    pub fn fault(&self) -> &str {
+        let message = self.message.as_str();
+        let fault = message.strip_suffix(IGNORED).or_else(|| message.strip_suffix(NO_FILE));
+        fault.unwrap_or(message)
+    }
+
     /// A file of which nothing could be used.
     pub(super) fn file(source: &str, line: usize, at: &str, why: String) -> Self {
         Self {
-            message: format!("{source}:{at}: {why}; the file is ignored"),
+            message: format!("{source}:{at}: {why}{NO_FILE}"),
             source: source.to_owned(),
             line: Some(line),
             key: String::new(),

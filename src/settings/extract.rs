@@ -108,7 +108,7 @@ pub struct ExtractSettings {
     /// Characters of a value's beginning that its placeholder shows, up to 10000; of its end it
     /// shows half as many, and 80 at most.
     pub keep_chars: u32,
-    /// Characters that an extraction has to save for watching to write a file; 0: any.
+    /// Bytes that an extraction has to save for watching to write a file; 0: any.
     pub min_saving: u64,
     /// When watching acts.
     pub when: Acts,

@@ -41,6 +41,11 @@ const PACKED: [&[u8]; 4] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"B
 /// Where `OpenClaw` puts files that it took over, in their folder.
 const ARCHIVE: &str = "session-sqlite-import-archive";
 
+/// Whether a file is called as `OpenClaw` calls the database of an agent.
+pub fn is_database(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == DATABASE)
+}
+
 /// Bytes of a file's beginning that tell what it is.
 const PROBE: u64 = 4096;
 

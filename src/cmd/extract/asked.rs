@@ -2,7 +2,7 @@
 //! wrong key is no key that is left out. A default in its place may extract, or remove, what
 //! the user wanted kept.
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 
 use crate::env::Env;
 use crate::hook::facts::read_settings;
@@ -13,8 +13,18 @@ use crate::store::paths::{Places, project_root};
 /// The settings.
 ///
 /// # Errors
-/// What is wrong in them, each on a line, with the way out.
+/// What is wrong in them, each on a line, with the way out; and that nothing is done until then.
 pub fn settings(env: &Env) -> anyhow::Result<ExtractSettings> {
+    sound(env).map_err(|faults| {
+        anyhow!("{faults}\nnothing is extracted, and nothing removed, until that is mended")
+    })
+}
+
+/// The settings, for who goes on by older ones.
+///
+/// # Errors
+/// What is wrong in them, each on a line, with the way out.
+pub fn sound(env: &Env) -> anyhow::Result<ExtractSettings> {
     let project = project_root(env, &env.cwd().unwrap_or_default());
     let Some(places) = Places::of(env, &project) else { return Ok(ExtractSettings::default()) };
     let (settings, wrong) = read_settings(&places, env);
@@ -26,7 +36,7 @@ pub fn settings(env: &Env) -> anyhow::Result<ExtractSettings> {
     let faults: Vec<String> = wrong
         .iter()
         .filter(ours)
-        .map(|fault| format!("{}; {}", fault.message, fault.way_out))
+        .map(|fault| format!("{}; {}", fault.fault(), fault.way_out))
         .collect();
     if !faults.is_empty() {
         bail!("{}", faults.join("\n"));

@@ -17,7 +17,7 @@ mod record;
 pub mod redact;
 pub mod restore;
 pub mod run;
-mod said;
+pub mod said;
 pub mod set;
 pub mod source;
 mod status;
@@ -27,10 +27,17 @@ mod tests;
 mod view;
 mod watch;
 
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use signal_hook::consts::SIGXFSZ;
+
 use crate::cli::ExtractVerb;
 use crate::clock::Time;
 use crate::cmd::{Exit, err};
 use crate::env::Env;
+use crate::extract::redact::bare;
 
 /// Says where rows are that could not be brought into a session.
 fn told(left: Option<String>) {
@@ -39,23 +46,42 @@ fn told(left: Option<String>) {
     }
 }
 
+/// From now on a file that would get longer than the user's limit (`ulimit -f`) is an error of
+/// whoever writes it, who leaves nothing half done behind; else the system would end the program.
+fn long_files() -> io::Result<()> {
+    let told = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGXFSZ, told).map(drop)
+}
+
 /// Runs `extract`.
 ///
 /// # Errors
 /// What keeps it from being done; nothing is changed then.
 pub fn run(env: &Env, now: Time, what: ExtractVerb) -> anyhow::Result<Exit> {
+    long_files()?;
     match what {
         ExtractVerb::Plan { args } => run::plan(env, now, &args),
         ExtractVerb::Run { args, dry_run, offline, out } => {
             run::run(env, now, &args, &run::How { dry_run, offline, out })
         }
         ExtractVerb::Watch { paths, once, json } => watch::run(env, &paths, once, json),
-        ExtractVerb::Restore { session, entry, keys, from, in_place, unmarked, offline, json } => {
+        // As output is what is done where nothing is said.
+        ExtractVerb::Restore {
+            session,
+            entry,
+            keys,
+            from,
+            as_output: _,
+            in_place,
+            unmarked,
+            offline,
+            json,
+        } => {
             let how = restore::How { from, in_place, unmarked, offline, json };
-            restore::run(env, now, &session, &entry, &keys, how)
+            restore::run(env, now, &session, bare(&entry), &keys, how)
         }
         ExtractVerb::SetExtractable { session, entry, value, offline, json } => {
-            set::run(env, now, &session, &entry, &value, offline, json)
+            set::run(env, now, &session, bare(&entry), &value, offline, json)
         }
         ExtractVerb::Context { session, json } => context::run(env, &session, json),
         ExtractVerb::Status { json } => status::run(env, json),

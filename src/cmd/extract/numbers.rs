@@ -4,39 +4,42 @@
 use super::preview::Preview;
 use super::read::Read;
 use super::source::{Kind, Source};
-use crate::extract::placeholder;
-use crate::extract::plan::Plan;
+use crate::extract::placeholder::{self, About};
+use crate::extract::plan::{Item, Plan};
 use crate::extract::when::Look;
+use crate::settings::{ExtractSettings, Placeholder};
 use crate::tokens::Counter;
 use crate::transcript::dialect;
 
 /// Characters of a token, where nothing was counted.
 const CHARACTERS: u64 = 4;
 
-/// Characters that a placeholder takes besides what it shows of the value.
-const PLACEHOLDER: u64 = 160;
-
-/// Characters that a plan takes out.
+/// What a plan takes out.
 #[derive(Clone, Copy)]
-struct Characters {
-    /// Of the file.
-    all: u64,
-    /// Of the context.
+struct Amounts {
+    /// Bytes of the file.
+    bytes: u64,
+    /// Characters of the context.
     saved: u64,
-    /// What lies behind the first of these in the context, with them.
+    /// Characters of what lies behind the first of these in the context, with them.
     behind: u64,
 }
 
-fn characters(read: &Read, plan: &Plan) -> Characters {
-    let (mut all, mut saved) = (0, 0);
+fn amounts(source: &Source, settings: &ExtractSettings, read: &Read, plan: &Plan) -> Amounts {
+    let (mut bytes, mut saved) = (0, 0);
     for item in &plan.items {
-        let value = read
+        let chars = read
             .entry(item.row)
-            .and_then(|entry| entry.values.iter().find(|value| value.key == item.key));
-        let stays = PLACEHOLDER + u64::from(item.keep + placeholder::tail(item.keep));
-        let less = value.map_or(0, |value| u64::from(value.chars).saturating_sub(stays));
-        all += less;
-        saved += if item.sent { less } else { 0 };
+            .and_then(|entry| entry.values.iter().find(|value| value.key == item.key))
+            .map_or(0, |value| u64::from(value.chars));
+        let length = (item.span.end - item.span.start) as u64;
+        let (frame, shown) = stays(source, settings, item);
+        let shown = shown.min(chars);
+        // A character takes so many bytes as it does in the value, and four at most: what a
+        // signature takes is none of them.
+        let of_text = (shown * length).checked_div(chars).unwrap_or(0).min(4 * shown);
+        bytes += length.saturating_sub(frame + of_text);
+        saved += if item.sent { chars.saturating_sub(frame + shown) } else { 0 };
     }
     let first = plan.items.iter().find(|item| item.sent).map(|item| item.row);
     let behind = first.map_or(0, |first| {
@@ -44,19 +47,36 @@ fn characters(read: &Read, plan: &Plan) -> Characters {
         let values = entries.flat_map(|entry| &entry.values).filter(|value| !value.copy);
         values.map(|value| u64::from(value.chars)).sum()
     });
-    Characters { all, saved, behind }
+    Amounts { bytes, saved, behind }
+}
+
+/// What stands in a value's place: bytes of a placeholder besides the text it shows, and the most
+/// characters of that.
+fn stays(source: &Source, settings: &ExtractSettings, item: &Item) -> (u64, u64) {
+    // In a new session of Claude Code's nothing is left in the place of what goes whole.
+    if item.whole && source.kind == Kind::Claude {
+        return (0, 0);
+    }
+    let (tool, session) = (item.tool.as_deref(), source.session.as_str());
+    let about = About { entry: &item.entry, session, tool, json: b"", keep: item.keep };
+    let frame = placeholder::frame(&about, settings.placeholder, item.whole) as u64;
+    match settings.placeholder {
+        Placeholder::Plain => (frame, 0),
+        Placeholder::Full => (frame, u64::from(item.keep + placeholder::tail(item.keep))),
+    }
 }
 
 /// What is known of the session and its prompt cache, without counting.
-pub fn look(read: &Read, plan: &Plan) -> Look {
-    weighed(read, plan, characters(read, plan), |characters| characters / CHARACTERS)
+pub fn look(source: &Source, settings: &ExtractSettings, read: &Read, plan: &Plan) -> Look {
+    let of = amounts(source, settings, read, plan);
+    weighed(read, plan, of, |characters| characters / CHARACTERS)
 }
 
-fn weighed(read: &Read, plan: &Plan, of: Characters, tokens: impl Fn(u64) -> u64) -> Look {
+fn weighed(read: &Read, plan: &Plan, of: Amounts, tokens: impl Fn(u64) -> u64) -> Look {
     Look {
         last: read.last,
         values: plan.items.len() as u64,
-        characters: of.all,
+        bytes: of.bytes,
         saved: tokens(of.saved),
         behind: tokens(of.behind),
     }
@@ -65,6 +85,7 @@ fn weighed(read: &Read, plan: &Plan, of: Characters, tokens: impl Fn(u64) -> u64
 /// The same in the session's own tokens.
 pub fn counted(
     source: &Source,
+    settings: &ExtractSettings,
     read: &Read,
     plan: &Plan,
     preview: &Preview,
@@ -73,7 +94,7 @@ pub fn counted(
     let counted = counter.count(&preview.sample);
     let characters = preview.sample.chars().count() as u64;
     if counted == 0 || characters == 0 {
-        return look(read, plan);
+        return look(source, settings, read, plan);
     }
     let named = if source.kind == Kind::Claude { "claude" } else { "pi" };
     let in_context = |row| read.entry(row).is_some_and(|entry| entry.in_context);
@@ -81,5 +102,5 @@ pub fn counted(
         .map_or(1.0, |dialect| read.tail.calibration(dialect, counter, &in_context).factor());
     let per = counted as f64 / characters as f64 * worth;
     let tokens = |characters: u64| (characters as f64 * per).round() as u64;
-    weighed(read, plan, self::characters(read, plan), tokens)
+    weighed(read, plan, amounts(source, settings, read, plan), tokens)
 }

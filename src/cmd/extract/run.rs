@@ -85,7 +85,8 @@ fn show(
     let shown = if json { usize::MAX } else { view::SHOWN };
     let preview = Preview::of(source, &planned.plan, shown)?;
     let counter = vocabulary.and_then(|thread| thread.join().ok()).unwrap_or_default();
-    planned.look = numbers::counted(source, &planned.read, &planned.plan, &preview, &counter);
+    planned.look =
+        numbers::counted(source, settings, &planned.read, &planned.plan, &preview, &counter);
     // By hand a little is done, too; that watching leaves it is told besides.
     let by_hand = ExtractSettings { min_saving: 0, ..settings.clone() };
     planned.verdict = when::verdict(&planned.look, &by_hand, now);
@@ -170,7 +171,7 @@ pub fn planned(source: &Source, settings: &ExtractSettings, now: Time) -> anyhow
     if gainless > 0 {
         *plan.stay.entry(Stays::NoGain).or_default() += gainless;
     }
-    let look = numbers::look(&read, &plan);
+    let look = numbers::look(source, settings, &read, &plan);
     let verdict = when::verdict(&look, settings, now);
     Ok(Planned { read, plan, look, verdict })
 }

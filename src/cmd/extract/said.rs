@@ -17,13 +17,20 @@ pub fn parse(value: &str) -> anyhow::Result<Option<Extractable>> {
         "true" => Some(Extractable::Always),
         "false" => Some(Extractable::Never),
         "none" | "null" => None,
-        number => Some(Extractable::After(number.parse().ok().with_context(|| {
+        number => Some(Extractable::After(whole(number).with_context(|| {
             format!(
                 "`{value}` is neither true, false, none nor a number of messages from 0 to {}",
                 u32::MAX
             )
         })?)),
     })
+}
+
+/// A number of messages, as programs may write it: 10 and 10.0.
+pub fn whole(number: &str) -> Option<u32> {
+    let (whole, rest) = number.split_once('.').unwrap_or((number, "0"));
+    let zeros = !rest.is_empty() && rest.bytes().all(|digit| digit == b'0');
+    whole.parse().ok().filter(|_| zeros)
 }
 
 /// As it stands in rows, in the ledger and in answers; null where nothing is said.
@@ -68,8 +75,9 @@ mod tests {
         assert_eq!(parse("true").unwrap(), Some(Extractable::Always));
         assert_eq!(parse("false").unwrap(), Some(Extractable::Never));
         assert_eq!(parse("12").unwrap(), Some(Extractable::After(12)));
+        assert_eq!(parse("12.0").unwrap(), Some(Extractable::After(12)));
         assert_eq!(parse("none").unwrap(), None);
-        for wrong in ["", "-1", "yes", "1.5"] {
+        for wrong in ["", "-1", "yes", "1.5", "1.", ".0", "1.0.0", "4294967296.0"] {
             assert!(parse(wrong).unwrap_err().to_string().contains("neither true"), "{wrong}");
         }
     }

@@ -74,7 +74,12 @@ pub fn run(
     let id = &answer.entry_id;
     out(match value {
         None => format!("nothing is said of {id} any more: the settings hold"),
-        Some(Extractable::Always) => format!("{id} is extracted at the next run"),
+        Some(Extractable::Always) if goes(env, &source, now, id)? => {
+            format!("{id} is extracted at the next run")
+        }
+        Some(Extractable::Always) => format!(
+            "{id} may be extracted whatever its length and place, but nothing in it can be now: it is extracted already, would not get shorter, or is not to be touched"
+        ),
         Some(Extractable::Never) => format!("{id} is never extracted"),
         Some(Extractable::After(n)) => {
             format!("{id} stays until {} are behind it", inscribe::count(n as usize, "message"))
@@ -84,6 +89,15 @@ pub fn run(
         out(format_args!("kept in the store's ledger, for the session was not written: {why}"));
     }
     Ok(Exit::Done)
+}
+
+/// Whether something of an entry goes at the next run.
+///
+/// # Errors
+/// A session that can't be read.
+fn goes(env: &Env, source: &Source, now: Time, id: &str) -> anyhow::Result<bool> {
+    let planned = super::run::planned(source, &source::settings(env), now)?;
+    Ok(planned.plan.items.iter().any(|item| item.entry == id))
 }
 
 /// The entry that is meant, by its id, by what its placeholder calls it, or by how one begins.

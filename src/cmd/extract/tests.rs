@@ -191,3 +191,31 @@ fn a_session_that_was_put_aside_keeps_what_it_needs() {
     fs::remove_file(&aside).unwrap();
     assert_eq!(world.needs(&path), Held::Gone);
 }
+
+/// What watching weighs is what the file gets shorter by, to within the words of a size.
+#[test]
+fn a_plan_knows_what_its_placeholders_take() {
+    let text = "so it goes, line by line ".repeat(40);
+    let row = |n: usize, block: String| {
+        format!(
+            r#"{{"type":"message","id":"aa{n:06}","message":{{"role":"assistant","content":[{block}]}}}}"#
+        ) + "\n"
+    };
+    let header = r#"{"type":"session","version":3,"id":"s","cwd":"/w"}"#.to_owned() + "\n";
+    for (form, block) in [
+        (Placeholder::Plain, r#"{"type":"thinking","thinking":"T"}"#),
+        (Placeholder::Full, r#"{"type":"thinking","thinking":"T"}"#),
+        (Placeholder::Plain, r#"{"type":"thinking","thinking":"T","thinkingSignature":"S"}"#),
+    ] {
+        let block = block.replace('T', &text).replace('S', &"c2ln".repeat(1_000));
+        let rows: String = (0..12).map(|n| row(n, block.clone())).collect();
+        let world = World::new("s", (header.clone() + &rows).as_bytes());
+        let settings = ExtractSettings { placeholder: form, dedupe: false, ..eager() };
+        let now = clock::now();
+        let planned = world.planned(&settings, now);
+        let done = execute(&world.source(), &settings, now, &planned).unwrap();
+        let (said, freed) = (planned.look.bytes, done.freed);
+        assert!(freed.abs_diff(said) <= 16 * done.values, "{form:?} {said} {freed}");
+        assert!(done.values >= 11 && said > 0, "{done:?}");
+    }
+}

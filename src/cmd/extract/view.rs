@@ -87,8 +87,8 @@ pub fn text(
     lines.push(pays(planned, now));
     if little {
         lines.push(format!(
-            "`watch` leaves it: {} characters are less than `extract.min_saving`",
-            grouped(planned.look.characters)
+            "`watch` leaves it: {} bytes are less than `extract.min_saving`",
+            grouped(planned.look.bytes)
         ));
     }
     lines.join("\n")
@@ -100,6 +100,7 @@ pub fn left(plan: &Plan) -> Vec<String> {
         let what = match why {
             Stays::Broken => "not valid JSON",
             Stays::Unclear => "`_extractable` is neither true, false nor a number of messages",
+            Stays::Shared => "another row has the same id",
             _ => "a name stands twice where it has values",
         };
         let mut lines: Vec<String> = rows.iter().take(9).map(|row| (row + 1).to_string()).collect();
@@ -165,6 +166,7 @@ fn stays(why: Stays) -> &'static str {
         Stays::Unclear => "whose entry says something unclear (_extractable)",
         Stays::Broken => "in rows that are not valid JSON",
         Stays::Twice => "below names that stand twice",
+        Stays::Shared => "in rows whose id another row has",
         Stays::Restored => "restored not long ago",
         Stays::Tool => "of protected tools",
         Stays::First => "in the user's first message",

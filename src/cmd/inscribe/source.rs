@@ -114,8 +114,22 @@ pub fn of_project(env: &Env, project: &Path) -> Vec<PathBuf> {
 /// The session files in a folder and those below it, sorted; every file and folder once,
 /// by whatever links it is reached. What can't be read is handed to `left`.
 pub fn below(folder: &Path, left: &mut dyn FnMut(&Path, &io::Error)) -> Vec<PathBuf> {
+    such_below(folder, &is_session, left)
+}
+
+/// Whether a file is called as session files are.
+pub fn is_session(path: &Path) -> bool {
+    path.extension().is_some_and(|ext| ext == "jsonl")
+}
+
+/// As [`below`], files of which `is` holds.
+pub fn such_below(
+    folder: &Path,
+    is: &dyn Fn(&Path) -> bool,
+    left: &mut dyn FnMut(&Path, &io::Error),
+) -> Vec<PathBuf> {
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
-    walk(folder, DEPTH, &mut seen, &mut found, left);
+    walk(folder, DEPTH, is, &mut seen, &mut found, left);
     found.sort();
     found
 }
@@ -123,6 +137,7 @@ pub fn below(folder: &Path, left: &mut dyn FnMut(&Path, &io::Error)) -> Vec<Path
 fn walk(
     folder: &Path,
     depth: usize,
+    is: &dyn Fn(&Path) -> bool,
     seen: &mut BTreeSet<(u64, u64)>,
     found: &mut Vec<PathBuf>,
     left: &mut dyn FnMut(&Path, &io::Error),
@@ -135,10 +150,9 @@ fn walk(
     };
     for entry in entries.flatten() {
         let path = entry.path();
-        let is_session = path.extension().is_some_and(|ext| ext == "jsonl");
         let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
         let Ok(meta) = fs::metadata(&path) else { continue };
-        if hidden || !(meta.is_dir() || meta.is_file() && is_session) {
+        if hidden || !(meta.is_dir() || meta.is_file() && is(&path)) {
             continue;
         }
         if !seen.insert((meta.dev(), meta.ino())) {
@@ -147,7 +161,7 @@ fn walk(
         if meta.is_file() {
             found.push(path);
         } else if depth > 0 {
-            walk(&path, depth - 1, seen, found, left);
+            walk(&path, depth - 1, is, seen, found, left);
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::tools::{Said, read};
 use super::whose;
 use crate::clock::Time;
-use crate::cmd::extract::{context, restore, set};
+use crate::cmd::extract::{context, restore, said, set};
 use crate::env::Env;
 use crate::extract::entry::Extractable;
 use crate::extract::redact::bare;
@@ -100,16 +100,16 @@ fn entry(given: Option<String>) -> anyhow::Result<String> {
 /// # Errors
 /// A value that says nothing of an entry.
 fn extractable(value: Option<&Value>) -> anyhow::Result<Option<Extractable>> {
-    let messages = |n: u64| u32::try_from(n).ok().map(Extractable::After);
+    let messages = |number: &str| said::whole(number).map(Extractable::After);
     let said = match value {
         Some(Value::Bool(true)) => Some(Extractable::Always),
         Some(Value::Bool(false)) => Some(Extractable::Never),
-        Some(Value::Number(n)) => n.as_u64().and_then(messages),
+        Some(Value::Number(number)) => messages(&number.to_string()),
         Some(Value::String(word)) => match word.as_str() {
             "none" => return Ok(None),
             "true" => Some(Extractable::Always),
             "false" => Some(Extractable::Never),
-            word => word.parse().ok().and_then(messages),
+            word => messages(word),
         },
         _ => None,
     };
@@ -154,6 +154,7 @@ mod tests {
             (json!(false), Some(Extractable::Never)),
             (json!(12), Some(Extractable::After(12))),
             (json!("12"), Some(Extractable::After(12))),
+            (json!(10.0), Some(Extractable::After(10))),
             (json!("none"), None),
         ] {
             assert_eq!(extractable(Some(&value)).unwrap(), expected, "{value}");

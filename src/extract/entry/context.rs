@@ -76,8 +76,10 @@ impl Links {
         let mut rows = HashMap::with_capacity(self.all.len());
         for (n, link) in self.all.iter().enumerate() {
             if let Some(other) = rows.insert(link.id, n) {
-                entries[n].values.clear();
-                entries[other].values.clear();
+                for n in [n, other] {
+                    entries[n].shared += entries[n].values.len() as u32;
+                    entries[n].values.clear();
+                }
             }
         }
         let mut on = vec![false; self.all.len()];

@@ -36,6 +36,7 @@ pub fn of(
         calls,
         tool,
         words,
+        row_error: head.error,
         error: head.error,
         in_place: shape != Shape::Claude,
         compared,
@@ -72,6 +73,7 @@ pub fn of(
         values: all,
         broken,
         doubled: 0,
+        shared: 0,
     };
     (entry, calls)
 }
@@ -105,6 +107,9 @@ struct Values<'a> {
     tool: Option<Arc<str>>,
     /// What the message's text is.
     words: Option<Trigger>,
+    /// The row says that its result is an error.
+    row_error: bool,
+    /// The same, or a result that was met says it.
     error: bool,
     /// What goes whole leaves a text in its place: in a new session of Claude Code's it does not.
     in_place: bool,
@@ -178,11 +183,15 @@ impl Values<'_> {
             b"\"tool_result\"" => {
                 self.error |= block.error;
                 self.calls.gave(json(block.call), block.span);
+                let first = self.all.len();
                 self.keyed(at(".content"), block.content, Trigger::ToolResult);
                 let text = |found: &&Found| found.key.rsplit('.').next() == Some("text");
                 let texts = strings.iter().filter(text);
                 for found in texts {
                     self.found(found, Trigger::ToolResult, None, false);
+                }
+                for value in &mut self.all[first..] {
+                    value.error = self.row_error || block.error;
                 }
             }
             _ => {}
@@ -240,9 +249,23 @@ impl Values<'_> {
         let tool = tool.map(Arc::clone);
         let compared = !whole && self.compared.is_some_and(|least| chars >= least);
         let same = if compared { hashed(span.of(self.line)) } else { 0 };
+        // Of a copy it isn't known which result of the row it is of.
+        let error = self.error && trigger == Trigger::ToolResult;
         let result = trigger == Trigger::ToolResult && same != 0 && !copy;
         let (read, cut) = (None, result && cut::cut(span.of(self.line)));
-        self.all.push(Value { key, trigger, span, chars, tool, copy, whole, same, read, cut });
+        self.all.push(Value {
+            key,
+            trigger,
+            span,
+            chars,
+            tool,
+            copy,
+            whole,
+            same,
+            read,
+            cut,
+            error,
+        });
     }
 
     /// A block that goes with its signature, and its text.

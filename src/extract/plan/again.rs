@@ -42,7 +42,7 @@ impl Standing {
         if value.same == 0 || value.copy || !entry.in_context {
             return;
         }
-        let result = value.trigger == Trigger::ToolResult && !entry.error;
+        let result = value.trigger == Trigger::ToolResult && !value.error;
         let cut = value.cut.then_some(value.chars);
         self.here.push((value.same, value.read.filter(|_| result), cut));
     }

@@ -296,7 +296,8 @@ proptest! {
             prop_assert!(entry.extractable != Some(crate::extract::entry::Extractable::Never));
             let free = entry.extractable == Some(crate::extract::entry::Extractable::Always);
             let first = users.is_some_and(|user| user.row == item.row);
-            prop_assert!(free || !(first || entry.error && item.trigger == Trigger::ToolResult));
+            let value = entry.values.iter().find(|value| value.key == item.key).unwrap();
+            prop_assert!(free || !(first || value.error));
         }
         let nothing = plan(&entries, &settings(0), now(), &|_: &Entry, _: &str| true);
         prop_assert!(nothing.items.is_empty());

@@ -1,9 +1,7 @@
 //! What the settings of extraction must be: types by their names, durations, schedules, globs.
 
-use std::str::FromStr;
-
-use chrono::Duration;
-use croner::Cron;
+use chrono::{DateTime, Duration};
+use croner::parser::{CronParser, Seconds, Year};
 use globset::{Glob, GlobSet};
 use serde::{Deserialize, Serialize};
 
@@ -130,7 +128,15 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 fn cron(text: &str) -> Option<String> {
-    let why = Cron::from_str(text).err()?;
+    let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
+    let why = match parser.parse(text) {
+        // Which years there are is the same whenever it is asked.
+        Ok(cron) => match cron.find_next_occurrence(&DateTime::UNIX_EPOCH, false) {
+            Ok(_) => return None,
+            Err(_) => "such a time never comes".to_owned(),
+        },
+        Err(why) => why.to_string(),
+    };
     Some(format!(
         "{text:?} is no schedule ({why}); write minute, hour, day, month, weekday: 0 */6 * * *"
     ))
@@ -233,6 +239,9 @@ mod tests {
             ("retention", json!("a day"), "24h"),
             ("auto_cron", json!("every two minutes"), "minute, hour"),
             ("auto_cron", json!(""), "minute, hour"),
+            ("auto_cron", json!("0 0 30 2 *"), "such a time never comes"),
+            ("auto_cron", json!("0 */2 * * * *"), "minute, hour"),
+            ("retention_cron", json!("0 0 31 4,6 *"), "such a time never comes"),
             ("retention_cron", json!("0 25 * * *"), "minute, hour"),
             ("protect", json!(["read", "[a"]), "globs"),
             ("keep_chars", json!(10_001), "between 0 and 10000"),

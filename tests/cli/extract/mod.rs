@@ -1,5 +1,6 @@
 //! `extract` on session files, as pi and `OpenClaw` write them and as the seed draws them.
 
+mod asked;
 mod input;
 mod lifecycle;
 mod odd;

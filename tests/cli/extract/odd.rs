@@ -100,8 +100,8 @@ fn watching_waits_until_it_is_worth_it() {
     assert!(shown.contains("less than `extract.min_saving`"), "{shown}");
     assert_eq!(world.text(), before);
     let settings = |min: u64| json!({ "extract": { "protect_turns": 0, "min_saving": min } });
-    let characters = seen["characters"].as_u64().expect("a number");
-    world.hook.settings(&settings(characters));
+    let bytes = seen["bytes"].as_u64().expect("a number");
+    world.hook.settings(&settings(bytes));
     assert_eq!(watched(&world)["seen"][0]["came"], "extracted");
     world.write(&before);
     world.hook.settings(&settings(20_000));

@@ -140,7 +140,7 @@ fn switched_off_it_looks_and_tells() {
 fn a_watch_reads_only_what_changed_finds_what_is_new_and_ends_when_told() {
     let world = World::new();
     let first = world.session("first", 3600);
-    world.settings(&json!({"auto_cron": "* * * * * *"}));
+    world.settings(&json!({"scan_interval_seconds": 10}));
     let settings = world.hook.places().user_settings;
     let kept = fs::read(&settings).expect("read");
     let watcher = Watcher::start(&world, &world.folder);
@@ -168,12 +168,12 @@ fn a_watch_reads_only_what_changed_finds_what_is_new_and_ends_when_told() {
     aged(&first, 3600);
     wait_for("its end", || watcher.last(&first).as_deref() == Some("nothing"));
     // Settings that change hold from the next look on; with a fault in them the old ones do.
-    world.settings(&json!({"auto_cron": "* * * * * *", "retention": "soon", "keep_recent": 0}));
+    world.settings(&json!({"scan_interval_seconds": 10, "retention": "soon", "keep_recent": 0}));
     let so_far = watcher.looks().len();
     wait_for("looks with a fault in the settings", || watcher.looks().len() > so_far + 1);
     assert_eq!(watcher.last(&first).as_deref(), Some("nothing"));
     world.settings(
-        &json!({"auto_cron": "* * * * * *", "keep_recent": 0, "protect_turns": 0, "min_saving": 0}),
+        &json!({"scan_interval_seconds": 10, "keep_recent": 0, "protect_turns": 0, "min_saving": 0}),
     );
     wait_for("the new settings", || watcher.last(&first).as_deref() == Some("extracted"));
     fs::write(&settings, &kept).expect("written");

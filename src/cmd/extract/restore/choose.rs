@@ -1,10 +1,11 @@
 //! Which values a restore means: an entry by its id or how that begins, keys by a part of them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use anyhow::bail;
 
+use crate::cmd::err;
 use crate::cmd::extract::read::{Live, Read};
 use crate::cmd::extract::source::Source;
 use crate::surgery::table::minute;
@@ -36,9 +37,21 @@ pub fn choose(
             read.live.iter().filter(|live| *live.entry == *id).collect()
         }
     };
+    if keys.iter().any(String::is_empty) {
+        bail!(
+            "a key that is asked for is empty; name one of {} as `extract context` lists them, or a part of one between dots",
+            source.place().display()
+        );
+    }
+    // What an entry has of exactly that key is meant alone.
+    let exact: HashSet<(&str, &str)> =
+        of_entries.iter().map(|live| (&*live.entry, &*live.key)).collect();
+    let meant_by = |asked: &str, live: &Live| {
+        *live.key == *asked || is(asked, &live.key) && !exact.contains(&(&*live.entry, asked))
+    };
     let mut chosen: Vec<Live> = Vec::new();
     for live in &of_entries {
-        if keys.is_empty() || keys.iter().any(|asked| is(asked, &live.key)) {
+        if keys.is_empty() || keys.iter().any(|asked| meant_by(asked, live)) {
             chosen.push((*live).clone());
         }
     }
@@ -54,7 +67,11 @@ pub fn choose(
             );
         }
     }
-    if source.meant.is_some() && chosen.iter().filter(|live| !live.rivals.is_empty()).count() > 1 {
+    let doubtful = chosen.iter().filter(|live| !live.rivals.is_empty()).count();
+    if source.meant.is_some() && doubtful == 0 {
+        err("--from is passed over: of all that is restored it is known which content is meant");
+    }
+    if source.meant.is_some() && doubtful > 1 {
         bail!(
             "--from says of one value which content is meant, and of several in {} that can't be told; name one's entry, and its key with --key",
             source.place().display()
@@ -99,10 +116,10 @@ fn meant(source: &Source, live: Live) -> anyhow::Result<Live> {
     )
 }
 
-/// Whether a key is meant: the whole of it, its beginning, or parts of it that follow each
-/// other (`content`, `details`).
+/// Whether a key is meant: the whole of it, or parts of it between dots that follow each other
+/// (`content`, `details`).
 fn is(asked: &str, key: &str) -> bool {
-    key.starts_with(asked) || format!(".{key}.").contains(&format!(".{asked}."))
+    format!(".{key}.").contains(&format!(".{asked}."))
 }
 
 /// The id of the entry that is meant.
@@ -161,10 +178,10 @@ mod tests {
     #[test]
     fn a_key_is_meant_by_a_part_of_it() {
         let key = "message.content.0.text";
-        for asked in ["message.content.0.text", "message.con", "content", "text", "content.0"] {
+        for asked in ["message.content.0.text", "message.content", "content", "text", "content.0"] {
             assert!(is(asked, key), "{asked}");
         }
-        for asked in ["ontent", "output", "content.1", "content.0.te"] {
+        for asked in ["ontent", "output", "content.1", "content.0.te", "message.con"] {
             assert!(!is(asked, key), "{asked}");
         }
     }

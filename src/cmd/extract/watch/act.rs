@@ -8,12 +8,16 @@ use chrono::TimeDelta;
 
 use super::look::Came;
 use crate::clock::Time;
+use crate::cmd::extract::around;
 use crate::cmd::extract::run::{self, Planned};
 use crate::cmd::extract::source::{self, Kind};
 use crate::extract::when::Verdict;
 use crate::settings::ExtractSettings;
 use crate::store::blocks::Root;
 use crate::store::sessions::Refused;
+
+/// Why a database is left alone, and what does it.
+const DATABASE: &str = "a database of OpenClaw is never written while watching; end what uses it, then `brain-guard extract run FILE:ID --offline`";
 
 /// Reads a session, and extracts from it where that is due. `say` is told what is in doubt of it.
 pub fn act(
@@ -49,15 +53,16 @@ fn attempt(
     path: &Path,
     say: &mut dyn FnMut(&str),
 ) -> anyhow::Result<Came> {
+    if around::is_database(path) {
+        return Ok(Came::Never { why: DATABASE.to_owned() });
+    }
     let source = source::open(root, path, false)?;
     let never = match source.kind {
         Kind::Jsonl => None,
         Kind::Claude => Some(
             "a session of Claude Code is never changed; `brain-guard extract run SESSION` makes a lean one of it",
         ),
-        Kind::Database => Some(
-            "a database of OpenClaw is never written while watching; end what uses it, then `brain-guard extract run FILE:ID --offline`",
-        ),
+        Kind::Database => Some(DATABASE),
     };
     if let Some(why) = never {
         return Ok(Came::Never { why: why.to_owned() });
@@ -77,7 +82,7 @@ fn attempt(
         }
         Verdict::Little => Came::Little {
             values: items.len() as u64,
-            characters: planned.look.characters,
+            bytes: planned.look.bytes,
             until: protected(&planned, settings, now),
         },
         Verdict::Waits(turns) => {
@@ -86,7 +91,7 @@ fn attempt(
         }
         verdict => {
             let done = run::execute(&source, settings, now, &planned)?;
-            Came::Extracted { done, verdict }
+            Came::Extracted { done, verdict, until: protected(&planned, settings, now) }
         }
     })
 }

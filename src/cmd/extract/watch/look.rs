@@ -30,6 +30,9 @@ pub enum Came {
         done: Done,
         /// Why now.
         verdict: Verdict,
+        /// When more may go, as a restore protects no longer.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        until: Option<Time>,
     },
     /// It would be, were `extract.enabled` true.
     Would {
@@ -49,8 +52,8 @@ pub enum Came {
     Little {
         /// Values that would go.
         values: u64,
-        /// Characters that the file would have less.
-        characters: u64,
+        /// Bytes that the file would have less.
+        bytes: u64,
         /// When more may go, as a restore protects no longer.
         #[serde(skip_serializing_if = "Option::is_none")]
         until: Option<Time>,
@@ -89,13 +92,12 @@ impl Came {
     fn again(&self, now: Time) -> Option<Time> {
         match self {
             Self::Waits { until, .. } => Some(*until),
-            Self::Nothing { until } | Self::Little { until, .. } => *until,
+            Self::Extracted { until, .. }
+            | Self::Nothing { until }
+            | Self::Little { until, .. } => *until,
             Self::Refused { .. } => Some(now),
             Self::Failed { .. } => Some(now + MENDED),
-            Self::Extracted { .. }
-            | Self::Would { .. }
-            | Self::Never { .. }
-            | Self::Unsupported { .. } => None,
+            Self::Would { .. } | Self::Never { .. } | Self::Unsupported { .. } => None,
         }
     }
 }

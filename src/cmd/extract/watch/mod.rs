@@ -15,7 +15,7 @@ use chrono::Local;
 
 use self::look::{Came, Moment, Watched};
 use self::tell::{Report, Teller};
-use super::{asked, gc};
+use super::{around, asked, gc};
 use crate::clock::{self, Time};
 use crate::cmd::ending::Ending;
 use crate::cmd::{Exit, inscribe, out};
@@ -158,7 +158,7 @@ impl Watch<'_> {
 
     /// Takes the settings anew; with a fault in them the last good ones hold.
     fn renew(&mut self) {
-        match asked::settings(self.env) {
+        match asked::sound(self.env) {
             Ok(settings) if settings == self.settings => {}
             Ok(settings) => {
                 self.settings = settings;
@@ -246,7 +246,9 @@ fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
             let mut fault = |path: &Path, e: &std::io::Error| {
                 left.push(format!("{}: {e}", path.display()));
             };
-            files.extend(inscribe::below(path, &mut fault));
+            // Of a database is told that it is not written.
+            let is = |path: &Path| inscribe::is_session(path) || around::is_database(path);
+            files.extend(inscribe::such_below(path, &is, &mut fault));
         } else if path.exists() {
             files.push(path.clone());
         } else {

@@ -58,7 +58,7 @@ impl Teller {
                 Came::Extracted { .. } => "extracted".to_owned(),
                 Came::Would { values, .. } => format!("would {values}"),
                 Came::Waits { until, .. } => format!("waits {until}"),
-                Came::Little { characters, .. } => format!("little {characters}"),
+                Came::Little { bytes, .. } => format!("little {bytes}"),
                 Came::Nothing { .. } => "nothing".to_owned(),
                 // How long ago it was written is another number each time.
                 Came::Refused { .. } => "refused".to_owned(),
@@ -135,7 +135,7 @@ fn named(path: &Path, why: &str) -> String {
 /// What came of a session that has something to extract.
 fn words(came: &Came) -> String {
     match came {
-        Came::Extracted { done, verdict } => {
+        Came::Extracted { done, verdict, .. } => {
             let why = match verdict {
                 Verdict::Cold => "the prompt cache had expired".to_owned(),
                 Verdict::Pays(turns) => format!("pays after {}", count(*turns as usize, "turn")),
@@ -158,14 +158,16 @@ fn words(came: &Came) -> String {
             count(*values as usize, "value"),
             indicatif::HumanBytes(*bytes)
         ),
-        Came::Little { values, characters, .. } => format!(
-            "waits: {} of {characters} characters, which is less than `extract.min_saving`",
+        Came::Little { values, bytes, .. } => format!(
+            "waits: {}, by which the file gets {bytes} bytes shorter, which is less than `extract.min_saving`",
             count(*values as usize, "value")
         ),
         Came::Waits { turns, until } => {
-            let pays = turns.map_or("it does not pay".to_owned(), |turns| {
-                format!("it pays after {} only", count(turns as usize, "turn"))
-            });
+            let pays = match turns {
+                None => "it does not pay".to_owned(),
+                Some(turns @ 0..=1) => format!("it pays after {}", count(*turns as usize, "turn")),
+                Some(turns) => format!("it pays after {turns} turns only"),
+            };
             format!("waits: {pays}; its prompt cache expires at {}", minute(Some(*until)))
         }
         _ => String::new(),

@@ -50,7 +50,9 @@ fn an_id_that_two_rows_have_names_neither() {
     let row =
         |id: &str| format!(r#"{{"type":"tool_result","id":"{id}","output":"{text}"}}"#) + "\n";
     let entries = read([row("a"), row("b"), row("a")].concat().as_bytes());
-    assert_eq!(entries.iter().map(|e| e.values.len()).collect::<Vec<_>>(), [0, 1, 0]);
+    let of = |what: fn(&Entry) -> usize| entries.iter().map(what).collect::<Vec<_>>();
+    assert_eq!(of(|e| e.values.len()), [0, 1, 0]);
+    assert_eq!(of(|e| e.shared as usize), [1, 0, 1]);
 }
 
 /// The entries of the recordings that are in the context.

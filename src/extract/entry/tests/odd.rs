@@ -147,6 +147,45 @@ fn a_result_has_the_tool_of_its_call() {
     assert_eq!(read(rows.as_bytes())[1].tool, None);
 }
 
+/// Claude Code may write results of parallel calls in one row: each has its own tool, and is an
+/// error or not by itself.
+#[test]
+fn each_result_of_a_row_is_what_it_says_of_itself() {
+    let text = long(200);
+    let call = r#"{"type":"assistant","uuid":"u1","message":{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Read","input":{}},{"type":"tool_use","id":"t2","name":"Bash","input":{}}]}}"#;
+    let results = r#"{"type":"user","uuid":"u2","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"T","is_error":true},{"type":"tool_result","tool_use_id":"t2","content":[{"type":"text","text":"T"}]}]},"toolUseResult":{"stdout":"T"}}"#;
+    let entry = read([call, &results.replace('T', &text)].join("\n").as_bytes()).pop().unwrap();
+    let found: Vec<_> =
+        entry.values.iter().map(|value| (value.tool.as_deref(), value.error, value.copy)).collect();
+    assert_eq!(
+        found,
+        [(Some("Read"), true, false), (Some("Bash"), false, false), (Some("Read"), true, true)]
+    );
+    let rules = |protect: &[&str]| {
+        let settings = crate::settings::ExtractSettings {
+            keep_recent: 0,
+            protect_turns: 0,
+            protect: protect.iter().map(|tool| (*tool).to_owned()).collect(),
+            ..crate::settings::ExtractSettings::default()
+        };
+        let mut entry = entry.clone();
+        for value in &mut entry.values {
+            (value.chars, value.span.end) = (900, value.span.start + 900);
+        }
+        let at =
+            crate::extract::rules::Position { from_end: 9, first: false, turns: 9, latest: false };
+        let now = chrono::DateTime::UNIX_EPOCH;
+        let rules = crate::extract::rules::Rules::new(&settings, now);
+        entry.values[..2]
+            .iter()
+            .map(|value| rules.extracted(&entry, value, at, None).is_ok())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(rules(&[]), [false, true], "an error stays, the other result goes");
+    assert_eq!(rules(&["Bash"]), [false, false]);
+    assert_eq!(rules(&["Read"]), [false, true]);
+}
+
 /// Reasoning never goes from under its signature, wherever it stands, and a signature never.
 #[test]
 fn signed_reasoning_in_flat_rows() {

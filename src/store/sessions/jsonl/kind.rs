@@ -60,6 +60,12 @@ pub fn supported(path: &Path, real: &Path, source: &File) -> Result<(), Refused>
     match span::find(first, "version") {
         Some(b"3") if is("id") => Ok(()),
         Some(b"3") => Err(Refused::Unsupported(format!("{name}: its header has no id"))),
+        Some(newer) if number(newer).is_some_and(|version| version > 3) => {
+            Err(Refused::Unsupported(format!(
+                "{name} is a session of version {}, and this brain-guard knows versions up to 3 only: a newer one is needed for it",
+                String::from_utf8_lossy(newer)
+            )))
+        }
         version => {
             let version = version.map_or("1".into(), String::from_utf8_lossy);
             Err(Refused::Unsupported(format!(
@@ -67,4 +73,8 @@ pub fn supported(path: &Path, real: &Path, source: &File) -> Result<(), Refused>
             )))
         }
     }
+}
+
+fn number(json: &[u8]) -> Option<u64> {
+    std::str::from_utf8(json).ok()?.parse().ok()
 }

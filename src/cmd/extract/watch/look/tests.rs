@@ -20,7 +20,7 @@ fn waits(until: i64) -> Came {
 }
 
 fn extracted() -> Came {
-    Came::Extracted { done: Done::default(), verdict: Verdict::Cold }
+    Came::Extracted { done: Done::default(), verdict: Verdict::Cold, until: None }
 }
 
 fn never() -> Came {
@@ -97,6 +97,17 @@ fn what_a_restore_protects_is_due_when_it_no_longer_does() {
     assert_eq!(world.look(0, |_, _| until.clone()).0.len(), 1);
     assert_eq!(world.look(570, |_, _| until.clone()).0.len(), 0);
     assert_eq!(world.look(600, |_, _| extracted()).0.len(), 1);
+}
+
+#[test]
+fn what_a_restore_protects_is_due_then_too_where_something_else_was_extracted() {
+    let mut world = one();
+    let done =
+        Came::Extracted { done: Done::default(), verdict: Verdict::Cold, until: Some(at(600)) };
+    assert_eq!(world.look(0, |_, _| done.clone()).0.len(), 1);
+    assert_eq!(world.look(570, |_, _| extracted()).0.len(), 0);
+    assert_eq!(world.look(600, |_, _| extracted()).0.len(), 1);
+    assert_eq!(world.look(900, |_, _| extracted()).0.len(), 0);
 }
 
 #[test]
