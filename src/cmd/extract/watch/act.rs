@@ -17,7 +17,7 @@ use crate::store::blocks::Root;
 use crate::store::sessions::Refused;
 
 /// Why a database is left alone, and what does it.
-const DATABASE: &str = "a database of OpenClaw is never written while watching; end what uses it, then `brain-guard extract run FILE:ID --offline`";
+pub const DATABASE: &str = "a database of OpenClaw is never written while watching; end what uses it, then `brain-guard extract run FILE:ID --offline`";
 
 /// Reads a session, and extracts from it where that is due. `say` is told what is in doubt of it.
 pub fn act(

@@ -169,7 +169,10 @@ impl Watch<'_> {
     }
 
     fn look(&mut self, now: Time) -> Report {
-        let (files, left) = files(self.paths);
+        let Found { files, databases, left } = found(self.paths);
+        if let Some(first) = databases.first() {
+            self.teller.once(&format!("{}: {}", first.display(), act::DATABASE));
+        }
         self.settle(&files);
         let moment = Moment { now, mark: &atomic::mark, ended: &|| self.ending.asked() };
         let (root, settings, teller) = (&self.root, &self.settings, &mut self.teller);
@@ -238,17 +241,27 @@ fn nothing(at: Time, enabled: bool) -> Report {
     Report { at, enabled, files: 0, seen: Vec::new(), left: Vec::new(), swept: None, next: None }
 }
 
-/// The session files there are now, and what could not be looked at.
-fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
-    let (mut files, mut left) = (Vec::new(), Vec::new());
+/// What is there of the paths now.
+struct Found {
+    /// The session files.
+    files: Vec<PathBuf>,
+    /// `OpenClaw`'s databases in the folders, which are not written.
+    databases: Vec<PathBuf>,
+    /// What could not be looked at.
+    left: Vec<String>,
+}
+
+fn found(paths: &[PathBuf]) -> Found {
+    let (mut files, mut databases, mut left) = (Vec::new(), Vec::new(), Vec::new());
     for path in paths {
         if path.is_dir() {
             let mut fault = |path: &Path, e: &std::io::Error| {
                 left.push(format!("{}: {e}", path.display()));
             };
-            // Of a database is told that it is not written.
             let is = |path: &Path| inscribe::is_session(path) || around::is_database(path);
-            files.extend(inscribe::such_below(path, &is, &mut fault));
+            for file in inscribe::such_below(path, &is, &mut fault) {
+                if around::is_database(&file) { &mut databases } else { &mut files }.push(file);
+            }
         } else if path.exists() {
             files.push(path.clone());
         } else {
@@ -257,5 +270,5 @@ fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
     }
     files.sort();
     files.dedup();
-    (files, left)
+    Found { files, databases, left }
 }
