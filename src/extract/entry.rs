@@ -7,6 +7,7 @@ mod cut;
 mod flat;
 mod key;
 mod look;
+mod own;
 mod read;
 mod sound;
 mod strings;

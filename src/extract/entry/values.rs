@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use chrono::DateTime;
-
 use super::key::{Key, Keys};
+use super::own::{extractable, restored};
 use super::read::{Block, Head, Room, Shape};
 use super::strings::{Found, counts};
 use super::tools::{Calls, Names};
-use super::{Entry, Extractable, Role, Trigger, Value, chars, cut, flat};
-use crate::clock::Time;
-use crate::transcript::span::{Span, plain, text};
+use super::{Entry, Role, Trigger, Value, chars, cut, flat};
+use crate::transcript::span::{Span, plain};
 
 /// The entry that a row is, without its id and number, and without what its results owe to calls
 /// in rows before. Values of at least `compared` characters are made comparable.
@@ -282,27 +280,4 @@ impl Values<'_> {
 fn hashed(json: &[u8]) -> u64 {
     use std::hash::BuildHasher;
     foldhash::quality::FixedState::default().hash_one(json).max(1)
-}
-
-/// It is not known what is meant.
-struct Unclear;
-
-/// What is said by `_extractable`; `null` says nothing.
-fn extractable(json: &[u8]) -> Result<Option<Extractable>, Unclear> {
-    Ok(Some(match json {
-        b"null" => return Ok(None),
-        b"true" => Extractable::Always,
-        b"false" => Extractable::Never,
-        number => match serde_json::from_slice::<f64>(number) {
-            // As other programs write it: 10.0. What is more than there is stays for good.
-            Ok(messages) if messages >= 0.0 && messages.fract() == 0.0 => {
-                Extractable::After(messages as u32)
-            }
-            _ => return Err(Unclear),
-        },
-    }))
-}
-
-fn restored(json: &[u8]) -> Option<Time> {
-    Some(DateTime::parse_from_rfc3339(&text(json)?).ok()?.to_utc())
 }
