@@ -1,13 +1,18 @@
 //! `inject`: a round out of the store, as an index table names it. A read: nothing is altered.
 
+mod edition;
+mod number;
+
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
+use self::edition::Which;
+use self::number::Meant;
 use super::surgery::source::{self, Store};
 use super::{Exit, err, out, out_json};
 use crate::cli::InjectArgs;
 use crate::env::Env;
-use crate::index::Export;
+use crate::index::Numbers;
 use crate::store::blocks::{Folder, Reader, Rows};
 use crate::surgery::fidelity::{Fidelity, Much};
 use crate::surgery::inject;
@@ -55,33 +60,72 @@ pub fn of(env: &Env, args: &InjectArgs) -> anyhow::Result<Injected> {
         bail!("{long}:{} names its session itself; leave --session {session} out", wanted.seq);
     }
     let store = Store::open(env)?;
-    let (folder, session) = if let Some(id) = &wanted.session {
-        load(env, &store, id, wanted.seq)?
-    } else {
-        let id = source::named(env, args.session.as_deref())
-            .context("a number alone is of the session this runs in")?;
-        match made(&store, &id)? {
-            Some(export) => load(env, &store, source_of(&export, wanted.seq)?, wanted.seq)?,
-            None => load(env, &store, &id, wanted.seq)?,
-        }
-    };
     let seq = wanted.seq;
-    let Some(round) = session.rounds.iter().find(|round| round.seq == seq) else {
-        let there = match (session.rounds.first(), session.rounds.last()) {
-            (Some(first), Some(last)) => format!("it has rounds {}-{}", first.seq, last.seq),
-            _ => "it has none".to_owned(),
-        };
-        bail!("there is no round {seq} in {}: {there}", session.id);
+    let (folder, session, numbers) = match &wanted.session {
+        Some(id) => {
+            let (folder, session) = load(env, &store, id, seq)?;
+            (folder, session, None)
+        }
+        None => numbered(env, &store, args, seq)?,
     };
-    let mut rows = Rows::default();
-    Reader::open(&folder)?
-        .round(round.position, seq, &mut rows)
-        .with_context(|| format!("could not read round {seq} of {}", session.id))?;
     let dialect = dialect::named(&session.dialect)
         .with_context(|| format!("sessions of {} can't be read", session.dialect))?;
+    let which = match &numbers {
+        Some(numbers) => edition::which(&folder, numbers.blocks)?,
+        None => Which::Present,
+    };
+    let failed = || format!("could not read round {seq} of {}", session.id);
+    let (mut rows, id) = (Rows::default(), short(&session.id));
+    let (round, note) = match &which {
+        Which::Aside(aside) => {
+            let round = edition::round(aside, dialect, seq, &mut rows).with_context(failed)?;
+            let note = format!(
+                "The file of {id} was written anew since the table was made; this is the round {seq} that the table names."
+            );
+            (round, Some(note))
+        }
+        Which::Present | Which::Unknown => {
+            let note = (which == Which::Unknown).then(|| format!("The file of {id} was written anew, and what the table was made of is not known: this is what its round {seq} is now."));
+            let Some(round) = session.round(seq) else {
+                let there = match (session.rounds.first(), session.rounds.last()) {
+                    (Some(first), Some(last)) => {
+                        format!("it has rounds {}-{}", first.seq, last.seq)
+                    }
+                    _ => "it has none".to_owned(),
+                };
+                bail!("there is no round {seq} in {}: {there}", session.id);
+            };
+            Reader::open(&folder)?.round(round.position, seq, &mut rows).with_context(failed)?;
+            (round.clone(), note)
+        }
+    };
     let lines: Vec<&[u8]> = rows.iter().collect();
-    let text = inject::text(&session, round, &lines, dialect, fidelity(args));
-    Ok(Injected { round: round.clone(), text, session: session.id })
+    let mut text = inject::text(&session, &round, &lines, dialect, fidelity(args));
+    if let Some(note) = note {
+        text.insert_str(0, &format!("> {note}\n\n"));
+    }
+    Ok(Injected { round, text, session: session.id })
+}
+
+/// The session that a number alone is of, and where a table names it, which rounds that has.
+fn numbered(
+    env: &Env,
+    store: &Store,
+    args: &InjectArgs,
+    seq: u32,
+) -> anyhow::Result<(Folder, Session, Option<Numbers>)> {
+    let id = source::named(env, args.session.as_deref())
+        .context("a number alone is of the session this runs in")?;
+    Ok(match number::of(store, &id, seq)? {
+        Meant::Named(numbers) => {
+            let (folder, session) = load(env, store, &numbers.session, seq)?;
+            (folder, session, Some(numbers))
+        }
+        Meant::Own(name) => {
+            let (folder, session) = load(env, store, &name, seq)?;
+            (folder, session, None)
+        }
+    })
 }
 
 /// How much of it. One part alone leaves the others out.
@@ -95,28 +139,6 @@ fn fidelity(args: &InjectArgs) -> Fidelity {
             tool_use: only("tool_use"),
             tool_result: only("tool_result"),
         },
-    }
-}
-
-/// The record of the session, where surgery made it.
-fn made(store: &Store, id: &str) -> anyhow::Result<Option<Export>> {
-    Ok(store.index.exports()?.into_iter().rev().find(|export| export.id.starts_with(id)))
-}
-
-/// The session that a number means in a session that surgery made: the one it was made from,
-/// whose numbers stand in its index tables.
-fn source_of(export: &Export, seq: u32) -> anyhow::Result<&str> {
-    match export.detail.sources.as_slice() {
-        [(_, session)] => Ok(session),
-        sources => {
-            let long = |(_, id): &(String, String)| format!("{}:{seq}", short(id));
-            let all: Vec<String> = sources.iter().map(long).collect();
-            bail!(
-                "{} was made from several sessions; ask for {}",
-                short(&export.id),
-                all.join(" or ")
-            )
-        }
     }
 }
 

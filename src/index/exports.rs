@@ -42,6 +42,63 @@ pub struct Detail {
     pub companions: Vec<Beside>,
     /// The rounds its index tables name: source, by its place in `sources`, and number.
     pub index: Vec<(usize, u32)>,
+    /// The same by what they are of, with those of tables that came along in kept rounds.
+    /// Empty in records of before 2026-11-22, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<Numbers>,
+}
+
+/// Rounds of a session that an index table names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Numbers {
+    /// Who ran the session.
+    pub agent: String,
+    /// Its id.
+    pub session: String,
+    /// Which edition of it ([`crate::store::blocks::identity`]), where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<u64>,
+    /// From which to which, both included.
+    pub rounds: Vec<(u32, u32)>,
+}
+
+impl Numbers {
+    /// Those of these numbers.
+    pub fn of(
+        agent: &str,
+        session: &str,
+        blocks: Option<u64>,
+        seqs: impl Iterator<Item = u32>,
+    ) -> Self {
+        let mut rounds: Vec<(u32, u32)> = Vec::new();
+        for seq in seqs {
+            match rounds.last_mut() {
+                Some((_, last)) if last.checked_add(1) == Some(seq) => *last = seq,
+                _ => rounds.push((seq, seq)),
+            }
+        }
+        Self { agent: agent.to_owned(), session: session.to_owned(), blocks, rounds }
+    }
+
+    /// Whether the round is one of them.
+    pub fn names(&self, seq: u32) -> bool {
+        self.rounds.iter().any(|(from, to)| (*from..=*to).contains(&seq))
+    }
+}
+
+impl Detail {
+    /// The rounds that numbers in its tables mean.
+    pub fn numbers(&self) -> Vec<Numbers> {
+        if !self.tables.is_empty() {
+            return self.tables.clone();
+        }
+        let of = |(number, (agent, session)): (usize, &(String, String))| {
+            let seqs = self.index.iter().filter(|(source, _)| *source == number);
+            Numbers::of(agent, session, None, seqs.map(|(_, seq)| *seq))
+        };
+        let all = self.sources.iter().enumerate().map(of);
+        all.filter(|numbers| !numbers.rounds.is_empty()).collect()
+    }
 }
 
 /// A file that was written beside an export.

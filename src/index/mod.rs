@@ -27,7 +27,7 @@ use thiserror::Error;
 use self::open::Db;
 use crate::store::blocks::{Folder, Root};
 
-pub use self::exports::{Beside, Detail, Export};
+pub use self::exports::{Beside, Detail, Export, Numbers};
 pub use self::mend::Fault;
 pub use self::search::{Filter, Hit, Snippet, Tagged};
 

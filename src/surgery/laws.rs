@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use super::fidelity::{Fidelity, Lens, Much};
 use super::plan::{
-    Map, Piece, Place, compress_before, compress_engagement, extract_engagement, in_context, merge,
+    Map, Piece, Place, compress_before, compress_engagement, extract_engagement, in_context,
     on_branch, split,
 };
 use super::when::When;
@@ -21,7 +21,7 @@ use crate::clock::Time;
 use crate::transcript::dialect::{BlockKind, Claude, Dialect, Kind, Scratch};
 use crate::transcript::generate::{Generated, sessions};
 use crate::transcript::round::Round;
-use world::{IDS, NAMES, Read, all_of, count, made, read, seqs};
+use world::{IDS, NAMES, Read, all_of, count, made, merged_of, read, seqs};
 
 /// A session whose rounds are tagged.
 fn tagged() -> impl Strategy<Value = (Generated, Read)> {
@@ -145,9 +145,9 @@ proptest! {
         own.sort_unstable();
         let mut merged = children.remove(0);
         for (n, child) in children.into_iter().enumerate() {
-            let plan = merge(merged.session.clone(), child.session.clone(), Fidelity::default());
+            let plan = merged_of(&merged, &child);
             let plan = plan.map_err(|e| TestCaseError::fail(e.to_string()))?;
-            let other = merge(child.session.clone(), merged.session.clone(), Fidelity::default());
+            let other = merged_of(&child, &merged);
             prop_assert_eq!(&plan, &other.unwrap());
             let id = format!("eeeeeeee-0000-4000-8000-00000000000{n}");
             merged = made(&id, &plan, &[&merged, &child])?.0;
@@ -275,8 +275,8 @@ proptest! {
     fn a_merge_joins_what_is_known((_, a) in tagged(), (_, mut b) in tagged()) {
         b.session.id = IDS[1].to_owned();
         prop_assume!(a.session.id != b.session.id);
-        let Ok(plan) = merge(a.session.clone(), b.session.clone(), Fidelity::default()) else { return Ok(()) };
-        prop_assert_eq!(&plan, &merge(b.session.clone(), a.session.clone(), Fidelity::default()).unwrap());
+        let Ok(plan) = merged_of(&a, &b) else { return Ok(()) };
+        prop_assert_eq!(&plan, &merged_of(&b, &a).unwrap());
         let lineage = &plan.lineage;
         let both = [&a.session, &b.session];
         prop_assert_eq!(lineage.started, both.iter().filter_map(|s| s.started).min());

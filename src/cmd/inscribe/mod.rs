@@ -85,6 +85,8 @@ struct Report {
     inscribed: Vec<Done>,
     /// What went wrong, by file.
     failed: Vec<Failure>,
+    /// What else is to be said.
+    notes: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -193,6 +195,7 @@ impl Run<'_> {
             Source::of(path, self.args.agent.as_deref()).map_err(anyhow::Error::from).and_then(
                 |source| session::session(&self.root, &self.index, source, &self.engagements, read),
             );
+        report.notes.extend(done.iter().filter_map(Done::unended));
         match done {
             Ok(done) if done.new_rows > 0 || done.set_aside.is_some() => {
                 report.inscribed.push(done);
@@ -222,6 +225,9 @@ impl Run<'_> {
         }
         for done in &report.inscribed {
             out(line(done));
+        }
+        for note in &report.notes {
+            out(note);
         }
         let rows: u64 = report.inscribed.iter().map(|done| done.new_rows).sum();
         let bytes: u64 = report.inscribed.iter().map(|done| done.new_bytes).sum();

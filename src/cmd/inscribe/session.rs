@@ -49,6 +49,20 @@ pub struct Done {
     /// The edition that what was there before is kept as, for the file was written anew.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set_aside: Option<u64>,
+    /// The last line's number, where it has no line break yet and was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unended_line: Option<u64>,
+}
+
+impl Done {
+    /// Says which line was left out, for it may still be being written.
+    pub fn unended(&self) -> Option<String> {
+        let line = self.unended_line?;
+        let file = &self.source;
+        Some(format!(
+            "line {line} of {file} has no line break yet: left out, it may still be being written"
+        ))
+    }
 }
 
 /// Inscribes a session; what is in the store already is left as it is. `read` is told how
@@ -70,7 +84,9 @@ pub fn session(
     let Some(end) = memchr::memchr(b'\n', first) else {
         if first.len() < BUFFER {
             // Not even a line: nothing that could be inscribed.
-            return Ok(Done { source: shown, session: source.session, ..Done::default() });
+            let unended_line = (!first.is_empty()).then_some(1);
+            let session = source.session;
+            return Ok(Done { source: shown, session, unended_line, ..Done::default() });
         }
         return inscribe(root, index, source, &file, &dialect::Claude, engagements, read);
     };
@@ -124,6 +140,7 @@ fn inscribe(
     let mut batch = bytes;
     while let Some(line) = lines.next().with_context(|| done.source.clone())? {
         if !line.ended() {
+            done.unended_line = Some(feed.rows() + 1);
             break;
         }
         feed.write(line.bytes, &mut writer)

@@ -11,7 +11,7 @@ use super::extracted::{Chosen, Keeper, Shown};
 use super::progress::Progress;
 use super::source::Store;
 use super::target::{Target, cwd, dialect};
-use super::{freed, numbers, view, write};
+use super::{freed, numbers, record, view, write};
 use crate::cli::OutputArgs;
 use crate::clock::Time;
 use crate::env::Env;
@@ -196,6 +196,7 @@ fn prepare<'c>(
         extracted: keeper.taken(),
     };
     made.notes = malformed(store, &made.plan, &made.report)?;
+    made.notes.extend(store.notes());
     made.notes.extend(made.report.notes.iter().cloned().chain(note));
     Ok(Ready { made, draft, keeper })
 }
@@ -241,7 +242,6 @@ fn publish(
     let failed = || format!("could not write {}", path.display());
     let written = draft.settle().with_context(failed)?;
     made.companions = write::beside(&made.plan, &made.report, &path, &mut made.notes)?;
-    let sessions = made.plan.sessions.iter();
     let mut export = Export {
         id: made.id.clone(),
         made: now,
@@ -250,14 +250,12 @@ fn publish(
         bytes: written.bytes,
         sha256: String::new(),
         undone: None,
-        detail: Detail {
-            sources: sessions.map(|s| (s.agent.clone(), s.id.clone())).collect(),
-            companions: made.companions.iter().map(write::noted).collect(),
-            index: made.plan.indexed().map(|place| (place.session, place.seq)).collect(),
-            mark: Some(written.mark),
-        },
+        detail: Detail::default(),
     };
-    let recorded = store.index.add_export(&export);
+    let recorded = record::detail(store, &made, written.mark).and_then(|detail| {
+        export.detail = detail;
+        Ok(store.index.add_export(&export)?)
+    });
     if let Err(why) = recorded {
         write::remove_beside(&made.companions, &path);
         return Err(why).context("what is made must be recorded, so nothing was made");

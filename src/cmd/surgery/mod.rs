@@ -8,6 +8,8 @@ mod log;
 pub mod make;
 pub mod numbers;
 mod progress;
+mod record;
+mod rows;
 pub mod source;
 pub mod start;
 mod target;
@@ -56,7 +58,8 @@ pub fn run(env: &Env, now: Time, what: SurgeryVerb) -> anyhow::Result<Exit> {
             let store = Store::open(env)?;
             let a = store.session(env, Some(&a))?;
             let b = store.session(env, Some(&b))?;
-            let plan = plan::merge(a, b, output.fidelity.into())?;
+            let mut rows = store.rows(&[&a, &b])?;
+            let plan = plan::merge(a, b, output.fidelity.into(), &mut rows)?;
             let plan = Plan { voices: !no_table, ..plan };
             one(env, now, &store, plan, &output)
         }

@@ -10,11 +10,11 @@ use crate::cmd::{err, inscribe};
 use crate::env::{self, Env};
 use crate::index::Index;
 use crate::store::atomic;
-use crate::store::blocks::{self, Folder, Reader, Root};
+use crate::store::blocks::{self, Folder, Root};
 use crate::store::extracted::{Extracted, Ledger, Record};
 use crate::store::paths::{config_folder, same_file};
 use crate::surgery;
-use crate::surgery::plan::{Map, Plan};
+use crate::surgery::plan::Map;
 use crate::surgery::table::minute;
 use crate::surgery::when::When;
 use crate::transcript::round::Session;
@@ -28,6 +28,8 @@ pub struct Store {
     pub index: Index,
     /// The blocks' folders of sessions that were loaded, as they were then.
     loaded: RefCell<Vec<(Folder, Option<u64>)>>,
+    /// What is to be said of sessions as they were read.
+    notes: RefCell<Vec<String>>,
 }
 
 impl Store {
@@ -37,7 +39,17 @@ impl Store {
     /// No place for it.
     pub fn open(env: &Env) -> anyhow::Result<Self> {
         let root = inscribe::root(env)?;
-        Ok(Self { index: Index::new(root.clone()), root, loaded: RefCell::default() })
+        Ok(Self {
+            index: Index::new(root.clone()),
+            root,
+            loaded: RefCell::default(),
+            notes: RefCell::default(),
+        })
+    }
+
+    /// What is to be said of the sessions that were read.
+    pub fn notes(&self) -> Vec<String> {
+        self.notes.borrow().clone()
     }
 
     /// A session by name, brought up to date in the store and loaded.
@@ -161,18 +173,24 @@ impl Store {
         if !file.is_file() {
             bail!("there is no file {}; {NAMES}", file.display());
         }
-        let done = inscribe::session(&self.root, &self.index, file)?;
+        let done = self.take(file)?;
         if done.rounds == 0 {
             bail!("{} holds no round: nothing was said in it yet", file.display());
         }
         Ok(self.root.folder(&done.agent, &done.session))
     }
 
+    fn take(&self, file: &Path) -> anyhow::Result<inscribe::Done> {
+        let done = inscribe::session(&self.root, &self.index, file)?;
+        self.notes.borrow_mut().extend(done.unended());
+        Ok(done)
+    }
+
     /// Adds to a session what its file, wherever that lies, has more. The store answers alone
     /// where that can't be read any more.
     fn grown(&self, folder: Folder) -> Folder {
         if let Some(source) = self.source(&folder).filter(|path| path.is_file())
-            && let Err(e) = inscribe::session(&self.root, &self.index, &source)
+            && let Err(e) = self.take(&source)
         {
             err(format_args!("{e:#}; what the store has is used"));
         }
@@ -182,19 +200,6 @@ impl Store {
     /// The file that a session was read from.
     fn source(&self, folder: &Folder) -> Option<PathBuf> {
         self.index.progress(folder).ok().flatten().map(|progress| progress.source)
-    }
-
-    /// Readers of the rows of a plan's sessions.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn readers(&self, plan: &Plan) -> anyhow::Result<Vec<Reader>> {
-        let open = |session: &Session| {
-            let folder = self.folder(session);
-            Reader::open(&folder)
-                .with_context(|| format!("could not read {}", folder.blocks().display()))
-        };
-        plan.sessions.iter().map(open).collect()
     }
 
     /// Where a session lies.
@@ -275,7 +280,7 @@ mod tests {
         let file = dir.path().join("0a1b2c3d-0000-4000-8000-000000000000.jsonl");
         fs::write(&file, fixtures::RECORDED[2].1).unwrap();
         let done = inscribe::session(&root, &index, &file).unwrap();
-        let store = Store { root, index, loaded: RefCell::default() };
+        let store = Store { root, index, loaded: RefCell::default(), notes: RefCell::default() };
         let folder = store.root.folder(&done.agent, &done.session);
         store.load(&folder).unwrap();
         store.unchanged().unwrap();

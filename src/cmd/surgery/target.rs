@@ -66,6 +66,12 @@ impl Target {
         };
         let path = std::path::absolute(&path)
             .with_context(|| format!("{} can't be a file's path", path.display()))?;
+        if path.to_str().is_none() {
+            bail!(
+                "{} is not UTF-8: what lies there could not be found again to undo it; give another place with --out",
+                path.display()
+            );
+        }
         if path.symlink_metadata().is_ok() {
             bail!("{} is there already; nothing is ever overwritten", path.display());
         }

@@ -66,6 +66,11 @@ pub fn run(env: &Env, now: Time, id: Option<&str>, json: bool) -> anyhow::Result
     store.index.undo_export(&export.id, now)?;
     if json {
         out_json(&json!({ "id": export.id, "removed": removed, "left": strangers }))?;
+    } else if removed.is_empty() {
+        out(format_args!(
+            "{name} ({}) was gone already: there is no {}",
+            export.operation, export.path
+        ));
     } else {
         out(format_args!("removed {name} ({})", export.operation));
         for path in removed {

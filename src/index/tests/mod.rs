@@ -253,12 +253,18 @@ fn phases_and_exports_are_kept() {
             sources: vec![("claude".into(), "one".into()), ("claude".into(), "two".into())],
             companions: vec![],
             index: vec![(0, 1), (1, 1)],
+            tables: vec![],
             mark: Some((5, 0, 7, 3)),
         },
     };
     store.index.add_export(&export).unwrap();
     assert!(store.index.add_export(&export).is_err(), "twice");
     assert_eq!(store.index.exports().unwrap(), [export.clone()]);
+    // Of an old record: what the tables name, by the sources.
+    let numbers = |id: &str| Numbers::of("claude", id, None, [1].into_iter());
+    assert_eq!(export.detail.numbers(), [numbers("one"), numbers("two")]);
+    export.detail.tables = vec![Numbers::of("claude", "one", Some(9), [1, 2, 3, 5].into_iter())];
+    assert_eq!(export.detail.tables[0].rounds, [(1, 3), (5, 5)]);
     export.detail.mark = Some((5, 6, 7, 3));
     store.index.detail_export("new", &export.detail).unwrap();
     assert_eq!(store.index.exports().unwrap(), [export.clone()]);

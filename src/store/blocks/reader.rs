@@ -1,6 +1,7 @@
 //! Rounds and whole transcripts out of the store.
 
 use std::io;
+use std::path::Path;
 
 use super::records::{Next, Records};
 use super::root::Folder;
@@ -24,7 +25,32 @@ impl Reader {
                 format!("{}: no blocks; `brain-guard inscribe` writes them", blocks.display());
             return Err(io::Error::new(io::ErrorKind::NotFound, why));
         }
-        Ok(Self { records: Records::at(&blocks, 0) })
+        Ok(Self::of(&blocks))
+    }
+
+    /// Of the blocks in this folder, as those of an edition that was set aside.
+    pub fn of(blocks: &Path) -> Self {
+        Self { records: Records::at(blocks, 0) }
+    }
+
+    /// [`Reader::round`] where nothing says at which position it begins: all before it is
+    /// passed over.
+    ///
+    /// # Errors
+    /// `NotFound` where there is none; as [`Reader::round`].
+    pub fn find(&mut self, seq: u32, rows: &mut Rows) -> io::Result<()> {
+        self.records.seek(0)?;
+        loop {
+            match self.records.peek()? {
+                Next::Record(head) if head.round_seq == seq => {
+                    return self.round(self.records.position(), seq, rows);
+                }
+                Next::Record(_) => self.records.skip()?,
+                _ => {
+                    return Err(io::Error::new(io::ErrorKind::NotFound, format!("no round {seq}")));
+                }
+            }
+        }
     }
 
     /// The rows of the round `seq` that begins at `position` ([`crate::transcript::round::Round::position`]),

@@ -81,6 +81,8 @@ pub struct Report {
     /// Rows of kept rounds that are no JSON and were left out: their round, and which row of it
     /// they are, from 0.
     pub broken: Vec<(Place, u32)>,
+    /// Sessions, by their place in the plan, that index tables came along from in kept rounds.
+    pub told: BTreeSet<usize>,
     /// What else was left out, and why.
     pub notes: Vec<String>,
     /// Files that belong to kept rounds.

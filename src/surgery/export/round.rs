@@ -101,6 +101,9 @@ impl Exporter<'_> {
             self.form.companions(line, &mut |path| {
                 found.insert(Companion { session: place.session, path });
             });
+            if row.told {
+                self.report.told.insert(place.session);
+            }
             let message = row.message.map(ids::key);
             let line = Cow::Borrowed(line);
             let (fields, blocks) = self.noted();

@@ -1,9 +1,9 @@
 //! The same over sessions that real clients wrote (`fixtures/transcripts`).
 
-use super::world::{IDS, Read, made, read};
+use super::world::{IDS, Read, made, merged_of, read};
 use crate::surgery::fidelity::{Fidelity, Much};
 use crate::surgery::inject;
-use crate::surgery::plan::{Piece, Place, compress_before, in_context, merge, on_branch};
+use crate::surgery::plan::{Piece, Place, compress_before, in_context, on_branch};
 use crate::surgery::when::When;
 use crate::transcript::dialect;
 
@@ -92,7 +92,7 @@ fn recordings_merge_with_each_other() {
     let all = all();
     for (n, a) in all.iter().enumerate() {
         for b in &all[n + 1..] {
-            let Ok(plan) = merge(a.session.clone(), b.session.clone(), Fidelity::default()) else {
+            let Ok(plan) = merged_of(a, b) else {
                 assert!(
                     a.session.dialect != b.session.dialect
                         || a.session.rounds.is_empty()

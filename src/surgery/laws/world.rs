@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use crate::surgery::export::{Birth, Text, all};
-use crate::surgery::plan::{Place, Plan};
+use crate::surgery::fidelity::Fidelity;
+use crate::surgery::plan::{Place, Plan, Refused, merge};
 use crate::surgery::when;
 use crate::transcript::dialect::{self, Scratch};
 use crate::transcript::digest::Digest;
-use crate::transcript::round::{Session, Words};
+use crate::transcript::round::{Round, Session, Words};
 use crate::transcript::rows::Rows;
 
 /// A session as the index and the store have it.
@@ -83,6 +84,16 @@ pub fn made_by(
     let (_, out) = all(plan, &birth, &say, &mut rows_of, &mut || Ok(Vec::new()))
         .map_err(|e| TestCaseError::fail(e.to_string()))?;
     Ok((read(id, &out), String::from_utf8(out).expect("UTF-8")))
+}
+
+/// The plan that merges two.
+pub fn merged_of(a: &Read, b: &Read) -> Result<Plan, Refused> {
+    let mut rows = |session: &Session, round: &Round, rows: &mut Rows| {
+        let of = if session.id == a.session.id { a } else { b };
+        rows.clone_from(&of.rows[&round.seq]);
+        Ok(())
+    };
+    merge(a.session.clone(), b.session.clone(), Fidelity::default(), &mut rows)
 }
 
 /// Ids of new sessions.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::branch::{in_context, left};
 use super::operations::all;
+use super::shared::{RowsOf, Spare, spare};
 use super::{Left, Lineage, Operation, Piece, Place, Plan, Refused};
 use crate::clock::Time;
 use crate::surgery::fidelity::Fidelity;
@@ -11,11 +12,17 @@ use crate::transcript::round::{Round, Session};
 
 /// The rounds of two sessions, sorted by time; the one that began earlier comes first, and
 /// at the same time its rounds do. A round that both have, as forks of one session do, is
-/// taken once.
+/// taken once; `rows` is asked for the rounds that begin alike.
 ///
 /// # Errors
-/// [`Refused::Sessions`] where both are the same, are of two dialects, or one is empty.
-pub fn merge(a: Session, b: Session, fidelity: Fidelity) -> Result<Plan, Refused> {
+/// [`Refused::Sessions`] where both are the same, are of two dialects, or one is empty;
+/// [`Refused::Unread`] where the rows of rounds that begin alike can't be read.
+pub fn merge(
+    a: Session,
+    b: Session,
+    fidelity: Fidelity,
+    rows: &mut RowsOf,
+) -> Result<Plan, Refused> {
     let refuse = |what: String| Err(Refused::Sessions(what));
     if a.id == b.id {
         return refuse(format!("{} can't be merged with itself: name another session", a.id));
@@ -40,7 +47,7 @@ pub fn merge(a: Session, b: Session, fidelity: Fidelity) -> Result<Plan, Refused
         left_behind.rewound.extend(left.rewound);
         left_behind.compacted.extend(left.compacted);
     }
-    left_behind.doubled = doubled(&sessions, &context);
+    left_behind.doubled = doubled(&sessions, &context, rows)?;
     let mut lines = [Vec::new(), Vec::new()];
     for (number, line) in lines.iter_mut().enumerate() {
         let dated = dated(&sessions[number], number, &context[number]);
@@ -81,9 +88,14 @@ fn zip(first: Vec<(Option<Time>, Place)>, second: Vec<(Option<Time>, Place)>) ->
     }
 }
 
-/// The shorter of each two rounds that are the same: one was copied from the other, or both
-/// from a third. Copies keep the time to the millisecond and the words, often the id too.
-fn doubled(sessions: &[Session], context: &[Vec<u32>]) -> Vec<Place> {
+/// The spare one of each two rounds that are the same: one was copied from the other, or both
+/// from a third. Copies keep the time to the millisecond and the words, often the id too; where
+/// they part behind that, none is spare.
+fn doubled(
+    sessions: &[Session],
+    context: &[Vec<u32>],
+    rows: &mut RowsOf,
+) -> Result<Vec<Place>, Refused> {
     let (mut by_id, mut by_words) = (HashMap::new(), HashMap::new());
     let rounds = |number: usize| {
         let session = &sessions[number];
@@ -104,17 +116,20 @@ fn doubled(sessions: &[Session], context: &[Vec<u32>]) -> Vec<Place> {
         let Some((same, other)) = same.and_then(|s| Some((s, sessions[0].round(s)?))) else {
             continue;
         };
-        // Where one went on behind the fork, it has all of the other.
-        let longer = (round.rows, round.bytes) > (other.rows, other.bytes);
-        found.push(if longer {
-            Place { session: 0, seq: same }
-        } else {
-            Place { session: 1, seq }
-        });
+        let spare = spare((&sessions[0], other), (&sessions[1], round), rows).map_err(|why| {
+            let (a, b) = (&sessions[0].id, &sessions[1].id);
+            Refused::Unread(format!(
+                "could not compare round {same} of {a} and {seq} of {b}: {why}"
+            ))
+        })?;
+        found.extend(spare.map(|spare| match spare {
+            Spare::First => Place { session: 0, seq: same },
+            Spare::Second => Place { session: 1, seq },
+        }));
     }
     found.sort_unstable();
     found.dedup();
-    found
+    Ok(found)
 }
 
 /// What a copy has of its original. The whole of the words: index tables of different rounds
@@ -125,9 +140,23 @@ fn words(round: &Round) -> Option<(Time, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::super::branch::tests::session;
+    use super::super::shared;
     use super::*;
     use crate::surgery::when::tests::at;
+    use crate::transcript::rows::Rows;
+
+    /// A merge of rounds that hold a row for each that they are said to have.
+    fn merge(a: Session, b: Session, fidelity: Fidelity) -> Result<Plan, Refused> {
+        let mut rows = |_: &Session, round: &Round, rows: &mut Rows| {
+            let lines: Vec<String> = (0..round.rows).map(|n| format!("{n} row {n}")).collect();
+            *rows = shared::tests::rows(&lines.join("\n"));
+            Ok(())
+        };
+        super::merge(a, b, fidelity, &mut rows)
+    }
 
     fn two() -> (Session, Session) {
         let line = [(0, false), (1, false), (2, false)];
@@ -189,6 +218,21 @@ mod tests {
         // The same moment, other words: both stay.
         b.rounds[1].said = Some("something else".into());
         assert_eq!(shape(&merge(a, b, Fidelity::default()).unwrap()), "a1 a2 b2 a3 b3");
+    }
+
+    #[test]
+    fn what_parts_behind_the_same_beginning_is_all_kept() {
+        let (a, mut b) = two();
+        b.rounds[0] = a.rounds[0].clone();
+        let mut rows = |session: &Session, _: &Round, rows: &mut Rows| {
+            *rows = shared::tests::rows(&format!("1 ask\n2 answer of {}", session.id));
+            Ok(())
+        };
+        let plan = super::merge(a.clone(), b.clone(), Fidelity::default(), &mut rows).unwrap();
+        assert_eq!((shape(&plan).as_str(), plan.left.doubled.len()), ("a1 b1 a2 b2 a3 b3", 0));
+        let mut unread = |_: &Session, _: &Round, _: &mut Rows| Err(io::ErrorKind::NotFound.into());
+        let why = super::merge(a, b, Fidelity::default(), &mut unread).unwrap_err().to_string();
+        assert!(why.starts_with("could not compare round 1 of aaaa and 1 of bbbb: "), "{why}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod branch;
 mod merge;
 mod operations;
+mod shared;
 mod split;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +15,7 @@ use thiserror::Error;
 pub use branch::{in_context, on_branch};
 pub use merge::merge;
 pub use operations::{compress_before, compress_engagement, extract_engagement, in_whole};
+pub use shared::RowsOf;
 pub use split::split;
 
 #[cfg(test)]
@@ -233,6 +235,9 @@ pub enum Refused {
     /// Sessions that can't be joined.
     #[error("{0}")]
     Sessions(String),
+    /// Rows that are to be compared can't be read.
+    #[error("{0}")]
+    Unread(String),
 }
 
 /// Which rounds go where in a split: engagement to ranges of rounds. Rounds that no

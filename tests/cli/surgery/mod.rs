@@ -1,8 +1,10 @@
 //! `surgery` and what belongs to it, on sessions in the client's own folder.
 
 mod extracted;
+mod forks;
 mod input;
 mod meanwhile;
+mod numbers;
 mod operations;
 mod undo;
 mod world;

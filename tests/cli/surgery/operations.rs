@@ -174,7 +174,9 @@ fn inject_reads_what_a_table_names() {
     assert!(!short.contains("secret thought 2") && short.contains("found thing 2"), "{short}");
     assert!(short.len() < long.len());
     assert_eq!(files(&world.hook.home.clone()), before, "a read");
-    assert!(world.refused(&["inject", "9"]).contains("1-5"));
+    // A number that no table has is of the session's own rounds.
+    assert!(world.done(&["inject", "1"]).contains("question 1 about apples"));
+    assert!(world.refused(&["inject", "9"]).contains("1-3"));
     world.hook.set("CLAUDE_CODE_SESSION_ID", "");
     assert!(world.refused(&["inject", "2"]).contains("CLAUDE_CODE_SESSION_ID"));
     assert!(world.refused(&["inject", "two"]).contains("3f0a9d1e:47"));

@@ -2,6 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -38,6 +39,27 @@ fn what_was_made_is_listed_and_taken_back() {
     assert_eq!(files(&world.folder()), before, "all is as it was");
     assert!(world.refused(&["surgery", "undo", "abcdef"]).contains("surgery log"));
     assert!(world.refused(&["surgery", "log", "abcdef"]).contains("abcdef"));
+}
+
+#[test]
+fn what_is_gone_is_not_said_to_be_removed() {
+    let world = World::new(4);
+    let (id, path) = made(&world);
+    fs::remove_file(&path).unwrap();
+    let text = world.done(&["surgery", "undo", &id]);
+    assert!(text.contains("was gone already") && !text.contains("removed"), "{text}");
+}
+
+#[test]
+fn a_place_that_could_not_be_recorded_is_refused() {
+    let world = World::new(4);
+    let folder = world.hook.home.join(std::ffi::OsStr::from_bytes(b"nu\xff"));
+    fs::create_dir(&folder).unwrap();
+    let mut program = world.hook.command(&["surgery", "compress-before", ID, "round:3", "--out"]);
+    let output = program.arg(&folder).stdin(Stdio::null()).output().unwrap();
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && why.contains("is not UTF-8"), "{why}");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
 }
 
 #[test]

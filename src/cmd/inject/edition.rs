@@ -1,0 +1,82 @@
+//! Rounds of an edition of a session that an index table was made of, when the session's file
+//! was written anew since.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+
+use crate::store::blocks::{self, Edition, Folder, Reader, Rows};
+use crate::transcript::dialect::{Dialect, Scratch};
+use crate::transcript::digest::Digest;
+use crate::transcript::round::Round;
+
+/// Which of a session's editions numbers are of.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The one that the session has.
+    Present,
+    /// One that was set aside.
+    Aside(Edition),
+    /// Nobody knows: there are several, and which it was is not recorded or no longer there.
+    Unknown,
+}
+
+/// The edition whose identity ([`blocks::identity`]) was recorded.
+///
+/// # Errors
+/// What the system says.
+pub fn which(folder: &Folder, recorded: Option<u64>) -> io::Result<Which> {
+    let editions = match blocks::editions(folder) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
+        other => other?,
+    };
+    if editions.is_empty() || (recorded.is_some() && recorded == blocks::identity(folder)) {
+        return Ok(Which::Present);
+    }
+    let is = |edition: &Edition| fs::metadata(&edition.path).ok().map(|there| there.ino());
+    let found = editions.into_iter().find(|edition| recorded.is_some() && is(edition) == recorded);
+    Ok(found.map_or(Which::Unknown, Which::Aside))
+}
+
+/// A round of an edition that was set aside, which no index knows any more: its rows into
+/// `rows`, and what they say of it.
+///
+/// # Errors
+/// `NotFound` where it has no such round; what the system says.
+pub fn round(
+    edition: &Edition,
+    dialect: &dyn Dialect,
+    seq: u32,
+    rows: &mut Rows,
+) -> io::Result<Round> {
+    Reader::of(&edition.path).find(seq, rows)?;
+    let (mut digest, mut scratch, mut found) = (Digest::default(), Scratch::default(), Vec::new());
+    for line in rows.iter() {
+        let row = dialect.row(line, &mut scratch);
+        dialect.blocks(line, &row, &mut scratch, &mut found);
+        digest.row(dialect, &row, line, &found, 0);
+    }
+    let (round, _) = digest.open().unwrap_or_default();
+    Ok(Round { seq, ..round })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::blocks::Root;
+
+    #[test]
+    fn numbers_are_of_the_edition_that_was_recorded() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Root::new(dir.path().to_path_buf()).folder("claude", "one");
+        assert_eq!(which(&folder, None).unwrap(), Which::Present, "nothing there");
+        fs::create_dir_all(folder.blocks()).unwrap();
+        let first = blocks::identity(&folder);
+        assert_eq!(which(&folder, None).unwrap(), Which::Present, "there is one alone");
+        let aside = blocks::set_aside(&folder).unwrap();
+        fs::create_dir(folder.blocks()).unwrap();
+        assert_eq!(which(&folder, first).unwrap(), Which::Aside(aside));
+        assert_eq!(which(&folder, blocks::identity(&folder)).unwrap(), Which::Present);
+        assert_eq!(which(&folder, None).unwrap(), Which::Unknown, "an old record");
+    }
+}

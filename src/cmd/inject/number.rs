@@ -1,0 +1,115 @@
+//! What a number alone means in a session: a round that an index table in it names, else one
+//! of its own.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::bail;
+
+use crate::cmd::surgery::source::Store;
+use crate::index::{Export, Numbers};
+use crate::surgery::table::short;
+
+/// A round that a number means.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Meant {
+    /// One of the session's own, which is found by this name.
+    Own(String),
+    /// One that a table names.
+    Named(Numbers),
+}
+
+/// What `seq` means in the session that is called `name`.
+///
+/// # Errors
+/// Several sessions of that name, or rounds of that number; what the databases say.
+pub fn of(store: &Store, name: &str, seq: u32) -> anyhow::Result<Meant> {
+    if name.contains('/') || Path::new(name).extension().is_some() {
+        return Ok(Meant::Own(name.to_owned()));
+    }
+    let mut exports = store.index.exports()?;
+    exports.retain(|export| export.id.starts_with(name));
+    let kept = store.root.find(name)?;
+    let mut ids: BTreeSet<&str> = kept.iter().map(|folder| folder.session.as_str()).collect();
+    ids.extend(exports.iter().map(|export| export.id.as_str()));
+    if ids.len() > 1 && !ids.contains(name) {
+        let ids: Vec<&str> = ids.into_iter().collect();
+        bail!("several sessions begin with {name}; write more of it:\n  {}", ids.join("\n  "));
+    }
+    let is = |export: &&Export| export.id == name || ids.len() == 1;
+    match exports.iter().find(is) {
+        Some(export) => within(export, seq, kept.is_empty()),
+        None => Ok(Meant::Own(name.to_owned())),
+    }
+}
+
+/// What it means in what surgery made.
+fn within(export: &Export, seq: u32, unknown: bool) -> anyhow::Result<Meant> {
+    let tables = export.detail.numbers();
+    let mut named: Vec<&Numbers> = tables.iter().filter(|table| table.names(seq)).collect();
+    named.dedup_by(|a, b| a.session == b.session && a.blocks == b.blocks);
+    let several = |ids: &mut dyn Iterator<Item = &str>| {
+        let all: Vec<String> = ids.map(|id| format!("{}:{seq}", short(id))).collect();
+        all.join(" or ")
+    };
+    match named.as_slice() {
+        [one] => Ok(Meant::Named((*one).clone())),
+        [] if tables.is_empty() && export.detail.sources.len() > 1 => bail!(
+            "{} was made from several sessions; ask for {}",
+            short(&export.id),
+            several(&mut export.detail.sources.iter().map(|(_, id)| id.as_str()))
+        ),
+        // One that was given a place of its own is found by that alone.
+        [] if unknown && Path::new(&export.path).is_file() => Ok(Meant::Own(export.path.clone())),
+        [] => Ok(Meant::Own(export.id.clone())),
+        _ => bail!(
+            "tables in {} name a round {seq} of several sessions; ask for {}",
+            short(&export.id),
+            several(&mut named.iter().map(|table| table.session.as_str()))
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Time;
+    use crate::index::Detail;
+
+    fn meant(tables: &[(&str, u32, u32)], seq: u32) -> Result<Meant, String> {
+        let numbers = |(session, from, to): &(&str, u32, u32)| Numbers {
+            agent: "claude".to_owned(),
+            session: (*session).to_owned(),
+            blocks: None,
+            rounds: vec![(*from, *to)],
+        };
+        let export = Export {
+            id: "0123456789".to_owned(),
+            made: Time::default(),
+            operation: String::new(),
+            path: String::new(),
+            bytes: 0,
+            sha256: String::new(),
+            undone: None,
+            detail: Detail {
+                sources: vec![("claude".to_owned(), "source".to_owned())],
+                tables: tables.iter().map(numbers).collect(),
+                ..Detail::default()
+            },
+        };
+        within(&export, seq, false).map_err(|why| why.to_string())
+    }
+
+    #[test]
+    fn a_number_is_of_the_table_that_has_it_else_the_sessions_own() {
+        let tables = [("alpha", 1, 4), ("beta", 3, 8)];
+        let of = |seq| match meant(&tables, seq) {
+            Ok(Meant::Named(numbers)) => numbers.session,
+            Ok(Meant::Own(name)) => name,
+            Err(why) => why,
+        };
+        assert_eq!([of(1), of(8), of(9)], ["alpha", "beta", "0123456789"]);
+        assert!(of(3).ends_with("ask for alpha:3 or beta:3"), "{}", of(3));
+        assert_eq!(meant(&[], 3), Ok(Meant::Own("0123456789".to_owned())));
+    }
+}

@@ -1,0 +1,48 @@
+//! What is recorded of a session that is made: where it comes from, and where the numbers in
+//! its index tables lead.
+
+use super::make::Made;
+use super::source::Store;
+use super::write;
+use crate::index::{Detail, Numbers};
+use crate::store::atomic::Mark;
+use crate::store::blocks;
+
+/// What is recorded of it.
+///
+/// # Errors
+/// What the databases say.
+pub fn detail(store: &Store, made: &Made, mark: Mark) -> anyhow::Result<Detail> {
+    let sessions = made.plan.sessions.iter();
+    Ok(Detail {
+        sources: sessions.map(|s| (s.agent.clone(), s.id.clone())).collect(),
+        companions: made.companions.iter().map(write::noted).collect(),
+        index: made.plan.indexed().map(|place| (place.session, place.seq)).collect(),
+        tables: tables(store, made)?,
+        mark: Some(mark),
+    })
+}
+
+/// The rounds that its tables name: its own ones, and those that came along in kept rounds.
+fn tables(store: &Store, made: &Made) -> anyhow::Result<Vec<Numbers>> {
+    let plan = &made.plan;
+    let own = plan.sessions.iter().enumerate().map(|(number, session)| {
+        let seqs = plan.indexed().filter(|place| place.session == number).map(|place| place.seq);
+        let blocks = blocks::identity(&store.folder(session));
+        Numbers::of(&session.agent, &session.id, blocks, seqs)
+    });
+    let mut all: Vec<Numbers> = own.filter(|numbers| !numbers.rounds.is_empty()).collect();
+    if made.report.told.is_empty() {
+        return Ok(all);
+    }
+    let exports = store.index.exports()?;
+    for session in made.report.told.iter().filter_map(|number| plan.sessions.get(*number)) {
+        let source = exports.iter().find(|export| export.id == session.id);
+        for numbers in source.into_iter().flat_map(|export| export.detail.numbers()) {
+            if !all.contains(&numbers) {
+                all.push(numbers);
+            }
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,45 @@
+//! The rows of sessions in the store, for what reads them round by round.
+
+use std::io;
+
+use anyhow::Context as _;
+
+use super::source::Store;
+use crate::store::blocks::Reader;
+use crate::surgery::plan::Plan;
+use crate::transcript::round::{Round, Session};
+use crate::transcript::rows::Rows;
+
+impl Store {
+    /// Readers of the rows of a plan's sessions.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn readers(&self, plan: &Plan) -> anyhow::Result<Vec<Reader>> {
+        plan.sessions.iter().map(|session| self.reader(session)).collect()
+    }
+
+    /// Reads rounds of these sessions.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn rows(
+        &self,
+        sessions: &[&Session],
+    ) -> anyhow::Result<impl FnMut(&Session, &Round, &mut Rows) -> io::Result<()> + use<>> {
+        let readers =
+            sessions.iter().map(|session| Ok((session.id.clone(), self.reader(session)?)));
+        let mut readers = readers.collect::<anyhow::Result<Vec<_>>>()?;
+        Ok(move |session: &Session, round: &Round, rows: &mut Rows| {
+            let reader = readers.iter_mut().find(|(id, _)| *id == session.id);
+            let (_, reader) = reader.ok_or(io::ErrorKind::NotFound)?;
+            reader.round(round.position, round.seq, rows)
+        })
+    }
+
+    fn reader(&self, session: &Session) -> anyhow::Result<Reader> {
+        let folder = self.folder(session);
+        Reader::open(&folder)
+            .with_context(|| format!("could not read {}", folder.blocks().display()))
+    }
+}

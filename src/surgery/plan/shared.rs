@@ -1,0 +1,170 @@
+//! Which of two rounds that begin alike is spare: told by what their rows say, for forks begin
+//! alike wherever they part.
+
+use std::collections::HashMap;
+use std::io;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::transcript::dialect::{self, Dialect, Kind, Row, Scratch};
+use crate::transcript::round::{Round, Session};
+use crate::transcript::rows::Rows;
+use crate::transcript::span;
+
+/// Puts a round's rows, as its session has them, into room that is emptied first.
+pub type RowsOf<'r> = dyn FnMut(&Session, &Round, &mut Rows) -> io::Result<()> + 'r;
+
+/// One of two rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spare {
+    First,
+    Second,
+}
+
+/// A row that says something.
+struct Said {
+    /// A digest of what it says.
+    words: [u8; 32],
+    id: Option<String>,
+    /// The session and the row that it was copied from.
+    from: Option<(String, String)>,
+}
+
+/// The round that the other one makes spare, where one does: it was made from the other row by
+/// row, be it at less fidelity, or the other says the same, and perhaps goes on. `None` where
+/// each says something of its own.
+///
+/// # Errors
+/// Rows that can't be read.
+pub(super) fn spare(
+    a: (&Session, &Round),
+    b: (&Session, &Round),
+    rows: &mut RowsOf,
+) -> io::Result<Option<Spare>> {
+    let (first, second) = (said(a, rows)?, said(b, rows)?);
+    Ok(if is_from(&second, a.0, &first) {
+        Some(Spare::Second)
+    } else if is_from(&first, b.0, &second) {
+        Some(Spare::First)
+    } else if begins(&first, &second) {
+        Some(Spare::Second)
+    } else if begins(&second, &first) {
+        Some(Spare::First)
+    } else {
+        None
+    })
+}
+
+/// Whether all of `copy` was copied from rows of `original`, in their order.
+fn is_from(copy: &[Said], session: &Session, original: &[Said]) -> bool {
+    let ids = original.iter().enumerate().filter_map(|(at, row)| Some((row.id.as_deref()?, at)));
+    let places: HashMap<&str, usize> = ids.collect();
+    let places = copy.iter().map(|row| {
+        let (source, row) = row.from.as_ref()?;
+        places.get(row.as_str()).filter(|_| *source == session.id).copied()
+    });
+    match places.collect::<Option<Vec<usize>>>() {
+        Some(places) => !places.is_empty() && places.is_sorted_by(|a, b| a < b),
+        None => false,
+    }
+}
+
+/// Whether `long` begins with all that `short` says.
+fn begins(long: &[Said], short: &[Said]) -> bool {
+    short.len() <= long.len() && short.iter().zip(long).all(|(a, b)| a.words == b.words)
+}
+
+fn said(of: (&Session, &Round), read: &mut RowsOf) -> io::Result<Vec<Said>> {
+    let (session, round) = of;
+    let Some(dialect) = dialect::named(&session.dialect) else { return Ok(Vec::new()) };
+    let (mut rows, mut scratch) = (Rows::with_capacity(round.bytes as usize), Scratch::default());
+    read(session, round, &mut rows)?;
+    let rows = rows.iter().filter_map(|line| {
+        let row = dialect.row(line, &mut scratch);
+        let words = words(dialect, line, &row)?;
+        Some(Said { words, id: row.id.map(str::to_owned), from: from(line) })
+    });
+    Ok(rows.collect())
+}
+
+/// A digest of what the row tells the model, as no copy alters it: ids, times and what the
+/// client notes beside it are others in each.
+fn words(dialect: &dyn Dialect, line: &[u8], row: &Row) -> Option<[u8; 32]> {
+    let digest = |bytes: &[u8]| Some(Sha256::digest(bytes).into());
+    match (row.kind, row.content) {
+        (Kind::System | Kind::Other | Kind::Broken, _) => None,
+        (Kind::Attachment, _) => digest(dialect.queued(line)?.as_bytes()),
+        // The client's has its summary in a row of its own.
+        (Kind::Boundary, _) => digest(span::find(line, "summary")?),
+        (_, Some(content)) => digest(content.of(line)),
+        (_, None) => digest(line),
+    }
+}
+
+fn from(line: &[u8]) -> Option<(String, String)> {
+    let from = span::find(line, "forkedFrom")?;
+    let text = |name| span::find(from, name).and_then(span::plain).map(str::to_owned);
+    Some((text("sessionId")?, text("messageUuid").or_else(|| text("entryId"))?))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Rows of a message each, out of lines `ID words` or `ID<SESSION/ROW words`.
+    pub fn rows(lines: &str) -> Rows {
+        let mut rows = Rows::default();
+        for line in lines.lines() {
+            let (id, words) = line.trim().split_once(' ').expect("an id");
+            let (id, from) = id.split_once('<').unwrap_or((id, ""));
+            let from = from.split_once('/').map_or(String::new(), |(session, row)| {
+                format!(r#","forkedFrom":{{"sessionId":"{session}","messageUuid":"{row}"}}"#)
+            });
+            let row = format!(
+                r#"{{"type":"user","uuid":"{id}","message":{{"role":"user","content":"{words}"}}{from}}}"#
+            );
+            rows.push(format!("{row}\n").as_bytes());
+        }
+        rows
+    }
+
+    fn of(a: &str, b: &str) -> Option<Spare> {
+        let session = |id: &str| Session {
+            id: id.to_owned(),
+            dialect: "claude".to_owned(),
+            ..Session::default()
+        };
+        let (first, second, round) = (session("a"), session("b"), Round::default());
+        let mut read = |session: &Session, _: &Round, into: &mut Rows| {
+            *into = rows(if session.id == "a" { a } else { b });
+            Ok(())
+        };
+        spare((&first, &round), (&second, &round), &mut read).unwrap()
+    }
+
+    #[test]
+    fn a_round_that_the_other_has_whole_is_spare() {
+        assert_eq!(of("1 ask\n2 say", "1 ask\n2 say"), Some(Spare::Second));
+        assert_eq!(of("1 ask\n2 say", "8 ask\n9 say"), Some(Spare::Second), "other ids");
+        assert_eq!(of("1 ask\n2 say", "1 ask"), Some(Spare::Second));
+        assert_eq!(of("1 ask", "1 ask\n2 say"), Some(Spare::First));
+    }
+
+    #[test]
+    fn rounds_that_part_are_both_kept() {
+        assert_eq!(of("1 ask\n2 say", "1 ask\n3 say so"), None);
+        assert_eq!(of("1 ask\n2 say", "1<a/1 ask\n3 say so"), None);
+        assert_eq!(of("1 ask\n2 say\n3 more", "1 ask\n3 more"), None);
+    }
+
+    #[test]
+    fn what_was_made_from_the_other_is_spare_at_any_fidelity() {
+        let whole = "1 ask\n2 thought\n3 call\n4 say";
+        let less = |of: &str| format!("7<{of}/1 ask\n8<{of}/3 a call\n9<{of}/4 say");
+        assert_eq!(of(whole, &less("a")), Some(Spare::Second));
+        assert_eq!(of(&less("b"), whole), Some(Spare::First));
+        assert_eq!(of(whole, &less("c")), None, "of another session");
+        assert_eq!(of(whole, &(less("a") + "\n10 and on")), None, "it went on");
+        assert_eq!(of(whole, "7<a/4 say it\n8<a/1 ask"), None, "in another order");
+    }
+}
