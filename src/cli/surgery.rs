@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand, ValueEnum as _};
 
 use crate::surgery::fidelity::{Fidelity, Much};
 
@@ -14,6 +15,7 @@ pub struct FidelityArgs {
         long,
         value_name = "full|ref|omit",
         default_value = "full",
+        value_parser = thinking(),
         hide_possible_values = true,
         hide_default_value = true
     )]
@@ -36,6 +38,14 @@ pub struct FidelityArgs {
         hide_default_value = true
     )]
     pub tool_result: Much,
+}
+
+/// The values of `--thinking`: what is a summary of the others is a reference to it.
+fn thinking() -> impl TypedValueParser<Value = Much> {
+    let values = ["full", "omit"].map(PossibleValue::new);
+    let summary = PossibleValue::new("ref").alias("summary");
+    PossibleValuesParser::new(values.into_iter().chain([summary]))
+        .map(|value| Much::from_str(&value, false).unwrap_or_default())
 }
 
 impl From<FidelityArgs> for Fidelity {

@@ -99,5 +99,6 @@ fn made_of<'e>(exports: &'e [Export], id: &'e str) -> BTreeSet<&'e str> {
 }
 
 fn text(advice: &Advice) -> String {
-    format!("\n{}\n  {}\n  {}", advice.case.words(), advice.why, advice.command)
+    let text = format!("\n{}\n  {}\n  {}", advice.case.words(), advice.why, advice.command);
+    text.trim_end().to_owned()
 }

@@ -41,6 +41,7 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::Parser;
@@ -72,9 +73,22 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Writes a line for whoever called; a closed pipe is nobody's fault.
+/// What kept the output from being written, once something did.
+static UNWRITTEN: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// Notes what came of a write to stdout; a closed pipe is nobody's fault.
+fn noted(written: io::Result<()>) {
+    if let Err(e) = written
+        && e.kind() != io::ErrorKind::BrokenPipe
+    {
+        UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
+    }
+}
+
+/// Writes a line for whoever called. What can't be written is told when the verb ends, which
+/// ends with code 1 then.
 pub fn out(text: impl Display) {
-    let _ = writeln!(io::stdout().lock(), "{text}");
+    noted(writeln!(io::stdout().lock(), "{text}"));
 }
 
 /// Writes a line about what went wrong.
@@ -98,11 +112,10 @@ pub fn out_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 pub fn out_json_streamed(value: &impl serde::Serialize) -> anyhow::Result<()> {
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     match serde_json::to_writer_pretty(&mut stdout, value) {
-        // A closed pipe is nobody's fault.
-        Err(e) if e.is_io() => return Ok(()),
-        other => other?,
+        Err(e) if e.is_io() => noted(Err(e.into())),
+        Err(e) => return Err(e.into()),
+        Ok(()) => noted(writeln!(stdout).and_then(|()| stdout.flush())),
     }
-    let _ = writeln!(stdout).and_then(|()| stdout.flush());
     Ok(())
 }
 
@@ -225,8 +238,14 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
         Verb::Clipboard { what } => clipboard(&what),
         Verb::Waiter { token, project } => waiter(env, &token, &project),
     };
+    noted(io::stdout().flush());
+    let unwritten = UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(why) = &unwritten {
+        err(format_args!("could not write the output: {why}"));
+    }
     match result {
-        Ok(exit) => exit.into(),
+        Ok(exit) if unwritten.is_none() => exit.into(),
+        Ok(_) => Exit::Refused.into(),
         Err(e) => {
             err(format_args!("{e:#}"));
             Exit::Refused.into()

@@ -60,7 +60,7 @@ pub struct Advice {
     pub why: String,
     /// Tokens that it takes out of the context; 0 where that is not the point.
     pub frees: u64,
-    /// What to run.
+    /// What to run; empty where there is nothing to do.
     pub command: String,
 }
 
@@ -219,11 +219,16 @@ fn nothing_left(session: &Session, rounds: &[&Round], phases: &[Phase]) -> Advic
     let cut = cut(session, phases);
     let before: Vec<&Round> =
         rounds.iter().copied().filter(|r| cut.as_ref().is_some_and(|c| r.seq < c.seq)).collect();
+    let then = if cut.is_some() {
+        "a successor would begin with a compressed workspace"
+    } else {
+        "nor anything to compress for a successor: go on in it as it is"
+    };
     Advice {
         case: Case::NothingLeft,
         why: format!(
             "{} of {} tokens in the context, no finished or separate work among them that is \
-             worth an operation; a successor would begin with a compressed workspace",
+             worth an operation; {then}",
             if rounds.len() == 1 {
                 "1 round".to_owned()
             } else {
@@ -232,7 +237,8 @@ fn nothing_left(session: &Session, rounds: &[&Round], phases: &[Phase]) -> Advic
             tokens(rounds)
         ),
         frees: freed(&before),
-        command: format!("brain-guard revive {}", short(&session.id)),
+        command: cut
+            .map_or_else(String::new, |_| format!("brain-guard revive {}", short(&session.id))),
     }
 }
 

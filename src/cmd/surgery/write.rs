@@ -51,8 +51,8 @@ fn template(env: &Env, birth: &Birth, text: export::Text) -> String {
         .map_or_else(|| text.built_in().to_owned(), |places| texts::template(&places, text))
 }
 
-/// Copies what kept rounds refer to into the companion folder of the new session. What is no
-/// longer there is told.
+/// Copies what kept rounds refer to into the companion folder of the new session. What is not
+/// there is told.
 ///
 /// # Errors
 /// What the system says; nothing is left then.
@@ -80,7 +80,7 @@ pub fn beside(
         // What a subagent is called is not told by every client.
         let due = |path: &&&str| !path.ends_with(".meta.json") && !there(path);
         for gone in paths.iter().filter(due) {
-            notes.push(format!("{} is gone: no copy of it", from.join(gone).display()));
+            notes.push(format!("{} is not there: no copy of it", from.join(gone).display()));
         }
     }
     Ok(copied)

@@ -119,4 +119,7 @@ fn a_cut_is_found_for_a_successor() {
     let advice = advise(&long(), &[], &[]);
     assert_eq!(commands(&advice), [(Case::NothingLeft, "brain-guard revive 3f0a9d1e")]);
     assert!(advice[0].why.starts_with("12 rounds of 12000 tokens in the context"));
+    // `revive` refuses where nothing can be cut off.
+    let advice = advise(&session(&[(0, false)]), &[], &[]);
+    assert_eq!(commands(&advice), [(Case::NothingLeft, "")]);
 }

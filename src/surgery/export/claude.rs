@@ -228,6 +228,9 @@ impl Form for Claude {
             Some(b"\"thinking\"") => text("thinking").is_some() && filled("signature"),
             Some(b"\"redacted_thinking\"") => filled("data"),
             Some(b"\"text\"") => filled("text"),
+            Some(b"\"tool_use\"") => {
+                filled("name") && span::find(block, "input").is_some_and(|i| i.starts_with(b"{"))
+            }
             _ => true,
         }
     }

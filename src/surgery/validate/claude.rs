@@ -128,7 +128,16 @@ fn block(json: &[u8], agent: bool, ledger: &mut Ledger, pairs: &mut Pairs) {
             pairs.thought(ledger);
         }
         ("tool_use", true) => match id("id") {
-            Some(id) => pairs.called(id, ledger),
+            Some(id) => {
+                pairs.called(id, ledger);
+                if span::find(json, "name").is_none_or(|name| name.len() < 3 || name[0] != b'"') {
+                    ledger.add(&rules::MESSAGE, &format!("the tool call {id} names no tool"));
+                }
+                if span::find(json, "input").is_none_or(|input| input.first() != Some(&b'{')) {
+                    let what = format!("the input of the tool call {id} is no object");
+                    ledger.add(&rules::MESSAGE, &what);
+                }
+            }
             None => ledger.add(&rules::MESSAGE, "a tool call has no id"),
         },
         ("tool_result", false) => match id("tool_use_id") {

@@ -157,6 +157,12 @@ pub const BROKEN: &[(&str, &[&str], Edit)] = &[
         f.edit("answer 2", r#"[{"type":"text","text":"answer 2"}]"#, "5");
     }),
     ("a block of no type", &["message"], |f| f.edit("answer 2", r#"{"type":"text","#, "{")),
+    ("a call that names no tool", &["message"], |f| {
+        f.edit("ls toolu_2_1", r#""name":"Bash","#, "");
+    }),
+    ("a call whose input is a text", &["message"], |f| {
+        f.edit("ls toolu_2_1", r#"{"command":"ls toolu_2_1"}"#, r#""ls toolu_2_1""#);
+    }),
     ("the agent speaks first", &["first"], |f| {
         f.0.drain(..f.at("thought 2"));
         f.chain();
