@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 pub use bound::long;
-pub use marked::marked;
+pub use marked::{marked, plain};
 
 use super::text;
 use crate::settings::Placeholder;

@@ -4,6 +4,8 @@
 //! Here a name in a text is enough: content that is kept for nothing costs its bytes, content
 //! that went is gone.
 
+mod packed;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -23,8 +25,9 @@ const BEGIN: &[u8] = b"[[extracted-";
 /// How its entry's id ends.
 const END: &[u8] = b"]]";
 
-/// The longest id that is looked for, in bytes.
-const LONGEST: usize = 256;
+/// The longest id that is looked for, in bytes as it stands there: 256 of text, each of which an
+/// escape writes in six at most.
+const LONGEST: usize = 6 * 256;
 
 /// Bytes that are read at once.
 const PART: usize = 1024 * 1024;
@@ -34,9 +37,6 @@ const DATABASE: &str = "openclaw-agent.sqlite";
 
 /// Beside a database, and no database.
 const BESIDE: [&str; 4] = ["-wal", "-shm", "-journal", ".part"];
-
-/// How files begin that gzip, zstd, xz and bzip2 made: what is in them can't be told.
-const PACKED: [&[u8]; 4] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh"];
 
 /// Where `OpenClaw` puts files that it took over, in their folder.
 const ARCHIVE: &str = "session-sqlite-import-archive";
@@ -96,7 +96,7 @@ impl Sessions for Around<'_> {
             self.seen = Some(self.look());
         }
         let Some(seen) = &self.seen else { return Named::Unknown(Vec::new()) };
-        if let Some(number) = seen.ids.get(&in_json(entry)) {
+        if let Some(number) = seen.ids.get(as_named(entry)) {
             return Named::Yes(seen.files.get(*number).cloned().unwrap_or_default());
         }
         // Sessions that OpenClaw put into cold storage are of the same installation.
@@ -174,9 +174,9 @@ impl Seen {
         let mut file = File::open(path)?;
         let mut begins = Vec::new();
         file.by_ref().take(PROBE).read_to_end(&mut begins)?;
-        if PACKED.iter().any(|magic| begins.starts_with(magic)) {
-            let one = session || self.stems.iter().any(|stem| name.starts_with(stem));
-            return if one { Err(ErrorKind::InvalidData.into()) } else { Ok(()) };
+        let one = session || self.stems.iter().any(|stem| name.starts_with(stem));
+        if one && packed::is(&begins) {
+            return Err(ErrorKind::InvalidData.into());
         }
         // A session may have any name, and is text whatever that is.
         if !session && begins.contains(&0) {
@@ -186,10 +186,21 @@ impl Seen {
     }
 }
 
-/// An id as it stands in a string of JSON.
-fn in_json(id: &str) -> Vec<u8> {
-    let json = serde_json::to_string(id).unwrap_or_default();
-    json.as_bytes().get(1..json.len().saturating_sub(1)).unwrap_or_default().to_vec()
+/// An id as far as a placeholder names it: to the first mark that ends one.
+fn as_named(id: &str) -> &[u8] {
+    let marked = [id.as_bytes(), END].concat();
+    let end = memmem::find(&marked, END).unwrap_or(id.len());
+    id.as_bytes().get(..end).unwrap_or_default()
+}
+
+/// An id as it stands in a text, and what that says as JSON: programs write the same id with
+/// escapes of their own, and JSON may stand in JSON.
+fn spelt(id: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    std::iter::successors(Some(id.to_vec()), |id| {
+        memchr::memchr(b'\\', id)?;
+        let json = [b"\"", id.as_slice(), b"\""].concat();
+        Some(serde_json::from_slice::<String>(&json).ok()?.into_bytes())
+    })
 }
 
 /// The entries that placeholders in a text name, which is in the file of that number.
@@ -203,7 +214,9 @@ fn names(mut text: impl Read, named: &mut Ids, number: usize) -> io::Result<()> 
             let id = from + at + BEGIN.len();
             let within = &part[id..part.len().min(id + LONGEST + END.len())];
             if let Some(end) = memmem::find(within, END) {
-                named.entry(within[..end].to_vec()).or_insert(number);
+                for id in spelt(&within[..end]) {
+                    named.entry(id).or_insert(number);
+                }
             }
             from = id;
         }
@@ -230,10 +243,10 @@ mod tests {
     fn names_are_found_wherever_they_stand() {
         assert_eq!(
             all(b"{\"a\":\"[[extracted-a1]]\",\"b\":\"x [[extracted-b\\\"2]] y\"}"),
-            ["a1", "b\\\"2"]
+            ["a1", "b\"2", "b\\\"2"]
         );
         assert_eq!(all(b"[[extracted-[[extracted-a]] [[extracted-b"), ["[[extracted-a", "a"]);
-        assert!(all(&[b"[[extracted-", &[b'x'; 600][..], b"]]"].concat()).is_empty());
+        assert!(all(&[b"[[extracted-", &[b'x'; 2000][..], b"]]"].concat()).is_empty());
     }
 
     #[test]
@@ -246,9 +259,22 @@ mod tests {
         }
     }
 
+    /// Other programs write what is not ASCII in their own way, and JSON in JSON.
     #[test]
-    fn ids_stand_in_json_as_json() {
-        assert_eq!(in_json("a1b2"), b"a1b2");
-        assert_eq!(in_json("a\"b"), b"a\\\"b");
+    fn an_id_is_found_however_it_is_written() {
+        for id in ["a1b2", "a\"b", "msg-é", "🦀", "a]]b", "a]"] {
+            let json = serde_json::to_string(&format!("[[extracted-{id}]] 9 KB")).unwrap();
+            let escape = |c: char| match c {
+                ' '..='~' => c.to_string(),
+                c => c.encode_utf16(&mut [0; 2]).iter().map(|u| format!("\\u{u:04x}")).collect(),
+            };
+            let ascii: String = json.chars().map(escape).collect();
+            let within = serde_json::to_string(&ascii).unwrap();
+            for text in [json, ascii, within] {
+                let mut named = Ids::new();
+                names(text.as_bytes(), &mut named, 0).unwrap();
+                assert!(named.contains_key(as_named(id)), "{id} in {text}");
+            }
+        }
     }
 }

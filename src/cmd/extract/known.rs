@@ -2,6 +2,8 @@
 //! copied into it from another session, a fork's, what that one's ledger says. The one look-up
 //! for whoever plans, shows or restores.
 
+mod same;
+
 use std::collections::HashSet;
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -21,15 +23,15 @@ pub const BEGIN: &[u8] = b"\"[[extracted-";
 /// Rows that hold what looks like a placeholder, and that a ledger does not know.
 pub struct Strange {
     finder: Finder<'static>,
-    /// Their ids.
-    ids: HashSet<String>,
+    /// By their ids.
+    by_id: same::Rows,
     /// Their numbers, from 0.
     rows: HashSet<u64>,
 }
 
 impl Default for Strange {
     fn default() -> Self {
-        Self { finder: Finder::new(BEGIN), ids: HashSet::new(), rows: HashSet::new() }
+        Self { finder: Finder::new(BEGIN), by_id: same::Rows::new(), rows: HashSet::new() }
     }
 }
 
@@ -41,14 +43,19 @@ impl Strange {
             !quoted && !known.iter().any(|live| live.span.start <= at && at < live.span.end)
         };
         if self.finder.find_iter(line).any(strange) {
-            self.ids.insert(entry.id.clone());
+            self.by_id.insert(entry.id.clone(), same::written(line));
             self.rows.insert(entry.row);
         }
     }
 
     /// What others say of these rows.
     pub fn kin(&self, source: &Source) -> Kin {
-        if self.ids.is_empty() { Kin::default() } else { source.extracted.kin(&self.ids) }
+        if self.by_id.is_empty() {
+            return Kin::default();
+        }
+        let mut kin = source.extracted.kin(&self.by_id.keys().cloned().collect());
+        same::leave(source, &self.by_id, &mut kin);
+        kin
     }
 
     /// What stays in doubt of these rows, as something of the others' can't be read: nobody's

@@ -195,7 +195,7 @@ pub fn open(root: &Root, place: &Path, offline: bool) -> anyhow::Result<Source> 
 }
 
 /// Whether nothing is there, no session in a database either.
-fn is_gone(place: &Path) -> bool {
+pub fn is_gone(place: &Path) -> bool {
     let missing = |e: io::Error| e.kind() == io::ErrorKind::NotFound;
     fs::symlink_metadata(place).is_err_and(missing) && inside(place).is_none()
 }

@@ -3,6 +3,7 @@
 
 mod kept;
 mod refused;
+mod spelt;
 
 use std::fs::{self, File};
 use std::io::Write as _;

@@ -1,5 +1,7 @@
 //! Placeholders that are told apart by what they stand for.
 
+use serde_json::json;
+
 /// Digits of a digest that tell contents apart.
 const MARK: usize = 16;
 
@@ -17,9 +19,18 @@ pub fn marked(put: &[u8], entry: &str, content: &str) -> Vec<u8> {
     marked
 }
 
+/// What is put in a value's place where nothing but the entry is told: for a string, and for a
+/// block that goes whole. Two sessions may have the same, of other content.
+pub fn plain(entry: &str) -> [Vec<u8>; 2] {
+    let name = format!("[[extracted-{entry}]]");
+    let block = json!({ "type": "text", "text": name });
+    [json!(name), block].map(|json| serde_json::to_vec(&json).unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{About, json};
+    use super::super::About;
+    use super::super::json as put_for;
     use super::*;
     use crate::settings::Placeholder;
 
@@ -28,8 +39,13 @@ mod tests {
         let text = serde_json::to_vec(&"x".repeat(900)).unwrap();
         let about = About { entry: "a\"1", session: "s", tool: None, json: &text, keep: 160 };
         let content = "0123456789abcdef0123";
-        for (form, whole) in [(Placeholder::Plain, false), (Placeholder::Full, true)] {
-            let put = json(&about, form, whole).unwrap();
+        for (form, whole) in
+            [(Placeholder::Plain, false), (Placeholder::Plain, true), (Placeholder::Full, true)]
+        {
+            let put = put_for(&about, form, whole).unwrap();
+            if form == Placeholder::Plain {
+                assert_eq!(plain(about.entry)[usize::from(whole)], put);
+            }
             let with = String::from_utf8(marked(&put, about.entry, content)).unwrap();
             assert!(with.contains(r#""[[extracted-a\"1]] 0123456789abcdef"#), "{with}");
             assert_eq!(with.replacen(" 0123456789abcdef", "", 1).as_bytes(), put);

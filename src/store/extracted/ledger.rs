@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::object::Digest;
 use super::record::{Extract, Record, Shared, Word};
+use super::spelling;
 use crate::clock::Time;
 
 /// None before it.
@@ -59,15 +60,25 @@ impl Ledger {
     }
 
     /// All of them, newest first. They may be of different content: of a session's older edition,
-    /// or of another file that has its ledger here.
+    /// or of another file that has its ledger here. Where it was put in this place and another
+    /// program wrote the row anew, what the JSON says counts, not how it is spelt.
     pub fn fitting(&self, entry: &str, key: &str, json: &[u8]) -> Vec<&Shared<Extract>> {
-        let mut put = None;
-        let mut fits = |extract: &&Shared<Extract>| {
-            *extract.key == *key
-                && extract.placeholder == Some(*put.get_or_insert_with(|| Digest::of(json)))
+        let of_key = || {
+            let extracts = self.newest_first(entry).filter_map(Record::extract);
+            extracts.filter(|extract| *extract.key == *key && extract.placeholder.is_some())
         };
-        let extracts = self.newest_first(entry).filter_map(Record::extract);
-        extracts.filter(|extract| fits(extract)).collect()
+        let fits = |json: &[u8]| {
+            let put = Digest::of(json);
+            of_key().filter(|extract| extract.placeholder == Some(put)).collect::<Vec<_>>()
+        };
+        if of_key().next().is_none() {
+            return Vec::new();
+        }
+        let fitting = fits(json);
+        if !fitting.is_empty() {
+            return fitting;
+        }
+        spelling::ours(json).map_or(fitting, |ours| fits(&ours))
     }
 
     /// The entries and keys of which something was ever extracted in a row, the oldest first.

@@ -13,6 +13,7 @@ mod list;
 mod object;
 mod packs;
 mod record;
+mod spelling;
 mod state;
 mod sweep;
 #[cfg(test)]

@@ -11,11 +11,11 @@ use crate::store::extracted::Record;
 const FLAT: [&str; 2] = ["a/x.jsonl", "b/x.jsonl"];
 
 impl World {
-    fn at(&self, path: &str) -> PathBuf {
+    pub(super) fn at(&self, path: &str) -> PathBuf {
         self.dir.path().join(path)
     }
 
-    fn quiet(&self, path: &str, bytes: &[u8]) {
+    pub(super) fn quiet(&self, path: &str, bytes: &[u8]) {
         let path = self.at(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, bytes).unwrap();
@@ -27,7 +27,7 @@ impl World {
         source::open(&self.root(), &self.at(path), false).unwrap()
     }
 
-    fn extract(&self, path: &str, form: Placeholder) -> u64 {
+    pub(super) fn extract(&self, path: &str, form: Placeholder) -> u64 {
         let (now, settings) = (clock::now(), ExtractSettings { placeholder: form, ..eager() });
         let source = self.open(path);
         let planned = planned(&source, &settings, now).unwrap();
@@ -35,14 +35,14 @@ impl World {
     }
 
     /// Puts everything back, by what the user says of doubtful content.
-    fn restore(&self, path: &str, meant: Option<usize>) -> anyhow::Result<Vec<u8>> {
+    pub(super) fn restore(&self, path: &str, meant: Option<usize>) -> anyhow::Result<Vec<u8>> {
         let source = Source { meant, ..self.open(path) };
         restore::in_place(&source, &eager(), clock::now(), "all", &[], true)?;
         Ok(fs::read(self.at(path)).unwrap())
     }
 
     /// Bytes that a sweep removes so many hours from now.
-    fn swept(&self, hours: i64, homes: &[&str]) -> u64 {
+    pub(super) fn swept(&self, hours: i64, homes: &[&str]) -> u64 {
         let homes = homes.iter().map(|home| self.at(home)).collect();
         let settings = ExtractSettings { retention: "1h".into(), ..eager() };
         let now = clock::now() + TimeDelta::hours(hours);
@@ -51,7 +51,7 @@ impl World {
 }
 
 /// Rows as the specification has them: ids that many sessions share.
-fn flat(letter: &str) -> Vec<u8> {
+pub(super) fn flat(letter: &str) -> Vec<u8> {
     let row = |n: u32, kind: &str, text: &str| {
         format!("{{\"type\":\"{kind}\",\"__id\":\"msg-{n}\",\"output\":\"{text}\"}}\n")
     };
@@ -240,6 +240,8 @@ fn a_session_that_was_renamed_keeps_its_content_and_it_is_said() {
 fn a_session_that_was_packed_keeps_its_content() {
     for (name, bytes, gone) in [
         ("h/x.jsonl.gz", &b"\x1f\x8b\x08\0"[..], false),
+        ("h/x.zip", b"PK\x03\x04\x14\0\0\0\x08\0", false),
+        ("h/x.jsonl.age", b"age-encryption.org/v1\n--- a\n\x9c\xf0", false),
         ("h/x.tar.gz", b"\x1f\x8b\x08\0", false),
         ("h/other.gz", b"\x1f\x8b\x08\0", true),
         ("h/picture", b"\x89PNG\0[[extracted-msg-2]][[extracted-msg-3]]", true),
@@ -253,4 +255,46 @@ fn a_session_that_was_packed_keeps_its_content() {
         let swept: u64 = [2, 30, 60].map(|hours| world.swept(hours, &["h"])).iter().sum();
         assert_eq!(swept > 0, gone, "{name} {bytes:?}");
     }
+}
+
+/// A plain placeholder names nothing but its entry.
+#[test]
+fn a_text_like_the_plain_placeholder_of_another_session_is_text() {
+    let made = generate::session(7, 6);
+    let world = World::new(&made.id, &made.bytes);
+    let own = format!("agents/main/sessions/{}.jsonl", made.id);
+    assert!(world.extract(&own, Placeholder::Plain) > 0);
+    let path = "pi/2026-02-20T12-00-00_fork.jsonl";
+    let lean = fork(&world.bytes(), &world.path());
+    // Rows with the same ids that were written at another time, or that say none.
+    let (year, time) = ("\"timestamp\":\"20", "\"timestamp\":");
+    let text = String::from_utf8(lean.clone()).unwrap();
+    for other in [text.replace(year, "\"timestamp\":\"19"), text.replace(time, "\"t\":")] {
+        world.quiet(path, other.as_bytes());
+        let found = read::session(&world.open(path)).unwrap();
+        assert!(found.live.is_empty() && found.doubt.said.is_none());
+    }
+    // The same rows are: while the session is there, whole again, and gone.
+    let whole = fork(&made.bytes, &world.path());
+    for again in 0..3 {
+        match again {
+            0 => {}
+            1 => drop(world.restore(&own, None).unwrap()),
+            _ => fs::remove_file(world.path()).unwrap(),
+        }
+        let fork = format!("pi/2026-02-20T12-00-00_fork{again}.jsonl");
+        // Each a session of its own.
+        let named = |bytes: &[u8]| {
+            let text = String::from_utf8(bytes.to_vec()).unwrap();
+            text.replacen("\"id\":\"fork\"", &format!("\"id\":\"fork{again}\""), 1)
+        };
+        world.quiet(&fork, named(&lean).as_bytes());
+        let back = String::from_utf8(world.restore(&fork, None).unwrap()).unwrap();
+        assert_eq!(back, named(&whole), "{again}");
+    }
+    // What can't be read speaks for nothing, and is told.
+    world.quiet(&own, b"no session");
+    world.quiet(path, &lean);
+    let said = read::session(&world.open(path)).unwrap();
+    assert!(said.live.is_empty() && said.doubt.said.is_some());
 }

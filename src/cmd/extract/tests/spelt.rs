@@ -1,0 +1,58 @@
+//! Sessions that another program read and wrote anew: what it says counts, not how it is spelt.
+
+use serde_json::Value;
+
+use super::kept::flat;
+use super::*;
+
+/// A session as a program writes it anew that knows JSON and nothing of ours: other escapes, other
+/// blanks, names in another order.
+fn anew(bytes: &[u8]) -> Vec<u8> {
+    let escape = |c: char| match c {
+        ' '..='~' => c.to_string(),
+        c => c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
+    };
+    let row = |row: Result<Value, &[u8]>| match row {
+        Ok(row) => (row.to_string().chars().map(escape).collect::<String>() + " \n").into_bytes(),
+        Err(none) => none.to_vec(),
+    };
+    rows(bytes).into_iter().flat_map(row).collect()
+}
+
+/// What rows say, and those that say nothing.
+fn rows(bytes: &[u8]) -> Vec<Result<Value, &[u8]>> {
+    let rows = bytes.split_inclusive(|byte| *byte == b'\n');
+    rows.map(|row| serde_json::from_slice(row).map_err(|_| row)).collect()
+}
+
+#[test]
+fn a_session_that_another_program_wrote_anew_gets_its_content_back() {
+    for form in [Placeholder::Plain, Placeholder::Full] {
+        let made = generate::session(7, 6);
+        let world = World::new(&made.id, &made.bytes);
+        let own = format!("agents/main/sessions/{}.jsonl", made.id);
+        let extracted = world.extract(&own, form);
+        world.write(&anew(&world.bytes()));
+        assert_eq!(read::session(&world.source()).unwrap().live.len() as u64, extracted);
+        for hours in [2, 30, 60] {
+            assert_eq!(world.swept(hours, &[]), 0, "it needs them");
+        }
+        assert_eq!(rows(&world.restore(&own, None).unwrap()), rows(&made.bytes));
+    }
+}
+
+/// A row with an id in escapes is no entry; its placeholder is one of the entry's all the same.
+#[test]
+fn content_stays_whatever_the_spelling_of_its_placeholder() {
+    let world = World::new("s", b"");
+    let whole = String::from_utf8(flat("a")).unwrap().replace("msg-", "msg-é");
+    world.quiet("h/x.jsonl", whole.as_bytes());
+    assert!(world.extract("h/x.jsonl", Placeholder::Plain) > 0);
+    let lean = fs::read(world.at("h/x.jsonl")).unwrap();
+    world.quiet("h/x.jsonl", &anew(&lean));
+    for hours in [2, 30, 60] {
+        assert_eq!(world.swept(hours, &[]), 0);
+    }
+    world.quiet("h/x.jsonl", &lean);
+    assert_eq!(world.restore("h/x.jsonl", None).unwrap(), whole.as_bytes());
+}
