@@ -1,6 +1,7 @@
 //! Bad input: a clear word, exit code 1, nothing written.
 
 use std::fs;
+use std::process::Stdio;
 
 use super::world::{ID, World, files, said};
 
@@ -161,4 +162,31 @@ fn nothing_is_overwritten() {
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
     let args = ["surgery", "compress-before", ID, "round:2", "--out", "/proc/nowhere/x.jsonl"];
     assert!(world.refused(&args).contains("/proc/nowhere"));
+}
+
+/// A pipe that was closed is nobody's fault; a disk that is full is somebody's.
+#[test]
+fn output_that_can_not_be_written_is_told() {
+    let world = World::new(2);
+    for args in [vec!["inject", "3f0a9d1e:1"], vec!["advise", ID, "--json"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = world.hook.command(&args).stdin(Stdio::null()).stdout(full).output().unwrap();
+        let why = String::from_utf8_lossy(&output.stderr);
+        assert!(why.contains("could not write the output"), "{args:?}: {why}");
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let (reader, pipe) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = world.hook.command(&args).stdin(Stdio::null()).stdout(pipe).output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{args:?}");
+    }
+}
+
+/// What `advise` names can be run.
+#[test]
+fn a_single_round_is_no_case_for_a_successor() {
+    let world = World::new(1);
+    let advice = world.json(&["advise", ID]);
+    assert_eq!(advice["advice"][0]["command"], "", "{advice}");
+    let usage = world.run(&["inject", "3f0a9d1e:1", "--thinking", "none"]);
+    assert!(usage.code == Some(2) && usage.stderr.contains("full, omit, ref"), "{usage:?}");
 }
