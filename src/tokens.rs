@@ -23,14 +23,6 @@ const PIECE: usize = 16 * 1024;
 pub struct Counter(OnceCell<Option<CoreBPE>>);
 
 impl Counter {
-    /// One that has read its vocabulary, which takes a tenth of a second: for a thread of its own
-    /// while something else is read.
-    pub fn loaded() -> Self {
-        let counter = Self::default();
-        counter.count("");
-        counter
-    }
-
     /// Tokens of a text, by the vocabulary `cl100k_base`: it takes half the time and memory
     /// that the larger one does.
     pub fn count(&self, text: &str) -> u64 {

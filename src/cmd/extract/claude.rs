@@ -103,6 +103,9 @@ fn chosen(
     let folder = store.folder(session);
     let ledger = store.extracted(session)?;
     let mut read = Reading::of(&ledger, settings);
+    // Room that is made once, for memory that grows step by step is there twice.
+    let largest = session.rounds.iter().map(|round| round.bytes as usize).max();
+    read.row.reserve(largest.unwrap_or_default());
     Reader::open(&folder)?
         .original(&mut read)
         .with_context(|| format!("could not read {}", folder.blocks().display()))?;

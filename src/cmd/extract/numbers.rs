@@ -3,6 +3,7 @@
 
 use super::preview::Preview;
 use super::read::Read;
+use super::run::Planned;
 use super::source::{Kind, Source};
 use crate::extract::placeholder::{self, About};
 use crate::extract::plan::{Item, Plan};
@@ -15,8 +16,8 @@ use crate::transcript::dialect;
 const CHARACTERS: u64 = 4;
 
 /// What a plan takes out.
-#[derive(Clone, Copy)]
-struct Amounts {
+#[derive(Debug, Clone, Copy)]
+pub struct Amounts {
     /// Bytes of the file.
     bytes: u64,
     /// Characters of the context.
@@ -25,7 +26,8 @@ struct Amounts {
     behind: u64,
 }
 
-fn amounts(source: &Source, settings: &ExtractSettings, read: &Read, plan: &Plan) -> Amounts {
+/// What a plan takes out of a session.
+pub fn amounts(source: &Source, settings: &ExtractSettings, read: &Read, plan: &Plan) -> Amounts {
     let (mut bytes, mut saved) = (0, 0);
     for item in &plan.items {
         let chars = read
@@ -67,9 +69,8 @@ fn stays(source: &Source, settings: &ExtractSettings, item: &Item) -> (u64, u64)
 }
 
 /// What is known of the session and its prompt cache, without counting.
-pub fn look(source: &Source, settings: &ExtractSettings, read: &Read, plan: &Plan) -> Look {
-    let of = amounts(source, settings, read, plan);
-    weighed(read, plan, of, |characters| characters / CHARACTERS)
+pub fn look(read: &Read, plan: &Plan, amounts: Amounts) -> Look {
+    weighed(read, plan, amounts, |characters| characters / CHARACTERS)
 }
 
 fn weighed(read: &Read, plan: &Plan, of: Amounts, tokens: impl Fn(u64) -> u64) -> Look {
@@ -83,24 +84,17 @@ fn weighed(read: &Read, plan: &Plan, of: Amounts, tokens: impl Fn(u64) -> u64) -
 }
 
 /// The same in the session's own tokens.
-pub fn counted(
-    source: &Source,
-    settings: &ExtractSettings,
-    read: &Read,
-    plan: &Plan,
-    preview: &Preview,
-    counter: &Counter,
-) -> Look {
-    let counted = counter.count(&preview.sample);
+pub fn counted(source: &Source, planned: &Planned, preview: &Preview, counter: &Counter) -> Look {
+    let Planned { read, plan, amounts, .. } = planned;
     let characters = preview.sample.chars().count() as u64;
-    if counted == 0 || characters == 0 {
-        return look(source, settings, read, plan);
+    if characters == 0 {
+        return look(read, plan, *amounts);
     }
+    let counted = counter.count(&preview.sample);
     let named = if source.kind == Kind::Claude { "claude" } else { "pi" };
     let in_context = |row| read.entry(row).is_some_and(|entry| entry.in_context);
     let worth = dialect::named(named)
         .map_or(1.0, |dialect| read.tail.calibration(dialect, counter, &in_context).factor());
     let per = counted as f64 / characters as f64 * worth;
-    let tokens = |characters: u64| (characters as f64 * per).round() as u64;
-    weighed(read, plan, amounts(source, settings, read, plan), tokens)
+    weighed(read, plan, *amounts, |characters| (characters as f64 * per).round() as u64)
 }

@@ -16,7 +16,7 @@ use crate::clock::Time;
 use crate::extract::edit;
 use crate::extract::entry::{Entries, Entry};
 use crate::extract::placeholder::{self, About};
-use crate::extract::plan::Item;
+use crate::extract::plan::{Item, Plan};
 use crate::settings::{ExtractSettings, Placeholder};
 use crate::store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
 use crate::store::sessions::Stamp;
@@ -89,6 +89,18 @@ impl Read {
     pub fn entry(&self, row: u64) -> Option<&Entry> {
         let at = self.entries.binary_search_by_key(&row, |entry| entry.row).ok()?;
         self.entries.get(at)
+    }
+
+    /// Forgets entries but those that what is told of a plan asks for: of rows that something
+    /// goes from, and of the last ones. Their values are known to the plan.
+    pub fn forget(&mut self, plan: &Plan) {
+        let asked: HashSet<u64> =
+            plan.items.iter().map(|item| item.row).chain(self.tail.numbers()).collect();
+        self.entries.retain_mut(|entry| {
+            entry.values = Vec::new();
+            asked.contains(&entry.row)
+        });
+        self.entries.shrink_to_fit();
     }
 
     /// Whether the value at (row, key) is a placeholder, lies in one, or may.

@@ -3,11 +3,11 @@
 mod execute;
 
 use std::path::PathBuf;
-use std::thread;
 
 use anyhow::ensure;
 use serde::Serialize;
 
+use super::numbers::Amounts;
 use super::preview::Preview;
 use super::read::{self, Read};
 use super::source::{self, Kind, Source};
@@ -41,6 +41,8 @@ pub struct Planned {
     pub read: Read,
     /// What would be done.
     pub plan: Plan,
+    /// What it takes out.
+    pub amounts: Amounts,
     /// What is known of the prompt cache.
     pub look: Look,
     /// Whether it pays.
@@ -78,15 +80,13 @@ fn show(
     now: Time,
     json: bool,
 ) -> anyhow::Result<Exit> {
-    // Where there is no thread, it is read behind the session.
-    let vocabulary = thread::Builder::new().spawn(Counter::loaded).ok();
     let mut planned = planned(source, settings, now)?;
     planned.read.doubt.tell();
     let shown = if json { usize::MAX } else { view::SHOWN };
     let preview = Preview::of(source, &planned.plan, shown)?;
-    let counter = vocabulary.and_then(|thread| thread.join().ok()).unwrap_or_default();
-    planned.look =
-        numbers::counted(source, settings, &planned.read, &planned.plan, &preview, &counter);
+    // A vocabulary takes as much memory as the entries of a long session do.
+    planned.read.forget(&planned.plan);
+    planned.look = numbers::counted(source, &planned, &preview, &Counter::default());
     // By hand a little is done, too; that watching leaves it is told besides.
     let by_hand = ExtractSettings { min_saving: 0, ..settings.clone() };
     planned.verdict = when::verdict(&planned.look, &by_hand, now);
@@ -171,7 +171,8 @@ pub fn planned(source: &Source, settings: &ExtractSettings, now: Time) -> anyhow
     if gainless > 0 {
         *plan.stay.entry(Stays::NoGain).or_default() += gainless;
     }
-    let look = numbers::look(source, settings, &read, &plan);
+    let amounts = numbers::amounts(source, settings, &read, &plan);
+    let look = numbers::look(&read, &plan, amounts);
     let verdict = when::verdict(&look, settings, now);
-    Ok(Planned { read, plan, look, verdict })
+    Ok(Planned { read, plan, amounts, look, verdict })
 }

@@ -58,6 +58,11 @@ impl Tail {
         }
     }
 
+    /// The numbers of its rows, in their order.
+    pub fn numbers(&self) -> impl Iterator<Item = u64> {
+        self.numbers.iter().copied()
+    }
+
     /// When the last row that says so was written.
     pub fn last(&self) -> Option<Time> {
         let lines: Vec<&[u8]> = self.rows.iter().collect();

@@ -182,6 +182,8 @@ fn a_watch_reads_only_what_changed_finds_what_is_new_and_ends_when_told() {
     assert_eq!(status["watched"], true, "{status:#}");
     watcher.end(Signal::TERM);
     assert_eq!(fs::read(&settings).expect("read"), kept, "what ran when is no setting");
+    // Of a schedule it is known when it comes, whoever watches.
+    world.settings(&json!({"auto_cron": "* * * * *"}));
     let status = world.run(&["status", "--json"]);
     let status: Value = serde_json::from_str(&status.stdout).expect("JSON");
     assert_eq!(status["watched"], false);
@@ -189,6 +191,7 @@ fn a_watch_reads_only_what_changed_finds_what_is_new_and_ends_when_told() {
         let at = status[key].as_str().unwrap_or_default();
         assert!(at.parse::<brain_guard::clock::Time>().is_ok(), "{key}: {status:#}");
     }
+    fs::write(&settings, &kept).expect("written");
     let sessions = status["sessions"].as_array().expect("a list");
     assert_eq!(sessions.len(), 2, "{status:#}");
     assert!(

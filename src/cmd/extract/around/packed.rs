@@ -30,7 +30,7 @@ mod tests {
             b"age-encryption.org/v1\n-> X25519 a\n--- b\n\x9c\xf0",
             b"\x85\x01\x0c\x03",
             b"-----BEGIN PGP MESSAGE-----\n",
-            b"x.jsonl\0\0\0\0000644",
+            b"x.jsonl\0\0\0\x000644",
             b"\xff\xfe{\0",
         ] {
             assert!(is(packed), "{packed:?}");
