@@ -168,10 +168,10 @@ mod tests {
         few.put(b"x").unwrap();
         few.flush().unwrap_err();
         let mut many = reading();
-        let failed = (0..100).find_map(|_| many.put(&[7; PIECE]).err());
+        let failed = (0..100).find_map(|_| many.put(&vec![7; PIECE]).err());
         assert!(failed.is_some() && fs::read(&path).unwrap().is_empty());
         let mut last = reading();
-        last.put(&[7; PIECE]).unwrap();
+        last.put(&vec![7; PIECE]).unwrap();
         last.flush().unwrap_err();
     }
 }

@@ -235,12 +235,13 @@ mod tests {
                 _ => n * 7919 % 9_000,
             };
             let long = "x".repeat(long);
-            text += &match n % 11 {
-                7 => format!("no JSON {n}\n"),
+            let row = match n % 11 {
+                7 => format!("no JSON {n}"),
                 _ => format!(
-                    "{{\"type\":\"message\",\"id\":\"{n}\",\"message\":{{\"role\":\"user\",\"content\":\"{long}\"}}}}\n"
+                    r#"{{"type":"message","id":"{n}","message":{{"role":"user","content":"{long}"}}}}"#
                 ),
             };
+            text.extend([&row, "\n"]);
         }
         std::fs::write(&path, &text).unwrap();
         (folder, Jsonl::new(path), text.len() as u64)

@@ -266,7 +266,10 @@ mod tests {
             let json = serde_json::to_string(&format!("[[extracted-{id}]] 9 KB")).unwrap();
             let escape = |c: char| match c {
                 ' '..='~' => c.to_string(),
-                c => c.encode_utf16(&mut [0; 2]).iter().map(|u| format!("\\u{u:04x}")).collect(),
+                c => c
+                    .encode_utf16(&mut [0; 2])
+                    .iter()
+                    .fold(String::new(), |all, unit| all + &format!("\\u{unit:04x}")),
             };
             let ascii: String = json.chars().map(escape).collect();
             let within = serde_json::to_string(&ascii).unwrap();

@@ -27,8 +27,8 @@ pub(super) fn time(seconds: i64) -> Time {
 }
 
 pub(super) fn extract(
-    entry: impl ToString,
-    key: impl ToString,
+    entry: &(impl ToString + ?Sized),
+    key: &(impl ToString + ?Sized),
     object: impl Into<Object>,
     placeholder: &[u8],
 ) -> Record {
@@ -46,7 +46,7 @@ pub(super) fn extract(
     })
 }
 
-pub(super) fn restore(entry: impl ToString, key: &str, at: Time) -> Record {
+pub(super) fn restore(entry: &(impl ToString + ?Sized), key: &str, at: Time) -> Record {
     Record::Restore { entry: entry.to_string().into(), keys: vec![key.into()], at, redacted: false }
 }
 
@@ -152,9 +152,8 @@ fn what_is_a_placeholder_is_said_by_the_ledger_alone() {
         extract("e", "content", "second", br#""[[extracted-e]]""#),
         extract("f", "content", "other", put),
     ]);
-    let object = |entry, key, json: &[u8]| match ledger.placeholder(entry, key, json) {
-        Some(extract) => Some(extract.object.to_string()),
-        None => None,
+    let object = |entry, key, json: &[u8]| {
+        ledger.placeholder(entry, key, json).map(|extract| extract.object.to_string())
     };
     let some = |object: &str| Some(object.to_owned());
     assert_eq!(object("e", "content", put), some("first"));

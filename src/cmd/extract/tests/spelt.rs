@@ -10,7 +10,10 @@ use super::*;
 fn anew(bytes: &[u8]) -> Vec<u8> {
     let escape = |c: char| match c {
         ' '..='~' => c.to_string(),
-        c => c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
+        c => c
+            .encode_utf16(&mut [0; 2])
+            .iter()
+            .fold(String::new(), |all, unit| all + &format!("\\u{unit:04x}")),
     };
     let row = |row: Result<Value, &[u8]>| match row {
         Ok(row) => (row.to_string().chars().map(escape).collect::<String>() + " \n").into_bytes(),

@@ -46,7 +46,7 @@ fn told(held: Held) -> Told {
 }
 
 fn needs(ids: &[&Object]) -> Told {
-    told(Held::Needs(ids.iter().map(|id| id.to_string()).collect()))
+    told(Held::Needs(ids.iter().map(ToString::to_string).collect()))
 }
 
 /// A sweep a second later than `at`, for which what was last used before `at` is old.
