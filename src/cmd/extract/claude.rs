@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use anyhow::{Context as _, ensure};
+use memchr::memchr_iter;
 use serde_json::json;
 
 use super::read::COMPARED;
@@ -103,15 +104,11 @@ fn chosen(
     let folder = store.folder(session);
     let ledger = store.extracted(session)?;
     let mut read = Reading::of(&ledger, settings);
-    // Room that is made once, for memory that grows step by step is there twice.
-    let largest = session.rounds.iter().map(|round| round.bytes as usize).max();
-    read.row.reserve(largest.unwrap_or_default());
     Reader::open(&folder)?
         .original(&mut read)
         .with_context(|| format!("could not read {}", folder.blocks().display()))?;
     let Reading { entries, rows, stays, .. } = read;
     let entries = entries.finish();
-    let ids: BTreeMap<u64, &str> = entries.iter().map(|e| (e.row, e.id.as_str())).collect();
     let mut plan = plan::plan(&entries, settings, now, &|entry, key| {
         stays.contains(&(entry.row, key.to_owned()))
     });
@@ -120,9 +117,9 @@ fn chosen(
     let mut chosen = Chosen { form: settings.placeholder, redact, ..Chosen::default() };
     let place = rounds(session, rows);
     for item in plan.items {
-        let Some(id) = ids.get(&item.row) else { continue };
+        let Ok(at) = entries.binary_search_by_key(&item.row, |entry| entry.row) else { continue };
         chosen.rounds.extend(place(item.row));
-        chosen.items.entry((*id).to_owned()).or_default().push(item);
+        chosen.items.entry(entries[at].id.clone()).or_default().push(item);
     }
     // Of two rows with one id only the first goes on.
     for items in chosen.items.values_mut() {
@@ -210,13 +207,13 @@ impl<'s> Reading<'s> {
         }
     }
 
-    fn line(&mut self) {
+    fn line(&mut self, row: &[u8]) {
         let (before, shortest) = (self.entries.found.len(), self.triggers.shortest());
-        self.entries.row(self.rows, &self.row);
+        self.entries.row(self.rows, row);
         for entry in &mut self.entries.found[before..] {
             said::lay(self.ledger, entry);
             for extract in self.known.get(entry.id.as_str()).into_iter().flatten() {
-                let json = edit::locate(&self.row, &extract.key).map(|at| at.of(&self.row));
+                let json = edit::locate(row, &extract.key).map(|at| at.of(row));
                 if json.is_some_and(|json| Some(Record::digest(json)) == extract.placeholder) {
                     self.stays.insert((self.rows, extract.key.to_string()));
                 }
@@ -226,7 +223,7 @@ impl<'s> Reading<'s> {
                 if value.chars < shortest && entry.extractable.is_none() {
                     continue;
                 }
-                let (json, keep) = (value.span.of(&self.row), self.triggers.keep(entry, value));
+                let (json, keep) = (value.span.of(row), self.triggers.keep(entry, value));
                 let tool = value.tool.as_deref();
                 let about = About { entry: &entry.id, session: SESSION, tool, json, keep };
                 if value.whole || json.len() >= placeholder::long(&about, value.chars) {
@@ -238,16 +235,24 @@ impl<'s> Reading<'s> {
             }
         }
         self.rows += 1;
-        self.row.clear();
     }
 }
 
 impl Write for Reading<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.row.extend_from_slice(part);
-            if part.ends_with(b"\n") {
-                self.line();
+        let mut from = 0;
+        for end in memchr_iter(b'\n', bytes).map(|at| at + 1).chain([bytes.len()]) {
+            let part = &bytes[from..end];
+            from = end;
+            // Mostly a row comes whole: a long one is not to be there twice.
+            if !part.ends_with(b"\n") {
+                self.row.extend_from_slice(part);
+            } else if self.row.is_empty() {
+                self.line(part);
+            } else {
+                let mut row = std::mem::take(&mut self.row);
+                row.extend_from_slice(part);
+                self.line(&row);
             }
         }
         Ok(bytes.len())

@@ -150,6 +150,7 @@ impl<'c> Keeper<'c> {
             let lean = self.redacted(place, lean.as_deref().unwrap_or(line)).or(lean);
             if (gone || lean.is_some()) && !changed {
                 changed = true;
+                left = Rows::with_capacity(rows.bytes.len());
                 rows.iter().take(number).for_each(|line| left.push(line));
             }
             match lean {
