@@ -14,6 +14,7 @@ use super::record;
 use super::source::{self, Source};
 use super::{known, preview, view};
 use crate::clock::Time;
+use crate::cmd::inscribe::count;
 use crate::cmd::{Exit, err, inscribe, out, out_json, out_json_streamed};
 use crate::env::Env;
 use crate::extract::restore::Answer;
@@ -22,6 +23,9 @@ use crate::store::lock::Lock;
 
 pub use choose::listed;
 pub use place::{Placed, in_place};
+
+/// Entries that are told one by one where all came back; the rest is counted.
+const SHOWN: usize = 20;
 
 /// What came back of an entry, to be told at the tail of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -233,7 +237,8 @@ fn tell_placed(source: &Source, all: &[Placed], many: bool, json: bool) -> anyho
         tell_json(told, many)?;
         return Ok(Exit::Done);
     }
-    for Placed { answer, redacted } in all {
+    let (shown, rest) = all.split_at(all.len().min(SHOWN));
+    for Placed { answer, redacted } in shown {
         let redacted = if *redacted { "; the call that asked is redacted" } else { "" };
         out(format_args!(
             "restored {} of {} in {}{redacted}",
@@ -242,6 +247,11 @@ fn tell_placed(source: &Source, all: &[Placed], many: bool, json: bool) -> anyho
             source.place().display()
         ));
         suggest(answer);
+    }
+    if !rest.is_empty() {
+        let values = rest.iter().map(|placed| placed.answer.keys_restored.len()).sum();
+        let entries = view::of_entries(rest.len());
+        out(format_args!("and {} of {entries} more; --json has all", count(values, "value")));
     }
     if source.file.copied().is_some() {
         out(view::copied(source).trim_start());

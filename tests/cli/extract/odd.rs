@@ -146,3 +146,23 @@ fn rules_and_keep_chars_of_the_settings_hold() {
     let put = world.row("t0")["output"].as_str().expect("text").to_owned();
     assert!(put.contains(" of web, extracted. To have it back: ") && !put.contains('«'), "{put}");
 }
+
+/// A long session has thousands of values: a line for each of them tells nobody anything.
+#[test]
+fn of_many_that_come_back_the_first_are_named_and_the_rest_is_counted() {
+    let text: String = (0..30)
+        .map(|n| {
+            let output = long(&format!("output {n}"), 1_600);
+            let row = json!({ "type": "tool_result", "__id": format!("t{n}"), "output": output });
+            format!("{row}\n")
+        })
+        .collect::<Vec<_>>()
+        .concat();
+    let world = World::of(&text);
+    world.hook.settings(&json!({ "extract": { "protect_turns": 0, "keep_recent": 2 } }));
+    assert_eq!(world.extracts(&[]), 28);
+    let told = world.done(&["restore", ID, "all", "--in-place", "--unmarked"]);
+    assert_eq!(told.lines().filter(|line| line.starts_with("restored output of t")).count(), 20);
+    assert!(told.contains("and 8 values of 8 entries more; --json has all"), "{told}");
+    assert_eq!(world.text(), text);
+}
