@@ -42,11 +42,14 @@ pub(super) fn spare(
     rows: &mut RowsOf,
 ) -> io::Result<Option<Spare>> {
     let (first, second) = (said(a, rows)?, said(b, rows)?);
+    // Where both say the same, the one with more beside it stays: sessions that began at one time
+    // are in the order of their ids, which says nothing.
+    let more = first.len() > second.len() || (a.1.rows, a.1.bytes) >= (b.1.rows, b.1.bytes);
     Ok(if is_from(&second, a.0, &first) {
         Some(Spare::Second)
     } else if is_from(&first, b.0, &second) {
         Some(Spare::First)
-    } else if begins(&first, &second) {
+    } else if more && begins(&first, &second) {
         Some(Spare::Second)
     } else if begins(&second, &first) {
         Some(Spare::First)
@@ -148,6 +151,25 @@ pub(super) mod tests {
         assert_eq!(of("1 ask\n2 say", "8 ask\n9 say"), Some(Spare::Second), "other ids");
         assert_eq!(of("1 ask\n2 say", "1 ask"), Some(Spare::Second));
         assert_eq!(of("1 ask", "1 ask\n2 say"), Some(Spare::First));
+    }
+
+    #[test]
+    fn of_two_that_say_the_same_the_one_with_more_beside_it_stays() {
+        let session = |id: &str| Session {
+            id: id.to_owned(),
+            dialect: "claude".to_owned(),
+            ..Session::default()
+        };
+        let (a, b) = (session("a"), session("b"));
+        let round = |bytes| Round { bytes, ..Round::default() };
+        let mut read = |_: &Session, _: &Round, into: &mut Rows| {
+            *into = rows("1 ask");
+            Ok(())
+        };
+        let mut spare = |one, two| spare((&a, &round(one)), (&b, &round(two)), &mut read).unwrap();
+        assert_eq!(spare(90, 80), Some(Spare::Second));
+        assert_eq!(spare(80, 80), Some(Spare::Second));
+        assert_eq!(spare(80, 90), Some(Spare::First));
     }
 
     #[test]
