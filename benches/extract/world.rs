@@ -73,7 +73,7 @@ impl World {
             (TYPED, typed, passes, &["typed-pi", file], &self.session),
             (COPY, "", "cp", &[file, text(&to)], &self.session),
             (SYNCED, "`cp` and then `sync` of the copy", "sh", &sync, &self.session),
-            (TYPED_CLAUDE, "", passes, &["typed", claude], &self.claude),
+            (TYPED_CLAUDE, "", passes, &["typed-claude", claude], &self.claude),
             (COPY_CLAUDE, "", "cp", &[claude, text(&to)], &self.claude),
         ];
         let (mut found, mut missing) = (Vec::new(), Vec::new());

@@ -1,6 +1,6 @@
 //! Passes over a session file, for `./bench surgery` and `./bench extract`: what the library does with its rows,
 //! beside a reader that parses each line into types with serde_json.
-//! `passes scan|rounds|digests|typed|typed-pi FILE` prints what it found.
+//! `passes scan|rounds|digests|typed|typed-pi|typed-claude FILE` prints what it found.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -8,6 +8,7 @@
 )]
 
 mod typed;
+mod typed_claude;
 mod typed_pi;
 
 use std::fs::File;
@@ -30,7 +31,9 @@ const BUFFER: usize = 256 * 1024;
 fn main() -> io::Result<()> {
     let mut words = std::env::args().skip(1);
     let (Some(pass), Some(path)) = (words.next(), words.next()) else {
-        return Err(io::Error::other("usage: passes scan|rounds|digests|typed|typed-pi FILE"));
+        return Err(io::Error::other(
+            "usage: passes scan|rounds|digests|typed|typed-pi|typed-claude FILE",
+        ));
     };
     let lines = Lines::new(BufReader::with_capacity(BUFFER, File::open(path)?));
     let (rows, rounds, texts) = match pass.as_str() {
@@ -39,6 +42,7 @@ fn main() -> io::Result<()> {
         "digests" => digests(lines)?,
         "typed" => typed::read(lines)?,
         "typed-pi" => typed_pi::read(lines)?,
+        "typed-claude" => typed_claude::read(lines)?,
         other => return Err(io::Error::other(format!("no pass {other}"))),
     };
     println!("{rows} rows, {rounds} rounds, {texts} bytes of text");

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufReader};
+use std::marker::PhantomData;
 
 use brain_guard::transcript::line::Lines;
 use serde::Deserialize;
@@ -42,7 +43,7 @@ struct Message<'a> {
     #[serde(borrow)]
     id: Option<Text<'a>>,
     #[serde(borrow)]
-    content: Option<Content<'a>>,
+    content: Option<Content<'a, Block<'a>>>,
     usage: Option<Usage>,
 }
 
@@ -63,9 +64,10 @@ struct Usage {
     output_tokens: u64,
 }
 
-enum Content<'a> {
+/// A text, or a list of blocks.
+pub enum Content<'a, B> {
     Text(Cow<'a, str>),
-    Blocks(Vec<Block<'a>>),
+    Blocks(Vec<B>),
 }
 
 #[derive(Deserialize)]
@@ -85,11 +87,11 @@ struct Block<'a> {
     content: Option<&'a RawValue>,
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+impl<'de: 'a, 'a, B: Deserialize<'de>> Deserialize<'de> for Content<'a, B> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl<'de> Visitor<'de> for Either {
-            type Value = Content<'de>;
+        struct Either<B>(PhantomData<B>);
+        impl<'de, B: Deserialize<'de>> Visitor<'de> for Either<B> {
+            type Value = Content<'de, B>;
             fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
                 f.write_str("a text or blocks")
             }
@@ -107,7 +109,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
                 Ok(Content::Blocks(blocks))
             }
         }
-        from.deserialize_any(Either)
+        from.deserialize_any(Either(PhantomData))
     }
 }
 
