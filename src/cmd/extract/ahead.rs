@@ -1,6 +1,6 @@
-//! Rows that are looked at by several threads while they are read, and taken in their order by
-//! the one that reads. Memory is bounded: a few batches are under way, and a row that is long
-//! is looked at alone.
+//! Rows that several threads read and look at, each a part of the file at a time, taken in their
+//! order by the one that asks. Memory is bounded by the longest row: a few parts are under way, and
+//! of rows that begin so near to each other only the last can be longer than these parts are.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,17 +12,10 @@ use memchr::memmem::Finder;
 
 use super::known::BEGIN;
 use crate::extract::entry::{Looked, Looker};
-use crate::store::sessions::{SessionFile, Stamp};
-use crate::transcript::rows::Rows;
+use crate::store::sessions::{Part, Parts, SessionFile, Stamp};
 
-/// Bytes of rows that are looked at together.
-const BATCH: usize = 256 * 1024;
-
-/// Bytes from which on a row is looked at alone, by the thread that reads: it need not be copied.
-const LONG: usize = 512 * 1024;
-
-/// Batches that are under way for each thread.
-const EACH: usize = 2;
+/// Parts that are under way for each thread.
+const EACH: u64 = 2;
 
 /// Threads at most.
 const THREADS: usize = 3;
@@ -57,62 +50,34 @@ impl Look {
 /// Takes a row, by its number, and what was seen in it.
 type Take<'t> = &'t mut dyn FnMut(u64, &[u8], Seen) -> io::Result<()>;
 
-/// Takes all rows of a session that has some `bytes`, in their order. Values of at least
-/// `compared` characters are made comparable.
+/// Takes all rows of a session, in their order. Values of at least `compared` characters are made
+/// comparable.
 ///
 /// # Errors
 /// What the system says, and what `take` does.
-pub fn rows(
-    file: &dyn SessionFile,
-    bytes: u64,
-    compared: Option<u32>,
-    take: Take<'_>,
-) -> io::Result<Stamp> {
+pub fn rows(file: &dyn SessionFile, compared: Option<u32>, take: Take<'_>) -> io::Result<Stamp> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    if cores == 1 || bytes < WORTH {
+    let Some(parts) = file.parts()?.filter(|parts| cores > 1 && parts.stamp.size >= WORTH) else {
         return alone(file, compared, take);
-    }
+    };
     let (to, jobs) = mpsc::channel();
-    let jobs = Mutex::new(jobs);
+    let (parts, jobs) = (&parts, &Mutex::new(jobs));
     thread::scope(|scope| {
         let (back, done) = mpsc::channel();
         let mut threads = 0;
         for _ in 0..cores.min(THREADS) {
-            let (jobs, back) = (&jobs, Back(back.clone()));
-            let work = move || work(jobs, &back, compared);
-            threads += usize::from(thread::Builder::new().spawn_scoped(scope, work).is_ok());
+            let back = Back(back.clone());
+            let work = move || work(parts, jobs, &back, compared);
+            threads += u64::from(thread::Builder::new().spawn_scoped(scope, work).is_ok());
         }
         drop(back);
         if threads == 0 {
             return alone(file, compared, take);
         }
         // What it sends to ends with it, and the threads with that.
-        let mut own = Look::new(compared);
-        let mut ahead = Ahead {
-            to,
-            done,
-            most: threads * EACH,
-            sent: 0,
-            taken: 0,
-            waiting: BTreeMap::new(),
-            spare: Vec::new(),
-            batch: Batch::default(),
-        };
-        let stamp = file.rows(&mut |row, line| {
-            if line.len() > LONG {
-                ahead.end(&mut *take)?;
-                return take(row, line, own.row(line));
-            }
-            let filled = ahead.batch.rows.bytes.len();
-            if filled > 0 && filled + line.len() > BATCH {
-                ahead.send(&mut *take)?;
-            }
-            ahead.batch.numbers.push(row);
-            ahead.batch.rows.push(line);
-            Ok(())
-        })?;
-        ahead.end(&mut *take)?;
-        Ok(stamp)
+        let ahead = Ahead { to, done, waiting: BTreeMap::new() };
+        ahead.all(parts, threads * EACH, take)?;
+        Ok(parts.stamp)
     })
 }
 
@@ -122,19 +87,15 @@ fn alone(file: &dyn SessionFile, compared: Option<u32>, take: Take<'_>) -> io::R
     file.rows(&mut |row, line| take(row, line, look.row(line)))
 }
 
-/// Rows on their way to a thread and back.
-#[derive(Default)]
-struct Batch {
-    /// Which one it is.
-    number: u64,
-    /// The numbers of its rows.
-    numbers: Vec<u64>,
-    rows: Rows,
+/// A part on its way to a thread and back, with what was seen in its rows.
+struct Job {
+    part: Part,
     seen: Vec<Seen>,
 }
 
-/// What a thread sends: a batch; nothing where it ends without its work done.
-struct Back(Sender<Option<Batch>>);
+/// What a thread sends: a part, or why it can't be read; nothing where it ends without its work
+/// done.
+struct Back(Sender<Option<io::Result<Job>>>);
 
 impl Drop for Back {
     fn drop(&mut self) {
@@ -145,72 +106,60 @@ impl Drop for Back {
     }
 }
 
-/// Looks at batches for as long as there are some.
-fn work(jobs: &Mutex<Receiver<Batch>>, back: &Back, compared: Option<u32>) {
+/// Reads and looks at parts for as long as there are some.
+fn work(parts: &Parts, jobs: &Mutex<Receiver<Job>>, back: &Back, compared: Option<u32>) {
     let mut look = Look::new(compared);
     let next = || jobs.lock().ok()?.recv().ok();
-    while let Some(mut batch) = next() {
-        batch.seen.extend(batch.rows.iter().map(|line| look.row(line)));
-        if back.0.send(Some(batch)).is_err() {
+    while let Some(mut job) = next() {
+        let read = parts.read(&mut job.part).map(|()| {
+            job.seen.extend(job.part.rows().map(|line| look.row(line)));
+            job
+        });
+        if back.0.send(Some(read)).is_err() {
             return;
         }
     }
 }
 
-/// Batches under way.
+/// Parts under way.
 struct Ahead {
-    to: Sender<Batch>,
-    done: Receiver<Option<Batch>>,
-    most: usize,
-    sent: u64,
-    taken: u64,
+    to: Sender<Job>,
+    done: Receiver<Option<io::Result<Job>>>,
     /// What came back before its turn.
-    waiting: BTreeMap<u64, Batch>,
-    /// Batches that were taken: their memory is used again.
-    spare: Vec<Batch>,
-    /// The one that is filled.
-    batch: Batch,
+    waiting: BTreeMap<u64, Job>,
 }
 
 impl Ahead {
-    /// Sends the batch that is filled; before, takes what came back while too many are under way.
-    fn send(&mut self, take: Take<'_>) -> io::Result<()> {
-        while (self.sent - self.taken) as usize >= self.most {
-            self.receive(&mut *take)?;
+    /// Takes the rows of all parts, of which so many are under way at a time.
+    fn all(mut self, parts: &Parts, most: u64, take: Take<'_>) -> io::Result<()> {
+        let send = |to: &Sender<Job>, job| to.send(job).map_err(|_| lost());
+        for number in 0..parts.count().min(most) {
+            send(&self.to, Job { part: Part::new(number), seen: Vec::new() })?;
         }
-        let next = self.spare.pop().unwrap_or_default();
-        let batch = std::mem::replace(&mut self.batch, next);
-        self.sent += 1;
-        self.to.send(Batch { number: self.sent, ..batch }).map_err(|_| lost())
-    }
-
-    /// Takes all rows so far.
-    fn end(&mut self, take: Take<'_>) -> io::Result<()> {
-        if !self.batch.numbers.is_empty() {
-            self.send(&mut *take)?;
-        }
-        while self.taken < self.sent {
-            self.receive(&mut *take)?;
-        }
-        Ok(())
-    }
-
-    /// Waits for a batch, and takes those whose turn it is.
-    fn receive(&mut self, take: Take<'_>) -> io::Result<()> {
-        let batch = self.done.recv().ok().flatten().ok_or_else(lost)?;
-        self.waiting.insert(batch.number, batch);
-        while let Some(mut batch) = self.waiting.remove(&(self.taken + 1)) {
-            self.taken += 1;
-            let rows = batch.numbers.iter().zip(batch.rows.iter()).zip(batch.seen.drain(..));
-            for ((number, line), seen) in rows {
-                take(*number, line, seen)?;
+        let mut row = 0;
+        for number in 0..parts.count() {
+            let mut job = self.receive(number)?;
+            for (line, seen) in job.part.rows().zip(job.seen.drain(..)) {
+                take(row, line, seen)?;
+                row += 1;
             }
-            batch.numbers.clear();
-            batch.rows.clear();
-            batch.rows.bytes.shrink_to(BATCH);
-            self.spare.push(batch);
+            job.part.becomes(number + most);
+            if job.part.number() < parts.count() {
+                send(&self.to, job)?;
+            }
         }
         Ok(())
+    }
+
+    /// Waits for the part of that number.
+    fn receive(&mut self, number: u64) -> io::Result<Job> {
+        loop {
+            if let Some(job) = self.waiting.remove(&number) {
+                return Ok(job);
+            }
+            let job = self.done.recv().ok().flatten().ok_or_else(lost)??;
+            self.waiting.insert(job.part.number(), job);
+        }
     }
 }
 
@@ -230,8 +179,8 @@ mod tests {
         for n in 0..rows {
             // Some are no JSON, some are longer than a batch, or long.
             let long = match n % 97 {
-                13 => LONG + n,
-                31 => BATCH + n,
+                13 => 600_000 + n,
+                31 => 300_000 + n,
                 _ => n * 7919 % 9_000,
             };
             let long = "x".repeat(long);
@@ -260,7 +209,7 @@ mod tests {
             one.push((row, line.len(), told(&seen)));
             Ok(())
         });
-        let second = rows(&file, bytes, Some(256), &mut |row, line, seen| {
+        let second = rows(&file, Some(256), &mut |row, line, seen| {
             many.push((row, line.len(), told(&seen)));
             Ok(())
         });
@@ -271,9 +220,9 @@ mod tests {
 
     #[test]
     fn a_fault_of_who_takes_ends_it() {
-        let (_folder, file, bytes) = session(1_500);
+        let (_folder, file, _) = session(1_500);
         let mut taken = 0;
-        let fault = rows(&file, bytes, None, &mut |row, _, _| {
+        let fault = rows(&file, None, &mut |row, _, _| {
             taken += 1;
             if row == 700 { Err(io::Error::other("enough")) } else { Ok(()) }
         });

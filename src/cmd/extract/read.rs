@@ -151,10 +151,9 @@ fn pass(
     let compared = gain.as_ref().filter(|_| dedupe).map(|gain| gain.shortest().max(COMPARED));
     let mut entries = Entries::default();
     let (mut live, mut no_gain) = (Vec::new(), HashSet::new());
-    let bytes = length(source);
-    let mut tail = Tail::of(bytes);
+    let mut tail = Tail::of(length(source));
     let bar = progress::bar(&source.path);
-    let stamp = ahead::rows(&*source.file, bytes, compared, &mut |row, line, seen| {
+    let stamp = ahead::rows(&*source.file, compared, &mut |row, line, seen| {
         bar.inc(line.len() as u64);
         if let Some(looked) = seen.looked {
             let entry = entries.take(row, looked);

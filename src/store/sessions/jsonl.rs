@@ -17,7 +17,7 @@ use std::time::Duration;
 use self::left::{Carried, Left, Stays};
 use self::temp::Temp;
 use super::gateway_lock::GatewayLock;
-use super::{Change, Edited, Refused, SessionFile, Stamp, holders, idle, told};
+use super::{Change, Edited, Parts, Refused, SessionFile, Stamp, holders, idle, told};
 use crate::clock;
 use crate::store::atomic;
 use crate::transcript::line::Lines;
@@ -67,6 +67,12 @@ impl Jsonl {
     pub fn with_times(mut self, idle: Duration, patience: Duration) -> Self {
         (self.idle, self.patience) = (idle, patience);
         self
+    }
+
+    fn open(&self) -> io::Result<(File, Stamp)> {
+        let file = open(&self.path).map_err(|e| told(&self.path, &e))?;
+        let stamp = Stamp::of(&file.metadata()?);
+        Ok((file, stamp))
     }
 
     /// Whether it is as it was read, and nobody is at work in it.
@@ -178,14 +184,18 @@ impl Jsonl {
 
 impl SessionFile for Jsonl {
     fn rows(&self, each: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<Stamp> {
-        let file = open(&self.path).map_err(|e| told(&self.path, &e))?;
-        let stamp = Stamp::of(&file.metadata()?);
+        let (file, stamp) = self.open()?;
         // What is appended meanwhile belongs to the next reading.
         let mut lines = Lines::new(BufReader::with_capacity(BUFFER, file.take(stamp.size)));
         while let Some(line) = lines.next()? {
             each(line.number - 1, line.bytes)?;
         }
         Ok(stamp)
+    }
+
+    fn parts(&self) -> io::Result<Option<Parts>> {
+        let (file, stamp) = self.open()?;
+        Ok(Some(Parts::new(file, stamp)))
     }
 
     fn edit(&self, stamp: Stamp, change: Change<'_>) -> Result<Edited, Refused> {

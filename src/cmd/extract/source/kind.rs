@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, bail, ensure};
 
 use crate::store::atomic;
-use crate::store::sessions::{Edited, Jsonl, Refused, SessionFile, Stamp};
+use crate::store::sessions::{Edited, Jsonl, Parts, Refused, SessionFile, Stamp};
 use crate::transcript::dialect;
 use crate::transcript::line::Lines;
 use crate::transcript::span::{self, Field};
@@ -84,6 +84,10 @@ pub struct Untouched(pub Jsonl);
 impl SessionFile for Untouched {
     fn rows(&self, each: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<Stamp> {
         self.0.rows(each)
+    }
+
+    fn parts(&self) -> io::Result<Option<Parts>> {
+        self.0.parts()
     }
 
     fn edit(
