@@ -9,13 +9,14 @@ const BLOCK: usize = 64;
 pub fn count(json: &[u8]) -> Option<u32> {
     let inner = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     let mut seen = Seen { inner, chars: inner.len(), ascii: true, behind: 0 };
-    let (blocks, rest) = inner.as_chunks::<BLOCK>();
-    for (n, block) in blocks.iter().enumerate() {
-        seen.block(n * BLOCK, block)?;
+    let (mut rest, mut begin) = (inner, 0);
+    while let Some(block) = rest.first_chunk() {
+        seen.block(begin, block)?;
+        (rest, begin) = (&rest[BLOCK..], begin + BLOCK);
     }
-    let mut last = [b' '; BLOCK];
+    let mut last = [b' '; BLOCK + 1];
     last[..rest.len()].copy_from_slice(rest);
-    seen.block(blocks.len() * BLOCK, &last)?;
+    seen.block(begin, &last)?;
     let sound = seen.ascii || std::str::from_utf8(inner).is_ok();
     sound.then(|| u32::try_from(seen.chars).ok())?
 }
@@ -31,31 +32,38 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// Looks at the block that begins at `begin`.
+    /// Looks at the block that begins at `begin`; behind it stands the byte that comes next.
     #[inline]
-    fn block(&mut self, begin: usize, block: &[u8; BLOCK]) -> Option<()> {
+    fn block(&mut self, begin: usize, bytes: &[u8; BLOCK + 1]) -> Option<()> {
         // Without a way out between them, the bytes are looked at sixteen at a time.
-        let (mut low, mut all, mut slash) = (0, 0, 0);
-        for byte in block {
+        let (mut low, mut all, mut escapes, mut odd) = (0, 0, 0, 0);
+        for (byte, next) in bytes.iter().zip(&bytes[1..]) {
+            let slash = *byte == b'\\';
+            let usual = (*next == b'n') | (*next == b'"') | (*next == b't') | (*next == b'r');
             low |= u8::from(*byte < b' ');
             all |= *byte;
-            slash |= u8::from(*byte == b'\\');
+            escapes += u8::from(slash);
+            odd |= u8::from(slash & !usual);
         }
         if low != 0 {
             return None;
         }
+        let block = &bytes[..BLOCK];
         if all >= 0x80 {
             self.ascii = false;
             self.chars -=
                 block.iter().map(|byte| u8::from(byte & 0xc0 == 0x80)).sum::<u8>() as usize;
         }
-        if slash != 0 {
-            for (n, eight) in block.as_chunks::<8>().0.iter().enumerate() {
-                let mut found = slashes(u64::from_le_bytes(*eight));
-                while found != 0 {
-                    self.escape(begin + 8 * n + found.trailing_zeros() as usize / 8)?;
-                    found &= found - 1;
-                }
+        if odd == 0 && self.behind <= begin {
+            // Each is of two bytes, none of them the second half of another.
+            self.chars -= usize::from(escapes);
+        } else {
+            let words = block.as_chunks::<8>().0.iter().enumerate();
+            let mut found = words
+                .fold(0, |all, (n, eight)| all | slashes(u64::from_le_bytes(*eight)) << (8 * n));
+            while found != 0 {
+                self.escape(begin + found.trailing_zeros() as usize)?;
+                found &= found - 1;
             }
         }
         Some(())
@@ -78,12 +86,14 @@ impl Seen<'_> {
     }
 }
 
-/// Marks the highest bit of each of eight bytes that is a backslash.
+/// Which of eight bytes are backslashes, a bit for each.
 #[inline]
 fn slashes(word: u64) -> u64 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     let others = word ^ 0x5c5c_5c5c_5c5c_5c5c;
-    !(((others & LOW) + LOW) | others | LOW)
+    let highest = !(((others & LOW) + LOW) | others | LOW);
+    // Each bit is brought to its place in the highest byte.
+    (highest >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// Bytes of the escape that comes next.

@@ -3,6 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use foldhash::fast::RandomState;
+
 use super::read::{Head, Parent, Shape};
 use super::{Entry, Role, hash};
 use crate::transcript::span::{find, items, plain};
@@ -20,6 +22,9 @@ pub struct Link {
     /// A subagent's in a file of the main loop: it hangs in no chain.
     beside: bool,
 }
+
+/// Which link is whose, by ids.
+type Rows = HashMap<u64, usize, RandomState>;
 
 /// A row's link, of which the rows before know the rest.
 #[derive(Debug)]
@@ -73,7 +78,7 @@ impl Links {
     /// Marks the entries that are in the context, and takes the values of those whose id is
     /// another's, too. One link for each entry.
     pub fn settle(&self, entries: &mut [Entry]) {
-        let mut rows = HashMap::with_capacity(self.all.len());
+        let mut rows = Rows::with_capacity_and_hasher(self.all.len(), RandomState::default());
         for (n, link) in self.all.iter().enumerate() {
             if let Some(other) = rows.insert(link.id, n) {
                 for n in [n, other] {
@@ -96,7 +101,7 @@ impl Links {
     }
 
     /// Follows the parents from the last entry; gives the last compaction on the way.
-    fn branch(&self, rows: &HashMap<u64, usize>, on: &mut [bool]) -> Option<usize> {
+    fn branch(&self, rows: &Rows, on: &mut [bool]) -> Option<usize> {
         let mut at = self.all.iter().rposition(|link| !link.beside);
         let (mut cut, mut before) = (None, Vec::new());
         while let Some(n) = at {
@@ -130,14 +135,8 @@ impl Links {
 
     /// Claude Code writes a message with several calls as several rows, and a result hangs on
     /// its call's: those that nothing else hangs on are in the context all the same.
-    fn siblings(
-        &self,
-        cut: Option<usize>,
-        rows: &HashMap<u64, usize>,
-        entries: &[Entry],
-        on: &mut [bool],
-    ) {
-        let messages: HashSet<u64> = self
+    fn siblings(&self, cut: Option<usize>, rows: &Rows, entries: &[Entry], on: &mut [bool]) {
+        let messages: HashSet<u64, RandomState> = self
             .all
             .iter()
             .zip(&*on)

@@ -1,6 +1,7 @@
 //! A row, read on one way through it: its fields, its message, the message's blocks. What a
 //! field means depends on others that may come later, so places are kept, and judged behind.
 
+use super::Value;
 use super::key::Keys;
 use super::strings::{self, CALL, CONTENT, Found, SEAL, SIGNATURE};
 use crate::transcript::span::{Cursor, Span, plain};
@@ -100,6 +101,8 @@ pub struct Room {
     pub flat: Vec<Found>,
     /// The keys of all these.
     pub keys: Keys,
+    /// Values, on their way.
+    pub values: Vec<Value>,
     path: String,
 }
 

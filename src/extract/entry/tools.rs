@@ -83,7 +83,7 @@ fn of(id: Option<&[u8]>) -> Option<u64> {
 
 /// Which calls were made so far.
 #[derive(Debug, Default)]
-pub struct Tools(HashMap<u64, Call>);
+pub struct Tools(HashMap<u64, Call, foldhash::fast::RandomState>);
 
 impl Tools {
     /// Puts in the tools that the next row's results are of, and what these read.

@@ -27,6 +27,7 @@ pub fn of(
         calls.of_row(head.call.map(|at| at.of(line)));
     }
     let mut keys = std::mem::take(&mut room.keys);
+    let all = std::mem::take(&mut room.values);
     let mut found = Values {
         line,
         names,
@@ -39,7 +40,7 @@ pub fn of(
         in_place: shape != Shape::Claude,
         compared,
         broken: false,
-        all: Vec::new(),
+        all,
     };
     match shape {
         Shape::Flat => found.flat(head, room),
@@ -54,7 +55,6 @@ pub fn of(
     if !all.is_sorted_by_key(|value| value.span.start) {
         all.sort_unstable_by_key(|value| value.span.start);
     }
-    all.shrink_to_fit();
     let said = head.extractable.map_or(Ok(None), |at| extractable(at.of(line)));
     let unclear = said.is_err();
     let entry = Entry {
@@ -68,11 +68,12 @@ pub fn of(
         unclear,
         restored: head.restored.and_then(|at| restored(at.of(line))),
         in_context: false,
-        values: all,
+        values: all.drain(..).collect(),
         broken,
         doubled: 0,
         shared: 0,
     };
+    room.values = all;
     (entry, calls)
 }
 
