@@ -2,7 +2,7 @@
 //! a second to load and is another model's: counts are calibrated by what the session's own
 //! responses used. Never on the hook's path.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -20,14 +20,23 @@ const PIECE: usize = 16 * 1024;
 
 /// A vocabulary, loaded when it is first asked. Its memory is freed with it.
 #[derive(Default)]
-pub struct Counter(OnceCell<Option<CoreBPE>>);
+pub struct Counter(OnceLock<Option<CoreBPE>>);
 
 impl Counter {
+    /// Loads the vocabulary, where that is known to be wanted: a thread may do it ahead.
+    pub fn load(&self) {
+        self.vocabulary();
+    }
+
+    fn vocabulary(&self) -> Option<&CoreBPE> {
+        // It is a part of the crate.
+        self.0.get_or_init(|| tiktoken_rs::cl100k_base().ok()).as_ref()
+    }
+
     /// Tokens of a text, by the vocabulary `cl100k_base`: it takes half the time and memory
     /// that the larger one does.
     pub fn count(&self, text: &str) -> u64 {
-        // The vocabulary is a part of the crate.
-        let Some(vocabulary) = self.0.get_or_init(|| tiktoken_rs::cl100k_base().ok()) else {
+        let Some(vocabulary) = self.vocabulary() else {
             return text.len() as u64 / 4;
         };
         let mut rest = text;

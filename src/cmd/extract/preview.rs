@@ -10,11 +10,11 @@ use crate::transcript::span;
 /// Characters that are shown of a value.
 const SHOWN: usize = 48;
 
-/// Text that is counted at most, in bytes: some sixty thousand tokens.
-const SAMPLE: usize = 256 * 1024;
+/// Text that is counted at most, in bytes: some thirty thousand tokens.
+const SAMPLE: usize = 128 * 1024;
 
 /// Bytes of a value that are counted at most: the sample is to be of many.
-const OF_ONE: usize = 8 * 1024;
+const OF_ONE: usize = 2 * 1024;
 
 /// How values begin.
 #[derive(Debug, Default)]

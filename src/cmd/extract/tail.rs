@@ -11,6 +11,9 @@ use crate::transcript::span;
 /// Bytes of rows that are kept.
 const KEPT: usize = 512 * 1024;
 
+/// Bytes of them of which the tokens are counted: counting takes longer than reading.
+const COUNTED: usize = 64 * 1024;
+
 /// The last rows.
 #[derive(Debug, Default)]
 pub struct Tail {
@@ -73,7 +76,7 @@ impl Tail {
     }
 
     /// What a counted token is worth in the session's own, by what its responses used: rows in
-    /// the context between the first response and the last.
+    /// the context between two responses, the last and one some way before it.
     pub fn calibration(
         &self,
         dialect: &dyn Dialect,
@@ -81,36 +84,37 @@ impl Tail {
         in_context: &dyn Fn(u64) -> bool,
     ) -> Calibration {
         let mut scratch = Scratch::default();
-        let (mut first, mut last) = (None, None);
-        let mut counted = 0;
-        for (number, line) in self.numbers.iter().zip(self.rows.iter()) {
+        let (mut last, mut found) = (None, Calibration::default());
+        let (mut counted, mut bytes) = (0, 0);
+        let lines: Vec<&[u8]> = self.rows.iter().collect();
+        for (number, line) in self.numbers.iter().zip(lines).rev() {
             if !in_context(*number) {
                 continue;
             }
             let row = dialect.row(line, &mut scratch);
             if row.kind == Kind::Boundary {
-                (first, last, counted) = (None, None, 0);
-                continue;
+                break;
             }
-            if first.is_some() {
-                let blocks = scratch.blocks().iter();
-                counted += blocks
-                    .map(|block| counter.of_block(block.kind, block.span.of(line)))
-                    .sum::<u64>();
+            // A message of several rows says in each of them what it used.
+            match (last, row.used.filter(|used| *used > 0)) {
+                (None, used) => last = used,
+                (Some(last), Some(used)) if used < last => {
+                    found = Calibration::of(last - used, counted);
+                    if bytes >= COUNTED {
+                        break;
+                    }
+                }
+                _ => {}
             }
-            if let Some(used) = row.used.filter(|used| *used > 0) {
-                match first {
-                    None => first = Some(used),
-                    Some(_) => last = Some((used, counted)),
+            if last.is_some() {
+                for block in scratch.blocks() {
+                    let json = block.span.of(line);
+                    counted += counter.of_block(block.kind, json);
+                    bytes += json.len();
                 }
             }
         }
-        match (first, last) {
-            (Some(first), Some((last, counted))) => {
-                Calibration::of(last.saturating_sub(first), counted)
-            }
-            _ => Calibration::default(),
-        }
+        found
     }
 }
 
