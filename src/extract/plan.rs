@@ -3,9 +3,10 @@
 mod again;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use self::again::Standing;
-use super::entry::{Entry, Role, Trigger, Value};
+use super::entry::{Entry, Key, Role, Trigger, Value};
 use super::rules::{Goes, Rules, Stays, positions};
 use crate::clock::Time;
 use crate::settings::ExtractSettings;
@@ -19,13 +20,15 @@ pub struct Item {
     /// Its entry.
     pub entry: String,
     /// Its key.
-    pub key: String,
+    pub key: Key,
     /// Its JSON in the row.
     pub span: Span,
+    /// Characters of its text.
+    pub chars: u32,
     /// What it is.
     pub trigger: Trigger,
     /// Its tool, where it has one.
-    pub tool: Option<String>,
+    pub tool: Option<Arc<str>>,
     /// It goes as a block.
     pub whole: bool,
     /// Whether it is sent to the model: in the context, and no copy.
@@ -131,10 +134,11 @@ impl Item {
         Self {
             row: entry.row,
             entry: entry.id.clone(),
-            key: value.key.to_string(),
+            key: value.key.clone(),
             span: value.span,
+            chars: value.chars,
             trigger: value.trigger,
-            tool: value.tool.as_ref().or(entry.tool.as_ref()).map(ToString::to_string),
+            tool: value.tool.as_ref().or(entry.tool.as_ref()).map(Arc::clone),
             whole: value.whole,
             sent: entry.in_context && !value.copy,
             why,

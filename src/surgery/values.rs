@@ -7,6 +7,8 @@
 //! would be a text in the agent's own voice, which models take up, and the rows of a message
 //! that still hold something are a sound message without it.
 
+use std::sync::Arc;
+
 use crate::extract::edit;
 use crate::extract::entry::Trigger;
 use crate::extract::placeholder::{self, About};
@@ -37,14 +39,14 @@ pub struct To<'a> {
 pub struct Taken {
     /// Its key in the row that is left.
     pub key: String,
-    /// Its JSON.
-    pub json: Vec<u8>,
+    /// Where its JSON lies in the row as it was.
+    pub at: Span,
     /// The JSON in its place; empty where nothing is.
     pub placeholder: Vec<u8>,
     /// What it is.
     pub trigger: Trigger,
     /// Its tool, where it has one.
-    pub tool: Option<String>,
+    pub tool: Option<Arc<str>>,
 }
 
 /// What is left of a row.
@@ -73,15 +75,15 @@ pub fn row(line: &[u8], items: &[Item], to: To) -> Option<Lean> {
     gone.dedup();
     let (mut taken, mut places) = (Vec::new(), Vec::new());
     for item in items() {
-        let value = |key, json: &[u8], placeholder| Taken {
+        let value = |key, at, placeholder| Taken {
             key,
-            json: json.to_vec(),
+            at,
             placeholder,
             trigger: item.trigger,
             tool: item.tool.clone(),
         };
         if item.whole {
-            taken.push(value(item.key.clone(), item.span.of(line), Vec::new()));
+            taken.push(value(item.key.to_string(), item.span, Vec::new()));
             continue;
         }
         for (key, at) in strings(line, item.span, &item.key) {
@@ -90,7 +92,7 @@ pub fn row(line: &[u8], items: &[Item], to: To) -> Option<Lean> {
             let (entry, session, keep) = (to.entry, to.session, item.keep);
             let about = About { entry, session, tool, json, keep };
             if let Some(put) = placeholder::json(&about, to.form, false) {
-                taken.push(value(shifted(&key, &gone), json, put.clone()));
+                taken.push(value(shifted(&key, &gone), at, put.clone()));
                 places.push((at, put));
             }
         }

@@ -1,4 +1,8 @@
-//! Rows that were read together, in one piece of memory.
+//! Rows that were read together, in one piece of memory, and rows that come in pieces.
+
+use std::io;
+
+use memchr::memchr_iter;
 
 /// Rows, one after the other, each with its line break.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,5 +35,129 @@ impl Rows {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
+    }
+
+    /// Goes over the rows and does with each what `what` says, in the memory they have: as a
+    /// rule they get shorter. Where it fails, they are of no use any more.
+    ///
+    /// # Errors
+    /// What `what` says.
+    pub fn edit(&mut self, mut what: impl FnMut(&[u8]) -> io::Result<Edit>) -> io::Result<()> {
+        // What was not looked at yet begins at `from`, `moved` behind where it was.
+        let (mut from, mut to, mut moved) = (0, 0, 0);
+        for end in std::mem::take(&mut self.ends) {
+            let mut end = end + moved;
+            match what(&self.bytes[from..end])? {
+                Edit::Gone => {}
+                Edit::Stays => {
+                    self.bytes.copy_within(from..end, to);
+                    to += end - from;
+                    self.ends.push(to);
+                }
+                Edit::Becomes(row) => {
+                    let (here, rest) = row.split_at(row.len().min(end - to));
+                    self.bytes[to..to + here.len()].copy_from_slice(here);
+                    self.bytes.splice(end..end, rest.iter().copied());
+                    moved += rest.len();
+                    end += rest.len();
+                    to += row.len();
+                    self.ends.push(to);
+                }
+            }
+            from = end;
+        }
+        self.bytes.truncate(to);
+        Ok(())
+    }
+}
+
+/// What becomes of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edit {
+    /// It stays as it is.
+    Stays,
+    /// It goes.
+    Gone,
+    /// Another stands in its place, with its line break.
+    Becomes(Vec<u8>),
+}
+
+/// Rows out of bytes that come in pieces, as a writer gets them. A row that comes whole is not
+/// copied: a long one is not to be there twice.
+#[derive(Debug, Default)]
+pub struct Pieces {
+    /// The row that is not whole yet.
+    begun: Vec<u8>,
+}
+
+impl Pieces {
+    /// Gives each row that ends in the next `bytes`, with its line break.
+    pub fn of(&mut self, bytes: &[u8], mut row: impl FnMut(&[u8])) {
+        let mut from = 0;
+        for end in memchr_iter(b'\n', bytes).map(|at| at + 1) {
+            let part = &bytes[from..end];
+            from = end;
+            if self.begun.is_empty() {
+                row(part);
+            } else {
+                self.begun.extend_from_slice(part);
+                row(&std::mem::take(&mut self.begun));
+            }
+        }
+        self.begun.extend_from_slice(&bytes[from..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn edits() -> impl Strategy<Value = Vec<(String, Edit)>> {
+        let row = || "[a-z]{0,9}\n";
+        let edit = prop_oneof![
+            Just(Edit::Stays),
+            Just(Edit::Gone),
+            row().prop_map(|row| Edit::Becomes(row.into_bytes())),
+        ];
+        prop::collection::vec((row(), edit), 0..12)
+    }
+
+    proptest! {
+        /// Edited in place they are what they would be one by one.
+        #[test]
+        fn rows_become_what_is_said_of_each(edits in edits()) {
+            let (mut rows, mut wanted) = (Rows::default(), Rows::default());
+            for (row, edit) in &edits {
+                rows.push(row.as_bytes());
+                match edit {
+                    Edit::Stays => wanted.push(row.as_bytes()),
+                    Edit::Gone => {}
+                    Edit::Becomes(row) => wanted.push(row),
+                }
+            }
+            let mut each = edits.iter();
+            rows.edit(|line| {
+                let (row, edit) = each.next().unwrap();
+                assert_eq!(line, row.as_bytes());
+                Ok(edit.clone())
+            }).unwrap();
+            prop_assert_eq!(rows, wanted);
+        }
+
+        /// However bytes are cut, the rows are the same; what has no line break is none yet.
+        #[test]
+        fn rows_come_whole(text in "[a\n]{0,40}", cuts in prop::collection::vec(0..40usize, 0..6)) {
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|at| at.min(text.len())).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort_unstable();
+            let (mut pieces, mut found) = (Pieces::default(), Vec::new());
+            for pair in cuts.windows(2) {
+                pieces.of(&text.as_bytes()[pair[0]..pair[1]], |row| found.push(row.to_vec()));
+            }
+            let whole = text.split_inclusive('\n').filter(|row| row.ends_with('\n'));
+            prop_assert_eq!(found, whole.map(|row| row.as_bytes().to_vec()).collect::<Vec<_>>());
+        }
     }
 }

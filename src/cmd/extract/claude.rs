@@ -2,13 +2,13 @@
 //! checks. The session itself is never written: a client that runs it only appends to what it
 //! knows, and would put it back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 
 use anyhow::{Context as _, ensure};
-use memchr::memchr_iter;
 use serde_json::json;
 
+use super::gain::{self, Gain, NoGain};
 use super::read::COMPARED;
 use super::run::How;
 use super::{record, said};
@@ -21,15 +21,15 @@ use crate::cmd::{Exit, out, out_json};
 use crate::env::Env;
 use crate::extract::edit;
 use crate::extract::entry::Entries;
-use crate::extract::placeholder::{self, About};
 use crate::extract::plan::{self, Plan};
-use crate::extract::rules::{Stays, Triggers};
+use crate::extract::rules::Stays;
 use crate::settings::ExtractSettings;
 use crate::store::blocks::Reader;
 use crate::store::extracted::{Extract, Ledger, Record};
 use crate::surgery::plan::{Operation, in_whole};
 use crate::surgery::values::is_copy;
 use crate::transcript::round::Session;
+use crate::transcript::rows::Pieces;
 
 /// Makes a new session without what the settings extract.
 ///
@@ -51,7 +51,7 @@ pub fn run(
         session.dialect
     );
     let chosen = chosen(&store, &session, settings, now)?;
-    if chosen.items.is_empty() {
+    if chosen.is_empty() {
         if args.json {
             out_json(&json!({ "session": session.id, "id": null, "extracted": [] }))?;
         } else {
@@ -107,26 +107,18 @@ fn chosen(
     Reader::open(&folder)?
         .original(&mut read)
         .with_context(|| format!("could not read {}", folder.blocks().display()))?;
-    let Reading { entries, rows, stays, .. } = read;
+    let Reading { entries, rows, live, no_gain, .. } = read;
     let entries = entries.finish();
     let mut plan = plan::plan(&entries, settings, now, &|entry, key| {
-        stays.contains(&(entry.row, key.to_owned()))
+        live.get(&entry.row).is_some_and(|keys| keys.contains(key))
     });
     fit(&mut plan);
-    let redact = !settings.keep_purge_control_calls;
-    let mut chosen = Chosen { form: settings.placeholder, redact, ..Chosen::default() };
+    gain::leave(&mut plan, &no_gain);
+    drop(entries);
     let place = rounds(session, rows);
-    for item in plan.items {
-        let Ok(at) = entries.binary_search_by_key(&item.row, |entry| entry.row) else { continue };
-        chosen.rounds.extend(place(item.row));
-        chosen.items.entry(entries[at].id.clone()).or_default().push(item);
-    }
-    // Of two rows with one id only the first goes on.
-    for items in chosen.items.values_mut() {
-        let first = items.first().map(|item| item.row);
-        items.retain(|item| Some(item.row) == first);
-    }
-    Ok(chosen)
+    let rounds = plan.items.iter().filter_map(|item| place(item.row)).collect();
+    let redact = !settings.keep_purge_control_calls;
+    Ok(Chosen::of_plan(plan.items, rounds, settings.placeholder, redact))
 }
 
 /// Leaves in a plan what the new session would hold: a copy goes with its text, and what is no
@@ -174,65 +166,50 @@ const SESSION: &str = "00000000-0000-0000-0000-000000000000";
 /// A transcript on its way to the rules.
 struct Reading<'s> {
     ledger: &'s Ledger,
-    settings: &'s ExtractSettings,
-    triggers: Triggers,
+    gain: Gain<'s>,
     entries: Entries,
     /// Rows so far.
     rows: u64,
-    /// The row that is not whole yet.
-    row: Vec<u8>,
+    pieces: Pieces,
     /// What was extracted of a row.
     known: BTreeMap<&'s str, Vec<&'s Extract>>,
-    /// Placeholders, by row and key, and values whose placeholders would not be shorter.
-    stays: BTreeSet<(u64, String)>,
+    /// Placeholders: the keys that have one, by row.
+    live: HashMap<u64, HashSet<String>>,
+    no_gain: NoGain,
 }
 
 impl<'s> Reading<'s> {
-    fn of(ledger: &'s Ledger, settings: &'s ExtractSettings) -> Self {
-        let triggers = Triggers::new(settings);
+    fn of(ledger: &'s Ledger, settings: &ExtractSettings) -> Self {
+        let gain = Gain::of(SESSION, false, settings);
         let entries = if settings.dedupe {
-            Entries::comparing(triggers.shortest().max(COMPARED))
+            Entries::comparing(gain.shortest().max(COMPARED))
         } else {
             Entries::default()
         };
         Self {
             ledger,
-            settings,
-            triggers,
+            gain,
             entries,
             rows: 0,
-            row: Vec::new(),
+            pieces: Pieces::default(),
             known: known(ledger),
-            stays: BTreeSet::new(),
+            live: HashMap::new(),
+            no_gain: NoGain::new(),
         }
     }
 
     fn line(&mut self, row: &[u8]) {
-        let (before, shortest) = (self.entries.found.len(), self.triggers.shortest());
+        let before = self.entries.found.len();
         self.entries.row(self.rows, row);
         for entry in &mut self.entries.found[before..] {
             said::lay(self.ledger, entry);
             for extract in self.known.get(entry.id.as_str()).into_iter().flatten() {
                 let json = edit::locate(row, &extract.key).map(|at| at.of(row));
                 if json.is_some_and(|json| Some(Record::digest(json)) == extract.placeholder) {
-                    self.stays.insert((self.rows, extract.key.to_string()));
+                    self.live.entry(self.rows).or_default().insert(extract.key.to_string());
                 }
             }
-            for value in &entry.values {
-                // What the length alone keeps needs no other reason.
-                if value.chars < shortest && entry.extractable.is_none() {
-                    continue;
-                }
-                let (json, keep) = (value.span.of(row), self.triggers.keep(entry, value));
-                let tool = value.tool.as_deref();
-                let about = About { entry: &entry.id, session: SESSION, tool, json, keep };
-                if value.whole || json.len() >= placeholder::long(&about, value.chars) {
-                    continue;
-                }
-                if placeholder::json(&about, self.settings.placeholder, false).is_none() {
-                    self.stays.insert((self.rows, value.key.to_string()));
-                }
-            }
+            self.gain.none(entry, row, &mut self.no_gain);
         }
         self.rows += 1;
     }
@@ -240,21 +217,9 @@ impl<'s> Reading<'s> {
 
 impl Write for Reading<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut from = 0;
-        for end in memchr_iter(b'\n', bytes).map(|at| at + 1).chain([bytes.len()]) {
-            let part = &bytes[from..end];
-            from = end;
-            // Mostly a row comes whole: a long one is not to be there twice.
-            if !part.ends_with(b"\n") {
-                self.row.extend_from_slice(part);
-            } else if self.row.is_empty() {
-                self.line(part);
-            } else {
-                let mut row = std::mem::take(&mut self.row);
-                row.extend_from_slice(part);
-                self.line(&row);
-            }
-        }
+        let mut pieces = std::mem::take(&mut self.pieces);
+        pieces.of(bytes, |row| self.line(row));
+        self.pieces = pieces;
         Ok(bytes.len())
     }
 

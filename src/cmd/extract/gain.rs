@@ -2,23 +2,39 @@
 
 use std::collections::HashSet;
 
-use super::source::{Kind, Source};
-use crate::extract::entry::Entry;
+use crate::extract::entry::{Entry, Key};
 use crate::extract::placeholder::{self, About};
-use crate::extract::rules::Triggers;
+use crate::extract::plan::Plan;
+use crate::extract::rules::{Stays, Triggers};
 use crate::settings::{ExtractSettings, Placeholder};
+
+/// Values, by row and key, that no placeholder is shorter than by enough.
+pub type NoGain = HashSet<(u64, Key)>;
+
+/// Leaves them out of a plan.
+pub fn leave(plan: &mut Plan, none: &NoGain) {
+    let before = plan.items.len();
+    plan.items.retain(|item| !none.contains(&(item.row, item.key.clone())));
+    let left = (before - plan.items.len()) as u64;
+    if left > 0 {
+        *plan.stay.entry(Stays::NoGain).or_default() += left;
+    }
+}
 
 /// Which values a placeholder would be shorter than.
 pub struct Gain<'s> {
-    source: &'s Source,
+    session: &'s str,
+    in_place: bool,
     triggers: Triggers,
     form: Placeholder,
 }
 
 impl<'s> Gain<'s> {
-    /// By the settings, of a session.
-    pub fn of(source: &'s Source, settings: &ExtractSettings) -> Self {
-        Self { source, triggers: Triggers::new(settings), form: settings.placeholder }
+    /// By the settings, of a session that is edited in place, or made anew: then nothing is left
+    /// in the place of what goes whole.
+    pub fn of(session: &'s str, in_place: bool, settings: &ExtractSettings) -> Self {
+        let triggers = Triggers::new(settings);
+        Self { session, in_place, triggers, form: settings.placeholder }
     }
 
     /// Characters from which on values may go.
@@ -27,7 +43,7 @@ impl<'s> Gain<'s> {
     }
 
     /// Puts the values of an entry aside that no placeholder is shorter than.
-    pub fn none(&self, entry: &Entry, line: &[u8], found: &mut HashSet<(u64, String)>) {
+    pub fn none(&self, entry: &Entry, line: &[u8], found: &mut NoGain) {
         let shortest = self.triggers.shortest();
         for value in &entry.values {
             // What the length alone keeps needs no other reason.
@@ -35,16 +51,15 @@ impl<'s> Gain<'s> {
                 continue;
             }
             let (json, keep) = (value.span.of(line), self.triggers.keep(entry, value));
-            // In a new session of Claude Code's nothing is left in the place of what goes whole.
-            if value.whole && self.source.kind == Kind::Claude {
+            if value.whole && !self.in_place {
                 continue;
             }
             let tool = value.tool.as_deref().or(entry.tool.as_deref());
-            let about = About { entry: &entry.id, session: &self.source.session, tool, json, keep };
+            let about = About { entry: &entry.id, session: self.session, tool, json, keep };
             if json.len() < placeholder::long(&about, value.chars)
                 && placeholder::json(&about, self.form, value.whole).is_none()
             {
-                found.insert((entry.row, value.key.to_string()));
+                found.insert((entry.row, value.key.clone()));
             }
         }
     }

@@ -1,6 +1,8 @@
 //! What an extraction frees in tokens: counted on a part of what goes, by a vocabulary, and
 //! calibrated by what the session's own responses used.
 
+use std::thread;
+
 use super::preview::Preview;
 use super::read::Read;
 use super::run::Planned;
@@ -30,10 +32,7 @@ pub struct Amounts {
 pub fn amounts(source: &Source, settings: &ExtractSettings, read: &Read, plan: &Plan) -> Amounts {
     let (mut bytes, mut saved) = (0, 0);
     for item in &plan.items {
-        let chars = read
-            .entry(item.row)
-            .and_then(|entry| entry.values.iter().find(|value| value.key == item.key))
-            .map_or(0, |value| u64::from(value.chars));
+        let chars = u64::from(item.chars);
         let length = (item.span.end - item.span.start) as u64;
         let (frame, shown) = stays(source, settings, item);
         let shown = shown.min(chars);
@@ -90,11 +89,19 @@ pub fn counted(source: &Source, planned: &Planned, preview: &Preview, counter: &
     if characters == 0 {
         return look(read, plan, *amounts);
     }
-    let counted = counter.count(&preview.sample);
     let named = if source.kind == Kind::Claude { "claude" } else { "pi" };
     let in_context = |row| read.entry(row).is_some_and(|entry| entry.in_context);
-    let worth = dialect::named(named)
-        .map_or(1.0, |dialect| read.tail.calibration(dialect, counter, &in_context).factor());
+    let worth = || {
+        dialect::named(named)
+            .map_or(1.0, |dialect| read.tail.calibration(dialect, counter, &in_context).factor())
+    };
+    let count = || counter.count(&preview.sample);
+    let (counted, worth) = thread::scope(|scope| {
+        let beside = thread::Builder::new().spawn_scoped(scope, count);
+        let worth = worth();
+        let counted = beside.ok().and_then(|beside| beside.join().ok());
+        (counted.unwrap_or_else(count), worth)
+    });
     let per = counted as f64 / characters as f64 * worth;
     weighed(read, plan, *amounts, |characters| (characters as f64 * per).round() as u64)
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 
-use super::gain::Gain;
+use super::gain::{Gain, NoGain};
 use super::known::{self, Doubt, Fits, Strange};
 use super::source::{Kind, Source};
 use super::tail::Tail;
@@ -76,8 +76,8 @@ pub struct Read {
     pub stamp: Stamp,
     /// When its last row was written, by what that says; where no row says it, the file.
     pub last: Option<Time>,
-    /// Values, by row and key, whose placeholders would not be shorter by enough.
-    pub no_gain: HashSet<(u64, String)>,
+    /// Values whose placeholders would not be shorter by enough.
+    pub no_gain: NoGain,
     /// Its last rows.
     pub tail: Tail,
     /// Rows of which it can't be told what is in them.
@@ -146,11 +146,12 @@ fn pass(
 ) -> anyhow::Result<(Read, Strange)> {
     let finder = Finder::new(&ledger, source.place());
     let mut strange = Strange::default();
-    let gain = settings.map(|settings| Gain::of(source, settings));
+    let gain =
+        settings.map(|settings| Gain::of(&source.session, source.kind != Kind::Claude, settings));
     let dedupe = settings.is_some_and(|settings| settings.dedupe);
     let compared = gain.as_ref().filter(|_| dedupe).map(|gain| gain.shortest().max(COMPARED));
     let mut entries = Entries::default();
-    let (mut live, mut no_gain) = (Vec::new(), HashSet::new());
+    let (mut live, mut no_gain) = (Vec::new(), NoGain::new());
     let mut tail = Tail::of(length(source));
     let bar = progress::bar(&source.path);
     let stamp = ahead::rows(&*source.file, compared, &mut |row, line, seen| {

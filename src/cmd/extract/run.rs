@@ -3,6 +3,7 @@
 mod execute;
 
 use std::path::PathBuf;
+use std::thread;
 
 use anyhow::ensure;
 use serde::Serialize;
@@ -11,18 +12,20 @@ use super::numbers::Amounts;
 use super::preview::Preview;
 use super::read::{self, Read};
 use super::source::{self, Kind, Source};
-use super::{claude, numbers, told, view};
+use super::{claude, gain, numbers, told, view};
 use crate::cli::ExtractArgs;
 use crate::clock::Time;
 use crate::cmd::{Exit, inscribe, out, out_json};
 use crate::env::Env;
 use crate::extract::plan::{self, Plan};
-use crate::extract::rules::Stays;
 use crate::extract::when::{self, Look, Verdict};
 use crate::settings::{ExtractSettings, triggers};
 use crate::tokens::Counter;
 
 pub use execute::execute;
+
+/// Entries from which on the vocabulary is loaded while a plan is made: of so many some go.
+const MANY: usize = 10_000;
 
 /// How it is run.
 #[derive(Debug, Clone, Default)]
@@ -80,13 +83,22 @@ fn show(
     now: Time,
     json: bool,
 ) -> anyhow::Result<Exit> {
-    let mut planned = planned(source, settings, now)?;
-    planned.read.doubt.tell();
-    let shown = if json { usize::MAX } else { view::SHOWN };
-    let preview = Preview::of(source, &planned.plan, shown)?;
-    // A vocabulary takes as much memory as the entries of a long session do.
-    planned.read.forget(&planned.plan);
-    planned.look = numbers::counted(source, &planned, &preview, &Counter::default());
+    let counter = Counter::default();
+    let read = read::planning(source, Some(settings))?;
+    let (mut planned, preview) = thread::scope(|scope| {
+        if read.entries.len() >= MANY {
+            // Where it can't be loaded ahead, it is when it is asked for.
+            let _ = thread::Builder::new().spawn_scoped(scope, || counter.load());
+        }
+        let mut planned = of_read(source, settings, now, read);
+        planned.read.doubt.tell();
+        let shown = if json { usize::MAX } else { view::SHOWN };
+        let preview = Preview::of(source, &planned.plan, shown)?;
+        // A vocabulary takes as much memory as the entries of a long session do.
+        planned.read.forget(&planned.plan);
+        anyhow::Ok((planned, preview))
+    })?;
+    planned.look = numbers::counted(source, &planned, &preview, &counter);
     // By hand a little is done, too; that watching leaves it is told besides.
     let by_hand = ExtractSettings { min_saving: 0, ..settings.clone() };
     planned.verdict = when::verdict(&planned.look, &by_hand, now);
@@ -96,6 +108,8 @@ fn show(
     } else {
         out(view::text(source, &planned, &preview, little, now));
     }
+    // The program ends: to take all this apart would take longer than it took to print.
+    std::mem::forget((planned, counter));
     Ok(Exit::Done)
 }
 
@@ -159,20 +173,18 @@ pub fn asked(env: &Env, args: &ExtractArgs) -> anyhow::Result<ExtractSettings> {
 /// # Errors
 /// A session that can't be read.
 pub fn planned(source: &Source, settings: &ExtractSettings, now: Time) -> anyhow::Result<Planned> {
-    let read = read::planning(source, Some(settings))?;
+    Ok(of_read(source, settings, now, read::planning(source, Some(settings))?))
+}
+
+fn of_read(source: &Source, settings: &ExtractSettings, now: Time, read: Read) -> Planned {
     let mut plan =
         plan::plan(&read.entries, settings, now, &|entry, key| read.is_placeholder(entry.row, key));
     if source.kind == Kind::Claude {
         claude::fit(&mut plan);
     }
-    let before = plan.items.len();
-    plan.items.retain(|item| !read.no_gain.contains(&(item.row, item.key.clone())));
-    let gainless = (before - plan.items.len()) as u64;
-    if gainless > 0 {
-        *plan.stay.entry(Stays::NoGain).or_default() += gainless;
-    }
+    gain::leave(&mut plan, &read.no_gain);
     let amounts = numbers::amounts(source, settings, &read, &plan);
     let look = numbers::look(&read, &plan, amounts);
     let verdict = when::verdict(&look, settings, now);
-    Ok(Planned { read, plan, amounts, look, verdict })
+    Planned { read, plan, amounts, look, verdict }
 }

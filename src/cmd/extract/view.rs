@@ -131,8 +131,8 @@ fn table(planned: &Planned, preview: &Preview) -> Vec<String> {
         rows.push([
             (item.row + 1).to_string(),
             item.entry.clone(),
-            item.tool.clone().unwrap_or_else(|| role(entry.map(|entry| entry.role)).to_owned()),
-            item.key.clone(),
+            item.tool.as_deref().unwrap_or_else(|| role(entry.map(|entry| entry.role))).to_owned(),
+            item.key.to_string(),
             HumanBytes((item.span.end - item.span.start) as u64).to_string(),
             if item.sent { "yes" } else { "no" }.to_owned(),
             begin.clone(),

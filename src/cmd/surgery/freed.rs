@@ -41,15 +41,14 @@ pub fn of(
         }
         for line in rows.iter() {
             let row = dialect.row(line, &mut scratch);
-            let items = row.id.and_then(|id| chosen.items.get(id));
-            for item in items.into_iter().flatten() {
+            for item in row.id.map_or(&[][..], |id| chosen.of(id)) {
                 let json = item.span.of(line);
                 bytes += json.len();
                 tokens += words(&counter, item, json).saturating_sub(left(chosen.form, item));
             }
         }
     }
-    let all = chosen.items.values().flatten().map(|item| item.span.end - item.span.start);
+    let all = chosen.items().iter().map(|item| item.span.end - item.span.start);
     let part = all.sum::<usize>() as f64 / bytes.max(1) as f64;
     let freed = Calibration::of(measured, against).apply(tokens) as f64 * part;
     let behind = plan.whole().filter(|place| place.seq >= *first);

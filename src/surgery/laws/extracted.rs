@@ -65,7 +65,7 @@ fn blocks(text: &str) -> (Vec<Value>, Vec<Value>) {
 fn holds(read: &Read, settings: &ExtractSettings) -> Result<(String, usize), TestCaseError> {
     let (items, plan) = (items(read, settings), whole(read));
     let fresh = ids::Source::new(IDS[0], &read.session.id);
-    let mut taken: BTreeMap<String, Vec<Taken>> = BTreeMap::new();
+    let mut taken: BTreeMap<String, Vec<(Taken, Vec<u8>)>> = BTreeMap::new();
     let mut lean = |line: &[u8]| {
         let of = id(line).and_then(|id| Some((items.get(&id)?, id)));
         let Some((items, id)) = of else { return Some(line.to_vec()) };
@@ -73,7 +73,11 @@ fn holds(read: &Read, settings: &ExtractSettings) -> Result<(String, usize), Tes
         let Some(Lean { line: left, taken: values, .. }) = row(line, items, to) else {
             return Some(line.to_vec());
         };
-        taken.insert(fresh.uuid(&id).as_str().to_owned(), values);
+        let values = values.into_iter().map(|value| {
+            let json = value.at.of(line).to_vec();
+            (value, json)
+        });
+        taken.insert(fresh.uuid(&id).as_str().to_owned(), values.collect());
         left
     };
     let (_, text) = made_by(IDS[0], &plan, &[read], &mut lean)?;
@@ -83,11 +87,13 @@ fn holds(read: &Read, settings: &ExtractSettings) -> Result<(String, usize), Tes
     for line in text.split_inclusive('\n') {
         let mut line = line.as_bytes().to_vec();
         let values = id(&line).and_then(|id| taken.get(&id));
-        for value in values.into_iter().flatten().filter(|value| !value.placeholder.is_empty()) {
+        for (value, json) in
+            values.into_iter().flatten().filter(|(value, _)| !value.placeholder.is_empty())
+        {
             let at = edit::locate(&line, &value.key);
             let at = at.ok_or_else(|| TestCaseError::fail(format!("no {}", value.key)))?;
             prop_assert_eq!(at.of(&line), &value.placeholder[..], "{}", value.key);
-            line = edit::replaced(&line, &[(at, value.json.clone())]);
+            line = edit::replaced(&line, &[(at, json.clone())]);
             count += 1;
         }
         back.push_str(std::str::from_utf8(&line).unwrap());
@@ -97,20 +103,20 @@ fn holds(read: &Read, settings: &ExtractSettings) -> Result<(String, usize), Tes
     prop_assert!(thoughts.iter().all(|thought| all.contains(thought)), "thinking is as it was");
     let wanted = settings.trigger_types.contains(&"thinking".to_owned());
     prop_assert!(wanted || thoughts.len() == all.len());
-    let whole = taken.values().flatten().filter(|value| value.placeholder.is_empty());
-    for value in whole {
-        let thought: Value = serde_json::from_slice(&value.json).unwrap();
+    let whole = taken.values().flatten().filter(|(value, _)| value.placeholder.is_empty());
+    for (_, json) in whole {
+        let thought: Value = serde_json::from_slice(json).unwrap();
         prop_assert!(!thoughts.contains(&thought), "it went whole");
     }
     // What it would take again are placeholders.
     let again = super::world::read(IDS[0], text.as_bytes());
     for (id, items) in self::items(&again, settings) {
         let known = taken.get(&id).into_iter().flatten();
-        let known: Vec<&str> = known.map(|value| value.key.as_str()).collect();
+        let known: Vec<&str> = known.map(|(value, _)| value.key.as_str()).collect();
         let mut lines = again.rows.values().flat_map(Rows::iter);
         let line = lines.find(|line| self::id(line).as_ref() == Some(&id)).unwrap();
         let left: Vec<Item> =
-            items.into_iter().filter(|item| !known.contains(&item.key.as_str())).collect();
+            items.into_iter().filter(|item| !known.contains(&&*item.key)).collect();
         let to = To { session: IDS[1], entry: &id, form: settings.placeholder };
         let lean = row(line, &left, to);
         prop_assert!(lean.is_none(), "{id}: {:?}", lean.map(|lean| lean.taken));

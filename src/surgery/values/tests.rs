@@ -16,6 +16,7 @@ fn item(line: &str, key: &str, trigger: Trigger, whole: bool) -> Item {
         entry: "old".into(),
         key: key.into(),
         span,
+        chars: 700,
         trigger,
         tool: None,
         whole,
@@ -44,7 +45,7 @@ fn a_result_leaves_a_string_and_its_copy_goes() {
             r#"{"uuid":"old","message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"[[extracted-e]]","is_error":true}]},"z":1}"#
         );
         assert_eq!(taken[0].key, key);
-        assert_eq!(taken[0].json, format!("\"{}\"", long('r')).as_bytes());
+        assert_eq!(taken[0].at.of(line.as_bytes()), format!("\"{}\"", long('r')).as_bytes());
         assert_eq!(taken[0].placeholder, br#""[[extracted-e]]""#);
     }
 }
@@ -100,7 +101,7 @@ fn thinking_goes_whole_and_what_stands_behind_moves_up() {
             "message.content.3"
         ]
     );
-    assert_eq!(taken[0].json, thought.as_bytes());
+    assert_eq!(taken[0].at.of(line.as_bytes()), thought.as_bytes());
     assert!(taken[0].placeholder.is_empty());
 }
 

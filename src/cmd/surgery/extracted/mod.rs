@@ -21,7 +21,7 @@ use crate::surgery::ids;
 use crate::surgery::plan::{Place, Plan};
 use crate::surgery::values::{self, Taken, To};
 use crate::transcript::dialect::Scratch;
-use crate::transcript::rows::Rows;
+use crate::transcript::rows::{Edit, Rows};
 
 pub use shown::Shown;
 use source::Source;
@@ -29,14 +29,48 @@ use source::Source;
 /// What is to be extracted of a plan's session.
 #[derive(Debug, Clone, Default)]
 pub struct Chosen {
-    /// The values, by their row's id.
-    pub items: BTreeMap<String, Vec<Item>>,
+    /// The values, sorted by their rows' ids.
+    items: Vec<Item>,
     /// The rounds that they are of.
     pub rounds: BTreeSet<u32>,
     /// What their placeholders tell.
     pub form: Placeholder,
     /// Calls that asked for a restore are redacted.
     pub redact: bool,
+}
+
+impl Chosen {
+    /// The items of a plan, which are of these rounds.
+    pub fn of_plan(
+        mut items: Vec<Item>,
+        rounds: BTreeSet<u32>,
+        form: Placeholder,
+        redact: bool,
+    ) -> Self {
+        // Those of a row stay in their order.
+        items.sort_by(|a, b| a.entry.cmp(&b.entry));
+        // Of two rows with one id only the first goes on.
+        items.dedup_by(|item, first| item.entry == first.entry && item.row != first.row);
+        items.shrink_to_fit();
+        Self { items, rounds, form, redact }
+    }
+
+    /// Whether nothing is.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// All values.
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// Those of the row with this id.
+    pub fn of(&self, id: &str) -> &[Item] {
+        let from = self.items.partition_point(|item| *item.entry < *id);
+        let behind = &self.items[from..];
+        &behind[..behind.partition_point(|item| *item.entry == *id)]
+    }
 }
 
 /// Values that the new session has in the store, by the ids of their rows there and their keys.
@@ -108,7 +142,7 @@ impl<'c> Keeper<'c> {
 
     /// Whether there is anything to do at all.
     fn idle(&self) -> bool {
-        self.chosen.items.is_empty() && self.sources.iter().all(Source::is_empty)
+        self.chosen.is_empty() && self.sources.iter().all(Source::is_empty)
     }
 
     /// Begins, perhaps anew.
@@ -141,29 +175,15 @@ impl<'c> Keeper<'c> {
         if self.idle() {
             return Ok(());
         }
-        let mut left = Rows::default();
-        let mut changed = false;
-        for (number, line) in rows.iter().enumerate() {
+        rows.edit(|line| {
             let lean = self.row(place, line)?;
-            let gone = matches!(lean, Some(values::Lean { line: None, .. }));
+            if let Some(values::Lean { line: None, .. }) = lean {
+                return Ok(Edit::Gone);
+            }
             let lean = lean.and_then(|lean| lean.line);
             let lean = self.redacted(place, lean.as_deref().unwrap_or(line)).or(lean);
-            if (gone || lean.is_some()) && !changed {
-                changed = true;
-                left = Rows::with_capacity(rows.bytes.len());
-                rows.iter().take(number).for_each(|line| left.push(line));
-            }
-            match lean {
-                _ if gone => {}
-                Some(lean) => left.push(&lean),
-                None if changed => left.push(line),
-                None => {}
-            }
-        }
-        if changed {
-            *rows = left;
-        }
-        Ok(())
+            Ok(lean.map_or(Edit::Stays, Edit::Becomes))
+        })
     }
 
     /// The row without what it asked a restore with, where it did.
@@ -176,37 +196,37 @@ impl<'c> Keeper<'c> {
         let Some(source) = self.sources.get(place.session) else { return Ok(None) };
         let id = source.dialect.row(line, &mut self.scratch).id.map(str::to_owned);
         let Some(id) = id else { return Ok(None) };
-        let items = self.chosen.items.get(&id).filter(|_| place.session == 0);
-        if items.is_none() && !source.has(&id) {
+        let items = if place.session == 0 { self.chosen.of(&id) } else { &[] };
+        if items.is_empty() && !source.has(&id) {
             return Ok(None);
         }
         let fresh = source.fresh(&id);
         let before = source.standing(&id, line);
         let to = To { session: &self.session, entry: &id, form: self.chosen.form };
-        let lean = items.and_then(|items| values::row(line, items, to));
+        let lean = if items.is_empty() { None } else { values::row(line, items, to) };
         let gone = lean.as_ref().map_or(&[][..], |lean| &lean.gone);
         for extract in before {
             self.carry(extract, Some((&fresh, gone)));
         }
         for taken in lean.iter().flat_map(|lean| &lean.taken) {
-            self.take(&id, &fresh, taken)?;
+            self.take(&id, &fresh, taken, taken.at.of(line))?;
         }
         Ok(lean)
     }
 
     /// Puts a value into the store. Its entry is called as in the source: so does the text in
     /// its place, and it stays so in whatever is made of the new session.
-    fn take(&mut self, entry: &str, row: &str, taken: &Taken) -> io::Result<()> {
+    fn take(&mut self, entry: &str, row: &str, taken: &Taken, json: &[u8]) -> io::Result<()> {
         let object = match self.extracted.first() {
-            Some((extracted, _)) => extracted.put(&taken.json)?,
-            None => Object::from(Record::digest(&taken.json).to_string().as_str()),
+            Some((extracted, _)) => extracted.put(json)?,
+            None => Object::from(Record::digest(json).to_string().as_str()),
         };
         let empty = taken.placeholder.is_empty();
         let extract = Extract {
             entry: entry.into(),
             key: self.words.word(&taken.key),
             object,
-            bytes: taken.json.len() as u64,
+            bytes: json.len() as u64,
             placeholder: (!empty).then(|| Record::digest(&taken.placeholder)),
             tool: taken.tool.as_deref().map(|tool| self.words.word(tool)),
             trigger: self.words.word(taken.trigger.name()),

@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 
 use super::Keeper;
+use crate::transcript::rows::Pieces;
 
 /// A sink that shows its keeper the rows that go through it.
 pub struct Shown<'k, 'c, W> {
     keeper: &'k RefCell<Keeper<'c>>,
     on: bool,
-    row: Vec<u8>,
+    rows: Pieces,
     sink: W,
 }
 
@@ -20,7 +21,7 @@ impl<'k, 'c, W> Shown<'k, 'c, W> {
     /// A store that is being swept.
     pub fn new(keeper: &'k RefCell<Keeper<'c>>, sink: W) -> io::Result<Self> {
         keeper.borrow_mut().begin()?;
-        Ok(Self { keeper, on: !keeper.borrow().idle(), row: Vec::new(), sink })
+        Ok(Self { keeper, on: !keeper.borrow().idle(), rows: Pieces::default(), sink })
     }
 
     /// The sink, when all is written.
@@ -33,13 +34,7 @@ impl<W: Write> Write for Shown<'_, '_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.sink.write(bytes)?;
         if self.on {
-            for part in bytes[..written].split_inclusive(|byte| *byte == b'\n') {
-                self.row.extend_from_slice(part);
-                if part.ends_with(b"\n") {
-                    self.keeper.borrow_mut().written(&self.row);
-                    self.row.clear();
-                }
-            }
+            self.rows.of(&bytes[..written], |row| self.keeper.borrow_mut().written(row));
         }
         Ok(written)
     }
