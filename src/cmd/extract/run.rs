@@ -94,7 +94,7 @@ fn show(
         planned.read.doubt.tell();
         let shown = if json { usize::MAX } else { view::SHOWN };
         let preview = Preview::of(source, &planned.plan, shown)?;
-        // A vocabulary takes as much memory as the entries of a long session do.
+        // The vocabulary is to have their memory.
         planned.read.forget(&planned.plan);
         anyhow::Ok((planned, preview))
     })?;
