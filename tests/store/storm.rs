@@ -57,6 +57,9 @@ fn spawn(command: &Command) -> Child {
     again.stdin(Stdio::null()).stdout(Stdio::null()).spawn().expect("started")
 }
 
+/// How many of each are killed at least.
+const LEAST: u32 = 10;
+
 /// The case.
 pub fn run() -> End {
     let scene = Scene::new();
@@ -86,7 +89,8 @@ pub fn run() -> End {
         std::thread::sleep(Duration::from_millis(5 + dice.roll(40)));
         let at = dice.roll(players.len() as u64) as usize;
         // A writer that was killed makes its sessions up anew, which takes longer than to go on.
-        if !players[at].done && (!players[at].ends || dice.roll(2) == 0) {
+        let spared = players[at].ends && kills[1] >= LEAST && dice.roll(2) == 0;
+        if !players[at].done && !spared {
             players[at].kill();
             kills[usize::from(players[at].ends)] += 1;
         }
@@ -101,7 +105,7 @@ pub fn run() -> End {
     if let Some(fault) = fault {
         return End::Failed(fault);
     }
-    if inscribers < 10 || writers < 10 {
+    if inscribers < LEAST || writers < LEAST {
         return End::Failed("hardly anything was killed".to_owned());
     }
     scene.judge(0..WRITERS * PER_WRITER).map_or_else(End::Failed, |()| End::Passed)
