@@ -2,7 +2,7 @@
 //! asked, so rows can be looked at in any order, several at once.
 
 use super::context::Loose;
-use super::read::{self, Room, Shape};
+use super::read::{self, Head, Room, Shape};
 use super::sound::Frame;
 use super::tools::{Calls, Names};
 use super::{Entry, Role, hash, values};
@@ -18,7 +18,8 @@ pub struct Looked {
     pub(super) link: Loose,
     /// The message that a row of the agent's is of; 0: it is all of one.
     pub(super) message: u64,
-    /// What Claude Code's dialect takes it for, and whether it is on a side chain.
+    /// What Claude Code's dialect takes it for, [`Kind::Other`] for all that is no message, and
+    /// whether it is on a side chain.
     pub(super) claude: Option<(Kind, bool)>,
 }
 
@@ -48,10 +49,8 @@ impl Looker {
             values::of(line, &head, &mut self.room, &mut self.names, self.compared);
         let mut entry = Entry { id: id.to_owned(), ..entry };
         self.frame.settle(line, &mut entry);
-        let claude = (head.shape() == Shape::Claude).then(|| {
-            let row = Claude.row(line, &mut self.scratch);
-            (row.kind, row.sidechain)
-        });
+        let claude =
+            (head.shape() == Shape::Claude).then(|| (self.kind(line, &head), head.sidechain));
         let of_agent = match claude {
             Some((kind, _)) => kind == Kind::Assistant,
             None => entry.role == Role::Assistant,
@@ -59,5 +58,63 @@ impl Looker {
         let message = head.message_id.filter(|_| of_agent);
         let message = message.and_then(|at| plain(at.of(line))).map_or(0, hash);
         Some(Looked { calls, link: Loose::of(line, &head, message), message, claude, entry })
+    }
+
+    /// What Claude Code's dialect takes a row for. Whose words a text is takes a look of its own;
+    /// results, which are long, need none.
+    fn kind(&mut self, line: &[u8], head: &Head) -> Kind {
+        let mut blocks = self.room.blocks.iter();
+        match head.kind {
+            b"\"assistant\"" => Kind::Assistant,
+            b"\"user\"" if head.summary => Kind::Summary,
+            b"\"user\"" if blocks.any(|block| block.kind.of(line) == b"\"tool_result\"") => {
+                Kind::ToolResult
+            }
+            b"\"user\"" => Claude.row(line, &mut self.scratch).kind,
+            _ => Kind::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::transcript::{fixtures, generate};
+
+    /// What is seen on the way is what the dialect sees.
+    fn as_the_dialect_says(text: &[u8]) -> Result<(), TestCaseError> {
+        let (mut looker, mut scratch) = (Looker::default(), Scratch::default());
+        for line in text.split_inclusive(|byte| *byte == b'\n') {
+            let Some((kind, sidechain)) = looker.row(line).and_then(|looked| looked.claude) else {
+                continue;
+            };
+            let row = Claude.row(line, &mut scratch);
+            let said = match row.kind {
+                Kind::Prompt
+                | Kind::Assistant
+                | Kind::ToolResult
+                | Kind::Summary
+                | Kind::Notice => row.kind,
+                _ => Kind::Other,
+            };
+            prop_assert_eq!((kind, sidechain), (said, row.sidechain));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn rows_of_real_clients_are_what_the_dialect_says() {
+        for (name, text) in fixtures::RECORDED {
+            as_the_dialect_says(text).unwrap_or_else(|why| panic!("{name}: {why}"));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_what_the_dialect_says(made in generate::sessions()) {
+            as_the_dialect_says(&made.bytes)?;
+        }
     }
 }

@@ -42,6 +42,9 @@ pub struct Head<'a> {
     pub extractable: Option<Span>,
     pub restored: Option<Span>,
     pub first_kept: Option<&'a str>,
+    /// A row of Claude Code's is on a side chain; it sums up what was compacted.
+    pub sidechain: bool,
+    pub summary: bool,
     /// The tool that a flat row names, and its id of the call.
     pub tool: Option<Span>,
     pub call: Option<Span>,
@@ -144,6 +147,8 @@ impl<'a> Head<'a> {
                     b"_extractable" => self.extractable = Some(value),
                     b"_restored" => self.restored = Some(value),
                     b"firstKeptEntryId" => self.first_kept = plain(json),
+                    b"isSidechain" => self.sidechain = json == b"true",
+                    b"isCompactSummary" => self.summary = json == b"true",
                     b"name" | b"tool" | b"toolName" | b"tool_name" => self.tool = Some(value),
                     _ if CALL.contains(&name) => self.call = Some(value),
                     _ if SIGNATURE.contains(&name) => self.signed |= strings::signs(json),
