@@ -36,14 +36,15 @@ impl Seen<'_> {
     #[inline]
     fn block(&mut self, begin: usize, bytes: &[u8; BLOCK + 1]) -> Option<()> {
         // Without a way out between them, the bytes are looked at sixteen at a time.
+        let is = |byte: u8, wanted: u8| u8::from(byte == wanted);
         let (mut low, mut all, mut escapes, mut odd) = (0, 0, 0, 0);
         for (byte, next) in bytes.iter().zip(&bytes[1..]) {
-            let slash = *byte == b'\\';
-            let usual = (*next == b'n') | (*next == b'"') | (*next == b't') | (*next == b'r');
+            let slash = is(*byte, b'\\');
+            let usual = is(*next, b'n') | is(*next, b'"') | is(*next, b't') | is(*next, b'r');
             low |= u8::from(*byte < b' ');
             all |= *byte;
-            escapes += u8::from(slash);
-            odd |= u8::from(slash & !usual);
+            escapes += slash;
+            odd |= slash & !usual;
         }
         if low != 0 {
             return None;

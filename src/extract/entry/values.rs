@@ -55,6 +55,8 @@ pub fn of(
     if !all.is_sorted_by_key(|value| value.span.start) {
         all.sort_unstable_by_key(|value| value.span.start);
     }
+    let mut values = Vec::with_capacity(all.len());
+    values.append(&mut all);
     let said = head.extractable.map_or(Ok(None), |at| extractable(at.of(line)));
     let unclear = said.is_err();
     let entry = Entry {
@@ -68,7 +70,7 @@ pub fn of(
         unclear,
         restored: head.restored.and_then(|at| restored(at.of(line))),
         in_context: false,
-        values: all.drain(..).collect(),
+        values,
         broken,
         doubled: 0,
         shared: 0,
