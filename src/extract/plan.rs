@@ -109,6 +109,15 @@ pub fn plan(
 }
 
 impl Plan {
+    /// Notes rows that are no JSON, and so no entries either.
+    pub fn broken(&mut self, rows: &[u64]) {
+        if !rows.is_empty() {
+            let all = self.left.entry(Stays::Broken).or_default();
+            all.extend(rows);
+            all.sort_unstable();
+        }
+    }
+
     /// Notes what is wrong with an entry.
     fn wrong(&mut self, entry: &Entry) {
         for (why, holds) in [

@@ -9,6 +9,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
 use memchr::memmem::Finder;
+use serde_json::value::RawValue;
 
 use super::known::BEGIN;
 use crate::extract::entry::{Looked, Looker};
@@ -29,6 +30,8 @@ pub struct Seen {
     pub looked: Option<Looked>,
     /// Whether something in it begins as placeholders do.
     pub marked: bool,
+    /// Whether it is no JSON, so that it holds none.
+    pub broken: bool,
 }
 
 /// Looks at rows.
@@ -43,7 +46,11 @@ impl Look {
     }
 
     fn row(&mut self, line: &[u8]) -> Seen {
-        Seen { looked: self.looker.row(line), marked: self.marks.find(line).is_some() }
+        let looked = self.looker.row(line);
+        let broken = looked.is_none()
+            && !line.trim_ascii().is_empty()
+            && serde_json::from_slice::<&RawValue>(line).is_err();
+        Seen { looked, marked: self.marks.find(line).is_some(), broken }
     }
 }
 
@@ -177,7 +184,7 @@ mod tests {
         let path = folder.path().join("s.jsonl");
         let mut text = String::new();
         for n in 0..rows {
-            // Some are no JSON, some are longer than a batch, or long.
+            // Some are no JSON, some are long, or longer than a part.
             let long = match n % 97 {
                 13 => 600_000 + n,
                 31 => 300_000 + n,
@@ -197,7 +204,7 @@ mod tests {
     }
 
     fn told(seen: &Seen) -> String {
-        format!("{:?} {}", seen.looked, seen.marked)
+        format!("{:?} {} {}", seen.looked, seen.marked, seen.broken)
     }
 
     #[test]

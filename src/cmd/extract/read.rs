@@ -78,6 +78,8 @@ pub struct Read {
     pub last: Option<Time>,
     /// Values whose placeholders would not be shorter by enough.
     pub no_gain: NoGain,
+    /// Rows that hold no entry, as they are no JSON.
+    pub broken: Vec<u64>,
     /// Its last rows.
     pub tail: Tail,
     /// Rows of which it can't be told what is in them.
@@ -152,7 +154,7 @@ fn pass(
     let compared = gain.as_ref().filter(|_| dedupe).map(|gain| gain.shortest().max(COMPARED));
     let mut entries = Entries::default();
     let (mut live, mut no_gain) = (Vec::new(), NoGain::new());
-    let mut tail = Tail::of(length(source));
+    let (mut tail, mut broken) = (Tail::of(length(source)), Vec::new());
     let bar = progress::bar(&source.path);
     let stamp = ahead::rows(&*source.file, compared, &mut |row, line, seen| {
         bar.inc(line.len() as u64);
@@ -168,6 +170,9 @@ fn pass(
                 gain.none(entry, line, &mut no_gain);
             }
         }
+        if seen.broken {
+            broken.push(row);
+        }
         tail.push(row, line);
         Ok(())
     });
@@ -177,7 +182,7 @@ fn pass(
     live.extend(finder.whole());
     let last = tail.last().or_else(|| modified(&stamp));
     Ok((
-        Read { entries, live, ledger, stamp, last, no_gain, tail, doubt: Doubt::default() },
+        Read { entries, live, ledger, stamp, last, no_gain, broken, tail, doubt: Doubt::default() },
         strange,
     ))
 }

@@ -24,7 +24,8 @@ use crate::tokens::Counter;
 
 pub use execute::execute;
 
-/// Entries from which on the vocabulary is loaded while a plan is made: of so many some go.
+/// Entries from which on the vocabulary is loaded while a plan is made: of so many some go as a
+/// rule.
 const MANY: usize = 10_000;
 
 /// How it is run.
@@ -94,7 +95,7 @@ fn show(
         planned.read.doubt.tell();
         let shown = if json { usize::MAX } else { view::SHOWN };
         let preview = Preview::of(source, &planned.plan, shown)?;
-        // The vocabulary is to have their memory.
+        // What counts tokens has their memory.
         planned.read.forget(&planned.plan);
         anyhow::Ok((planned, preview))
     })?;
@@ -183,6 +184,7 @@ fn of_read(source: &Source, settings: &ExtractSettings, now: Time, read: Read) -
         claude::fit(&mut plan);
     }
     gain::leave(&mut plan, &read.no_gain);
+    plan.broken(&read.broken);
     let amounts = numbers::amounts(source, settings, &read, &plan);
     let look = numbers::look(&read, &plan, amounts);
     let verdict = when::verdict(&look, settings, now);

@@ -98,6 +98,8 @@ impl Tail {
             // A message of several rows says in each of them what it used.
             match (last, row.used.filter(|used| *used > 0)) {
                 (None, used) => last = used,
+                // What stands before a drop, as after an extraction, is not in the context.
+                (Some(last), Some(used)) if used > last => break,
                 (Some(last), Some(used)) if used < last => {
                     found = Calibration::of(last - used, counted);
                     if bytes >= COUNTED {
@@ -183,5 +185,13 @@ mod tests {
         assert!((1.9..2.1).contains(&factor), "{factor}");
         let none = tail.calibration(pi, &counter, &|row| row == 0);
         assert_eq!(none, Calibration::default());
+        // What was extracted meanwhile is in none of the figures behind it.
+        let mut tail = Tail::default();
+        tail.push(0, answer("x", 900).as_bytes());
+        tail.push(1, answer(&words, 100_000).as_bytes());
+        tail.push(2, answer("x", 1_000).as_bytes());
+        tail.push(3, answer(&words, 1_000 + 2 * counted).as_bytes());
+        let factor = tail.calibration(pi, &counter, &|_| true).factor();
+        assert!((1.9..2.1).contains(&factor), "{factor}");
     }
 }

@@ -2,6 +2,7 @@
 //! of its own.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 
 use anyhow::bail;
@@ -25,7 +26,15 @@ pub enum Meant {
 /// Several sessions of that name, or rounds of that number; what the databases say.
 pub fn of(store: &Store, name: &str, seq: u32) -> anyhow::Result<Meant> {
     if name.contains('/') || Path::new(name).extension().is_some() {
-        return Ok(Meant::Own(name.to_owned()));
+        let place = fs::canonicalize(name).ok();
+        let exports = store.index.exports()?;
+        let is = |export: &&Export| place.is_some() && fs::canonicalize(&export.path).ok() == place;
+        let meant = exports.iter().find(is).map(|export| within(export, seq, false)).transpose()?;
+        return Ok(match meant {
+            Some(named @ Meant::Named(_)) => named,
+            // It is found by its file, wherever that is.
+            Some(Meant::Own(_)) | None => Meant::Own(name.to_owned()),
+        });
     }
     let mut exports = store.index.exports()?;
     exports.retain(|export| export.id.starts_with(name));

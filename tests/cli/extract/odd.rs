@@ -31,7 +31,8 @@ fn watched(world: &World) -> Value {
     world.json(&["watch", &file, "--once"])
 }
 
-/// A raw tab in a text, a name that stands twice, and an `_extractable` that means nothing: these
+/// A raw tab in a text, a name that stands twice, an `_extractable` that means nothing, and a row
+/// with something behind its end: these
 /// rows stay to the byte, are told by their lines, and keep nothing else.
 #[test]
 fn odd_rows_stay_and_the_rest_goes() {
@@ -39,21 +40,22 @@ fn odd_rows_stay_and_the_rest_goes() {
         (1, ",\"note\":\"a\tb\"}"),
         (2, r#","output":"short"}"#),
         (3, r#","_extractable":"false"}"#),
+        (4, "} x"),
     ]);
     let before = world.text();
     let plan = world.json(&["plan", ID]);
-    assert_eq!(plan["left"], json!({ "broken": [3], "twice": [4], "unclear": [5] }), "{plan:#}");
+    assert_eq!(plan["left"], json!({ "broken": [3, 6], "twice": [4], "unclear": [5] }), "{plan:#}");
     let shown = world.done(&["plan", ID]);
     for line in [
-        "left alone: not valid JSON, line 3",
+        "left alone: not valid JSON, lines 3, 6",
         "left alone: a name stands twice where it has values, line 4",
         "left alone: `_extractable` is neither true, false nor a number of messages, line 5",
     ] {
         assert!(shown.contains(line), "{line}: {shown}");
     }
     let told = world.done(&["run", ID]);
-    assert!(told.contains("extracted 4 values") && told.contains("line 3"), "{told}");
-    let (text, gone) = (world.text(), [1, 5, 6, 7]);
+    assert!(told.contains("extracted 3 values") && told.contains("lines 3, 6"), "{told}");
+    let (text, gone) = (world.text(), [1, 6, 7]);
     for (n, (old, new)) in before.lines().zip(text.lines()).enumerate() {
         assert_eq!(old != new, gone.contains(&n), "row {n}");
     }

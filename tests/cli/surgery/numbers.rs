@@ -15,6 +15,8 @@ fn a_number_is_of_the_table_that_stands_in_the_session() {
     let child = id(&world.json(&["surgery", "compress-before", ID, "round:4"]));
     let asked = |seq: &str, session: &str| world.json(&["inject", seq, "--session", session]);
     assert_eq!(asked("3", &child)["session"], ID);
+    let file = world.file(&child);
+    assert_eq!(asked("3", file.to_str().unwrap())["session"], ID, "by its file");
     // Its table came along in a round that was kept.
     world.done(&["tag", &child, "1-2", "console-work"]);
     let made = world.json(&["surgery", "extract-engagement", &child, "console-work"]);
