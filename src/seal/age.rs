@@ -63,15 +63,17 @@ pub(super) fn run(draft: &mut Draft) {
     let mut ids: BTreeSet<EntryId> = BTreeSet::new();
     let mut fresh = Vec::new();
     for (index, item) in draft.items.iter_mut().enumerate() {
+        let known = past.ages.get(&item.id);
         // Of two alike the first is the old one.
-        let known = past.ages.get(&item.id).filter(|_| !ids.contains(&item.id));
-        ids.insert(item.id);
-        if let Some(age) = known {
+        if let (Some(age), true) = (known, ids.insert(item.id)) {
             item.age = *age;
             continue;
         }
         item.age.born = past.session.saturating_sub(u32::from(item.inherited));
-        named.extend(names(item));
+        // Whom words name was counted when they were new.
+        if known.is_none() {
+            named.extend(names(item));
+        }
         fresh.push(index);
     }
     edited(draft, &fresh, &ids);
@@ -125,7 +127,14 @@ pub(super) fn ages(draft: &Draft) -> Ages {
     if draft.input.past.is_none() {
         return Ages::new();
     }
-    draft.items.iter().map(|item| (item.id, item.age)).collect()
+    let mut ages = Ages::new();
+    for Item { id, age, .. } in &draft.items {
+        // Two alike, each in a section that needs it, are one to the next seal.
+        let known = ages.entry(*id).or_insert(*age);
+        known.born = known.born.min(age.born);
+        known.references = known.references.max(age.references);
+    }
+    ages
 }
 
 #[cfg(test)]
@@ -206,6 +215,23 @@ mod tests {
         assert_eq!(job.age("goes out"), (1, 4), "the fuller takes over");
         assert_eq!(job.text.matches("the cache").count(), 1);
         assert_eq!(job.ages.len(), 5, "only what is in the file");
+    }
+
+    #[test]
+    fn two_alike_in_sections_that_need_both_age_as_one() {
+        let mut job = Job::new(2000);
+        job.adds(LESSON);
+        let id = *job.ages.keys().next().expect("one");
+        let pin = format!("- ! {id} says all\n");
+        let pins = format!("## Process Insight\n{pin}## Open Threads\n{pin}{pin}");
+        job.session(|text| format!("{text}\n{pins}"), None);
+        let twice = format!("! {id}");
+        assert_eq!(job.text.matches(&twice).count(), 2, "{}", job.text);
+        let (lesson, two) = (job.age("the cache"), job.age(&twice));
+        assert_eq!(two, (2, 1), "written three times, kept twice");
+        job.adds("- words\n");
+        assert_eq!(job.text.matches(&twice).count(), 2, "{}", job.text);
+        assert_eq!((job.age("the cache"), job.age(&twice)), (lesson, two), "nobody spoke again");
     }
 
     #[test]
