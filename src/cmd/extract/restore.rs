@@ -21,6 +21,7 @@ use crate::extract::restore::Answer;
 use crate::store::extracted::Record;
 use crate::store::lock::Lock;
 
+use choose::Choice;
 pub use choose::listed;
 pub use place::{Placed, in_place};
 
@@ -77,7 +78,8 @@ pub struct How {
 ///
 /// # Errors
 /// An entry or key that is not there, content that is damaged, a file that can't be written:
-/// nothing is changed then.
+/// nothing is changed then. Where all are asked for, what is sound comes back all the same, and
+/// what is not is told.
 pub fn run(
     env: &Env,
     now: Time,
@@ -90,16 +92,31 @@ pub fn run(
     source.meant = how.from;
     if how.in_place {
         let settings = source::settings(env);
-        let placed = in_place(&source, &settings, now, entry, keys, how.unmarked)?;
-        return tell_placed(&source, &placed, entry == choose::ALL, how.json);
+        let (placed, left) = in_place(&source, &settings, now, entry, keys, how.unmarked)?;
+        tell_placed(&source, &placed, entry == choose::ALL, how.json)?;
+        return Ok(tell_left(&left));
     }
     let chosen = Chosen::of(&source, now, entry, keys)?;
     if how.json {
         let many = entry == choose::ALL;
         out_json_streamed(&stream::Told { source: &source, chosen: &chosen, many })?;
-        return Ok(Exit::Done);
+    } else {
+        tell(&source, &chosen)?;
     }
-    tell(&source, &chosen)
+    Ok(tell_left(&chosen.left))
+}
+
+/// Says what of all was not restored.
+fn tell_left(left: &[anyhow::Error]) -> Exit {
+    for why in left.iter().take(SHOWN) {
+        err(format_args!("{why:#}"));
+    }
+    match left.len().checked_sub(SHOWN) {
+        Some(more @ 1..) => err(format_args!("and {} more", count(more, "value"))),
+        _ if left.is_empty() => return Exit::Done,
+        _ => {}
+    }
+    Exit::Refused
 }
 
 /// What is restored as output, of an entry or of every one; the ledger has noted it.
@@ -107,6 +124,8 @@ struct Chosen {
     read: Read,
     /// Values of an entry follow each other.
     live: Vec<Live>,
+    /// Why others are not among them.
+    left: Vec<anyhow::Error>,
     /// None of it is removed meanwhile.
     _held: Option<Lock>,
 }
@@ -116,12 +135,11 @@ impl Chosen {
         let held = possible(source.extracted.hold())?;
         let read = read::session(source)?;
         read.doubt.tell();
-        let live = choose::choose(source, &read, entry, keys)?;
+        let mut choice = choose::choose(source, &read, entry, keys)?;
         // What is damaged is told before anything is printed; it is not kept in memory.
-        for live in &live {
-            content(source, live)?;
-        }
-        let chosen = Self { read, live, _held: held };
+        choice.keep(|live| content(source, &live).map(|_| live))?;
+        let Choice { live, left, .. } = choice;
+        let chosen = Self { read, live, left, _held: held };
         let records: Vec<_> = chosen.entries().map(|live| noted(live, now, false)).collect();
         possible(source.extracted.add(&records))?;
         known::adopt(source, &chosen.read);
@@ -198,8 +216,8 @@ fn answered(of_entry: &[Live], previous: Option<Time>) -> Answer {
 }
 
 /// Prints texts: one alone as it is, several under their names.
-fn tell(source: &Source, chosen: &Chosen) -> anyhow::Result<Exit> {
-    let alone = chosen.live.len() == 1;
+fn tell(source: &Source, chosen: &Chosen) -> anyhow::Result<()> {
+    let alone = chosen.live.len() == 1 && chosen.left.is_empty();
     for of_entry in chosen.entries() {
         for live in of_entry {
             if !alone {
@@ -212,7 +230,7 @@ fn tell(source: &Source, chosen: &Chosen) -> anyhow::Result<Exit> {
         }
         suggest(&answer(&chosen.read, of_entry));
     }
-    Ok(Exit::Done)
+    Ok(())
 }
 
 /// Says what to do instead, beside what was asked for.
@@ -222,7 +240,7 @@ fn suggest(answer: &Answer) {
     }
 }
 
-fn tell_placed(source: &Source, all: &[Placed], many: bool, json: bool) -> anyhow::Result<Exit> {
+fn tell_placed(source: &Source, all: &[Placed], many: bool, json: bool) -> anyhow::Result<()> {
     if json {
         let told: Vec<Value> = all
             .iter()
@@ -234,8 +252,7 @@ fn tell_placed(source: &Source, all: &[Placed], many: bool, json: bool) -> anyho
                 Ok(told)
             })
             .collect::<anyhow::Result<_>>()?;
-        tell_json(told, many)?;
-        return Ok(Exit::Done);
+        return tell_json(told, many);
     }
     let (shown, rest) = all.split_at(all.len().min(SHOWN));
     for Placed { answer, redacted } in shown {
@@ -256,7 +273,7 @@ fn tell_placed(source: &Source, all: &[Placed], many: bool, json: bool) -> anyho
     if source.file.copied().is_some() {
         out(view::copied(source).trim_start());
     }
-    Ok(Exit::Done)
+    Ok(())
 }
 
 /// The answer with a field more.

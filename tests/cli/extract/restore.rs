@@ -116,6 +116,39 @@ fn damaged_and_lost_content_is_told_before_anything_changes() {
 }
 
 #[test]
+fn of_all_what_is_damaged_keeps_nothing_else_from_coming_back() {
+    let talk = Talk::new().user("look").exec(&long("first", 4_000)).exec(&long("second", 4_000));
+    let before = talk.answer("seen").user("a").answer("b").user("c").answer("d").text();
+    let world = World::of(&before);
+    world.done(&["run", ID]);
+    let lean = world.rows();
+    let pack = world.kept().into_keys().find(|path| path.extension().is_some_and(|e| e == "pack"));
+    let pack = pack.expect("a pack");
+    let mut bytes = fs::read(&pack).expect("a pack");
+    *bytes.last_mut().expect("content") ^= 1;
+    fs::write(pack, bytes).expect("written");
+    let says = "message.content.0.text of aa000005 can't be restored";
+    let told = |args: &[&str]| {
+        let ran = world.run(args);
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.stderr.contains(says) && !ran.stderr.contains("of aa000003"), "{ran:?}");
+        ran.stdout
+    };
+    let printed = told(&["restore", ID, "all"]);
+    assert!(printed.starts_with("## aa000003 "), "{printed}");
+    assert!(printed.contains(&long("first", 4_000)) && !printed.contains("second"), "{printed}");
+    let json: Value = serde_json::from_str(&told(&["restore", ID, "all", "--json"])).expect("JSON");
+    assert_eq!(json.as_array().map(Vec::len), Some(1), "{json}");
+    let placed = told(&["restore", ID, "all", "--in-place", "--unmarked"]);
+    assert!(placed.contains("of aa000003 in ") && !placed.contains("aa000005"), "{placed}");
+    let was: Vec<Value> =
+        before.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    for ((was, lean), now) in was.iter().zip(&lean).zip(&world.rows()) {
+        assert_eq!(now, if now["id"] == "aa000005" { lean } else { was });
+    }
+}
+
+#[test]
 fn what_looks_like_a_placeholder_is_text() {
     let quoted = format!("[[extracted-aa000003]] {}", long("quoted", 2_000));
     let talk = Talk::new().user("look").exec(&quoted).user(&quoted).answer("seen");

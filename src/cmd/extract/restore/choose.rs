@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
+use std::mem;
 
 use anyhow::bail;
 
@@ -16,7 +17,41 @@ pub const ALL: &str = "all";
 /// Entries that an error lists.
 const LISTED: usize = 10;
 
-/// The values, those of an entry together.
+/// What is restored.
+pub struct Choice {
+    /// The values, those of an entry together.
+    pub live: Vec<Live>,
+    /// Why others are not: where all were asked for, one keeps no other from coming back.
+    pub left: Vec<anyhow::Error>,
+    all: bool,
+}
+
+impl Choice {
+    /// Of the values, those that `can` hands on.
+    ///
+    /// # Errors
+    /// The first it fails for; where all were asked for, only if none is left.
+    pub fn keep(
+        &mut self,
+        mut can: impl FnMut(Live) -> anyhow::Result<Live>,
+    ) -> anyhow::Result<()> {
+        for live in mem::take(&mut self.live) {
+            match can(live) {
+                Ok(live) => self.live.push(live),
+                Err(why) if self.all => self.left.push(why),
+                Err(why) => return Err(why),
+            }
+        }
+        if !self.live.is_empty() || self.left.is_empty() {
+            return Ok(());
+        }
+        let more = self.left.len() - 1;
+        let first = self.left.swap_remove(0);
+        Err(if more > 0 { first.context(format!("neither this nor {more} more")) } else { first })
+    }
+}
+
+/// The values that are meant.
 ///
 /// # Errors
 /// An entry that is not there, or of which nothing is extracted; a key that none of its values
@@ -26,7 +61,7 @@ pub fn choose(
     read: &Read,
     entry: &str,
     keys: &[String],
-) -> anyhow::Result<Vec<Live>> {
+) -> anyhow::Result<Choice> {
     let of_entries: Vec<&Live> = match entry {
         ALL if read.live.is_empty() => {
             bail!("nothing of {} is extracted", source.place().display())
@@ -77,15 +112,15 @@ pub fn choose(
             source.place().display()
         );
     }
-    let mut chosen =
-        chosen.into_iter().map(|live| meant(source, live)).collect::<Result<Vec<_>, _>>()?;
+    let mut choice = Choice { live: chosen, left: Vec::new(), all: entry == ALL };
+    choice.keep(|live| meant(source, live))?;
     // An id may stand in several rows.
     let mut first = HashMap::new();
     for live in &of_entries {
         first.entry(&*live.entry).or_insert(live.row);
     }
-    chosen.sort_by_key(|live| (first.get(&*live.entry).copied(), live.row));
-    Ok(chosen)
+    choice.live.sort_by_key(|live| (first.get(&*live.entry).copied(), live.row));
+    Ok(choice)
 }
 
 /// A value whose content is known, or that the user has said.

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::{io, iter};
 
+use super::choose::Choice;
 use super::{answered, choose, content, log, noted, previous};
 use crate::clock::Time;
 use crate::cmd::err;
@@ -26,6 +27,7 @@ pub struct Placed {
 
 /// Puts what was extracted of an entry, or of every one, back into the session's file. Without
 /// `unmarked`, the entry says when, and calls that asked for it are redacted as the settings say.
+/// Beside what is done: why some of all is not.
 ///
 /// # Errors
 /// An entry or key that is not there, content that is damaged; a [`Refused`], to be downcast
@@ -37,19 +39,18 @@ pub fn in_place(
     entry: &str,
     keys: &[String],
     unmarked: bool,
-) -> anyhow::Result<Vec<Placed>> {
+) -> anyhow::Result<(Vec<Placed>, Vec<anyhow::Error>)> {
     told(source.file.settle()?);
     let _held = source.extracted.hold()?;
     let mut read = read::session(source)?;
     read.doubt.tell();
-    let chosen = choose::choose(source, &read, entry, keys)?;
-    // A file's edit that finds something damaged leaves the file as it was; for a database's, a
-    // copy is made first.
-    if source.kind == Kind::Database {
-        for live in &chosen {
-            content(source, live)?;
-        }
+    let mut choice = choose::choose(source, &read, entry, keys)?;
+    // A file's edit that finds one value damaged leaves the file as it was; for a database's, a
+    // copy is made first. Of all, the others come back, and no call is redacted for it.
+    if source.kind == Kind::Database || entry == choose::ALL {
+        choice.keep(|live| content(source, &live).map(|_| live))?;
     }
+    let Choice { live: chosen, left, .. } = choice;
     let asked = if unmarked {
         Asked::default()
     } else {
@@ -85,7 +86,7 @@ pub fn in_place(
         log(source, live, redacted);
         placed.push(Placed { answer: answered(live, before), redacted });
     }
-    Ok(placed)
+    Ok((placed, left))
 }
 
 struct Work<'a> {
