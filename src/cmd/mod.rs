@@ -41,10 +41,12 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::Parser;
+use signal_hook::consts::SIGXFSZ;
 
 use crate::carrier::x11;
 use crate::cli::{CarrierVerb, Cli, ClipboardVerb, SettingsVerb, Verb};
@@ -169,9 +171,19 @@ fn keep_bytes(places: &Places, job: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// From now on a file that would get longer than the user's limit (`ulimit -f`) is an error of
+/// whoever writes it, who leaves nothing half done behind; else the system would end the program.
+fn long_files() -> io::Result<()> {
+    let told = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGXFSZ, told).map(drop)
+}
+
 fn run(verb: Verb, env: &Env) -> ExitCode {
     trace::begin(env);
     let now = clock::now();
+    if let Err(e) = long_files() {
+        err(format_args!("a limit on the length of files will end this program: {e}"));
+    }
     let result = match verb {
         Verb::Install { no_demo, no_keybindings } => setup::install(env, !no_demo, !no_keybindings),
         Verb::Uninstall => setup::uninstall(env),

@@ -27,12 +27,6 @@ mod tests;
 mod view;
 mod watch;
 
-use std::io;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
-use signal_hook::consts::SIGXFSZ;
-
 use crate::cli::ExtractVerb;
 use crate::clock::Time;
 use crate::cmd::{Exit, err};
@@ -46,19 +40,11 @@ fn told(left: Option<String>) {
     }
 }
 
-/// From now on a file that would get longer than the user's limit (`ulimit -f`) is an error of
-/// whoever writes it, who leaves nothing half done behind; else the system would end the program.
-fn long_files() -> io::Result<()> {
-    let told = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(SIGXFSZ, told).map(drop)
-}
-
 /// Runs `extract`.
 ///
 /// # Errors
 /// What keeps it from being done; nothing is changed then.
 pub fn run(env: &Env, now: Time, what: ExtractVerb) -> anyhow::Result<Exit> {
-    long_files()?;
     match what {
         ExtractVerb::Plan { args } => run::plan(env, now, &args),
         ExtractVerb::Run { args, dry_run, offline, out } => {
