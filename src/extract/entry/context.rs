@@ -17,6 +17,9 @@ pub struct Link {
     parent: Option<u64>,
     /// The message of the API that an agent's row is part of.
     message: u64,
+    /// Where no row is its parent, it hangs on the row before: so does Claude Code read on, of
+    /// which an unreadable row would else end the conversation; pi's conversation ends there.
+    reads_on: bool,
     /// A compaction, and the first entry before it that it kept.
     cut: Option<u64>,
     /// A subagent's in a file of the main loop: it hangs in no chain.
@@ -61,7 +64,8 @@ impl Loose {
             Parent::Row(id) => Some(hash(id)),
         };
         let id = head.id().map_or(0, hash);
-        Self { link: Link { id, parent, message, cut, beside: false }, kept }
+        let reads_on = claude && parent != Some(0);
+        Self { link: Link { id, parent, message, reads_on, cut, beside: false }, kept }
     }
 }
 
@@ -103,16 +107,16 @@ impl Links {
     /// Follows the parents from the last entry; gives the last compaction on the way.
     fn branch(&self, rows: &Rows, on: &mut [bool]) -> Option<usize> {
         let mut at = self.all.iter().rposition(|link| !link.beside);
-        let (mut cut, mut before) = (None, Vec::new());
+        let (mut cut, mut kept) = (None, Vec::new());
         while let Some(n) = at {
             let link = &self.all[n];
             if std::mem::replace(&mut on[n], true) {
                 break;
             }
             if let Some(first) = cut {
-                before.push(n);
+                kept.push(n);
                 if link.id == first {
-                    before.clear();
+                    kept.clear();
                     break;
                 }
             } else if link.cut.is_some() {
@@ -121,13 +125,17 @@ impl Links {
                     return Some(n);
                 }
             }
+            let before = || self.all[..n].iter().rposition(|link| !link.beside);
             at = match link.parent {
-                None => self.all[..n].iter().rposition(|link| !link.beside),
-                Some(parent) => rows.get(&parent).copied(),
+                None => before(),
+                Some(parent) => {
+                    let found = rows.get(&parent).copied();
+                    found.or_else(|| before().filter(|_| link.reads_on))
+                }
             };
         }
         // What it says that it kept is not there: then it kept nothing.
-        for n in before {
+        for n in kept {
             on[n] = false;
         }
         None

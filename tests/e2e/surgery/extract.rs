@@ -181,3 +181,30 @@ fn what_was_made_is_taken_back() {
         make(&world, &["extract", "run", &source.id, "--keep-recent", "0", "--out", &folder]);
     assert!(made[0].path.starts_with(&folder), "{made:?}");
 }
+
+/// A row that nobody can read is gone; the client reads on, and so does an extraction.
+#[test]
+fn a_torn_row_takes_nothing_before_it_out_of_the_conversation() {
+    let (world, source) = play();
+    let path = world.transcripts().pop().expect("a transcript");
+    let rows = std::fs::read_to_string(&path).expect("rows");
+    let torn = |row: &str| row.contains(SAID[0]) && row.contains("\"text\"");
+    let rows: Vec<&str> =
+        rows.lines().map(|row| if torn(row) { &row[..row.len() / 2] } else { row }).collect();
+    std::fs::write(&path, rows.join("\n") + "\n").expect("written");
+    let first = |request: &Request| {
+        let blocks = super::block::blocks_of_request(request);
+        blocks.iter().find_map(|block| match block {
+            Block::Result(_, text, _) => Some(text.clone()),
+            _ => None,
+        })
+    };
+    let planned = guard(&world, &["extract", "plan", &source.id, "--json"]);
+    let made = run(&world, &source.id);
+    let again = guard(&world, &["extract", "run", &made.id]);
+    assert!(again.stdout.contains("nothing to extract"), "{again:?} behind {planned:?}");
+    let new = first(&resume(&world, &made.id)).expect("a result");
+    assert!(new.starts_with(MARK) && new.contains("1000"), "{new}");
+    let old = first(&resume(&world, &source.id)).expect("a result");
+    assert!(old.starts_with("1000\n"), "{old}");
+}

@@ -114,6 +114,10 @@ pub fn choose(
     }
     let mut choice = Choice { live: chosen, left: Vec::new(), all: entry == ALL };
     choice.keep(|live| meant(source, live))?;
+    // That there is no such one is the user's to know before anything is done.
+    if let Some(why) = choice.left.pop_if(|_| source.meant.is_some()) {
+        return Err(why);
+    }
     // An id may stand in several rows.
     let mut first = HashMap::new();
     for live in &of_entries {

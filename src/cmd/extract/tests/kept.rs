@@ -37,8 +37,8 @@ impl World {
     /// Puts everything back, by what the user says of doubtful content.
     pub(super) fn restore(&self, path: &str, meant: Option<usize>) -> anyhow::Result<Vec<u8>> {
         let source = Source { meant, ..self.open(path) };
-        restore::in_place(&source, &eager(), clock::now(), "all", &[], true)?;
-        Ok(fs::read(self.at(path)).unwrap())
+        let (_, left) = restore::in_place(&source, &eager(), clock::now(), "all", &[], true)?;
+        left.into_iter().next().map_or_else(|| Ok(fs::read(self.at(path)).unwrap()), Err)
     }
 
     /// Bytes that a sweep removes so many hours from now.
@@ -120,11 +120,19 @@ fn content_that_may_be_of_several_is_refused_until_one_is_named() {
         }
     }
     source.extracted.add(&records).unwrap();
-    let why = world.restore(a, None).unwrap_err().to_string();
-    for word in ["msg-2", "several contents", "--from 1", "--from 2", "b/x.jsonl"] {
-        assert!(why.contains(word), "{word}: {why}");
-    }
+    let place = |entry| restore::in_place(&world.open(a), &eager(), clock::now(), entry, &[], true);
+    let names = |why: &str| {
+        for word in ["msg-2", "several contents", "--from 1", "--from 2", "b/x.jsonl"] {
+            assert!(why.contains(word), "{word}: {why}");
+        }
+    };
+    names(&place("msg-2").unwrap_err().to_string());
     assert_eq!(fs::read(world.at(a)).unwrap(), lean, "nothing was changed");
+    let (placed, left) = place("all").unwrap();
+    let back: Vec<&str> = placed.iter().map(|placed| &*placed.answer.entry_id).collect();
+    assert_eq!((back, left.len()), (vec!["msg-3"], 1), "it keeps no other from coming back");
+    names(&left[0].to_string());
+    world.quiet(a, &lean);
     // Both may be needed.
     let Held::Needs(needed) =
         source::held(&world.root(), &source.path, &source.extracted.ledger().unwrap())

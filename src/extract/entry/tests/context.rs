@@ -28,6 +28,28 @@ fn a_branch_that_was_left_is_not_in_the_context() {
     assert_eq!(in_context(&round), ["a", "b", "c"]);
 }
 
+/// Client fact: with a broken `parentUuid` the client still loads all rows.
+#[test]
+fn a_row_of_claude_code_whose_parent_is_not_there_hangs_on_the_row_before() {
+    let row = |id: &str, parent: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{id}","parentUuid":{parent},"message":{{"role":"user","content":"{id}"}}}}"#
+        ) + "\n"
+    };
+    let rows = [
+        row("a", "null"),
+        row("b", r#""a""#),
+        row("left", r#""a""#),
+        row("back", r#""b""#),
+        "{\"type\":\"user\",\"uu\n".to_owned(),
+        row("c", r#""gone""#),
+        row("d", r#""c""#),
+    ];
+    assert_eq!(in_context(&read(rows.concat().as_bytes())), ["a", "b", "back", "c", "d"]);
+    let begun = [&rows[0], &rows[1], &row("new", "null")].map(String::as_str).concat();
+    assert_eq!(in_context(&read(begun.as_bytes())), ["new"], "a root begins anew");
+}
+
 #[test]
 fn a_compaction_says_what_is_in_the_context() {
     let rows = |kept: &'static str| {
