@@ -15,11 +15,11 @@ pub struct Link {
     id: u64,
     /// What it hangs on; `None`: on the row before.
     parent: Option<u64>,
+    /// Where the row that it hangs on is not there, it hangs on the row before, as Claude Code
+    /// reads it; else the conversation begins with it.
+    reads_on: bool,
     /// The message of the API that an agent's row is part of.
     message: u64,
-    /// Where no row is its parent, it hangs on the row before: so does Claude Code read on, of
-    /// which an unreadable row would else end the conversation; pi's conversation ends there.
-    reads_on: bool,
     /// A compaction, and the first entry before it that it kept.
     cut: Option<u64>,
     /// A subagent's in a file of the main loop: it hangs in no chain.
@@ -64,8 +64,9 @@ impl Loose {
             Parent::Row(id) => Some(hash(id)),
         };
         let id = head.id().map_or(0, hash);
-        let reads_on = claude && parent != Some(0);
-        Self { link: Link { id, parent, message, reads_on, cut, beside: false }, kept }
+        // A summary without its boundary is where the context begins all the same.
+        let reads_on = parent.is_none() || claude && parent != Some(0) && !head.summary;
+        Self { link: Link { id, parent, reads_on, message, cut, beside: false }, kept }
     }
 }
 
@@ -126,13 +127,8 @@ impl Links {
                 }
             }
             let before = || self.all[..n].iter().rposition(|link| !link.beside);
-            at = match link.parent {
-                None => before(),
-                Some(parent) => {
-                    let found = rows.get(&parent).copied();
-                    found.or_else(|| before().filter(|_| link.reads_on))
-                }
-            };
+            let found = link.parent.and_then(|parent| rows.get(&parent).copied());
+            at = found.or_else(|| link.reads_on.then(before).flatten());
         }
         // What it says that it kept is not there: then it kept nothing.
         for n in kept {

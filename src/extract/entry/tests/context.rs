@@ -28,7 +28,7 @@ fn a_branch_that_was_left_is_not_in_the_context() {
     assert_eq!(in_context(&round), ["a", "b", "c"]);
 }
 
-/// Client fact: with a broken `parentUuid` the client still loads all rows.
+/// Client fact: a row whose parent is not there follows the row before.
 #[test]
 fn a_row_of_claude_code_whose_parent_is_not_there_hangs_on_the_row_before() {
     let row = |id: &str, parent: &str| {
@@ -48,6 +48,10 @@ fn a_row_of_claude_code_whose_parent_is_not_there_hangs_on_the_row_before() {
     assert_eq!(in_context(&read(rows.concat().as_bytes())), ["a", "b", "back", "c", "d"]);
     let begun = [&rows[0], &rows[1], &row("new", "null")].map(String::as_str).concat();
     assert_eq!(in_context(&read(begun.as_bytes())), ["new"], "a root begins anew");
+    let summary =
+        row("sum", r#""torn""#).replacen(r#""uuid""#, r#""isCompactSummary":true,"uuid""#, 1);
+    let compacted = rows[..2].concat() + &summary + &row("on", r#""sum""#);
+    assert_eq!(in_context(&read(compacted.as_bytes())), ["sum", "on"], "its boundary is torn");
 }
 
 #[test]
