@@ -71,7 +71,7 @@ pub enum ExtractVerb {
     },
     /// Brings back what was extracted
     #[command(
-        after_help = "Examples:\n  brain-guard extract restore 3f0a9d1e a1b2c3d4\n  brain-guard extract restore FILE a1b2c3d4 --key content --in-place"
+        after_help = "Examples:\n  brain-guard extract restore 3f0a9d1e a1b2c3d4\n  brain-guard extract restore FILE a1b2c3d4 --key content --in-place\n\nExit codes: 0 all of it came back, 1 nothing, or not all of `all` (said why), 2 wrong usage."
     )]
     Restore {
         /// The session

@@ -59,7 +59,7 @@ use crate::store::paths::Places;
 pub enum Exit {
     /// Done.
     Done,
-    /// Refused; what was printed names the way out.
+    /// Refused, or not all of it was done; what was printed names the way out.
     Refused,
     /// Wrong usage.
     Usage,
@@ -172,8 +172,8 @@ fn keep_bytes(places: &Places, job: &str) -> anyhow::Result<()> {
 }
 
 /// From now on a file that would get longer than the user's limit (`ulimit -f`) is an error of
-/// whoever writes it, who leaves nothing half done behind; else the system would end the program.
-fn long_files() -> io::Result<()> {
+/// whoever writes it; else the system would end the program.
+fn outlive_limit_on_files() -> io::Result<()> {
     let told = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGXFSZ, told).map(drop)
 }
@@ -181,11 +181,13 @@ fn long_files() -> io::Result<()> {
 fn run(verb: Verb, env: &Env) -> ExitCode {
     trace::begin(env);
     let now = clock::now();
-    // A seal writes nothing long, and is what an agent waits for.
+    // A seal writes nothing long, and its system calls are counted (benches/hook/counts.json).
     if !matches!(verb, Verb::Seal { .. })
-        && let Err(e) = long_files()
+        && let Err(e) = outlive_limit_on_files()
     {
-        err(format_args!("a limit on the length of files will end this program: {e}"));
+        err(format_args!(
+            "a file over the limit of length (ulimit -f) would end this program: {e}"
+        ));
     }
     let result = match verb {
         Verb::Install { no_demo, no_keybindings } => setup::install(env, !no_demo, !no_keybindings),

@@ -21,11 +21,12 @@ use crate::extract::restore::Answer;
 use crate::store::extracted::Record;
 use crate::store::lock::Lock;
 
-use choose::Choice;
 pub use choose::listed;
+use choose::{Choice, Left};
 pub use place::{Placed, in_place};
 
-/// Entries that are told one by one where all came back; the rest is counted.
+/// Of all: entries that came back, and values that did not, that are told one by one; the rest
+/// is counted.
 const SHOWN: usize = 20;
 
 /// What came back of an entry, to be told at the tail of the conversation.
@@ -78,8 +79,8 @@ pub struct How {
 ///
 /// # Errors
 /// An entry or key that is not there, content that is damaged, a file that can't be written:
-/// nothing is changed then. Where all are asked for, what is sound comes back all the same, and
-/// what is not is told.
+/// nothing is changed then. Where all are asked for, what is sound comes back all the same, what
+/// is not is told, and the exit is [`Exit::Refused`].
 pub fn run(
     env: &Env,
     now: Time,
@@ -93,7 +94,7 @@ pub fn run(
     if how.in_place {
         let settings = source::settings(env);
         let (placed, left) = in_place(&source, &settings, now, entry, keys, how.unmarked)?;
-        tell_placed(&source, &placed, entry == choose::ALL, how.json)?;
+        tell_placed(&source, &placed, &left, entry == choose::ALL, how.json)?;
         return Ok(tell_left(&left));
     }
     let chosen = Chosen::of(&source, now, entry, keys)?;
@@ -106,17 +107,25 @@ pub fn run(
     Ok(tell_left(&chosen.left))
 }
 
-/// Says what of all was not restored.
-fn tell_left(left: &[anyhow::Error]) -> Exit {
-    for why in left.iter().take(SHOWN) {
+/// Says what of all was not restored; gives how that ends.
+fn tell_left(left: &[Left]) -> Exit {
+    if left.is_empty() {
+        return Exit::Done;
+    }
+    for Left { why, .. } in left.iter().take(SHOWN) {
         err(format_args!("{why:#}"));
     }
-    match left.len().checked_sub(SHOWN) {
-        Some(more @ 1..) => err(format_args!("and {} more", count(more, "value"))),
-        _ if left.is_empty() => return Exit::Done,
-        _ => {}
+    let more = left.len().saturating_sub(SHOWN);
+    if more > 0 {
+        err(format_args!("and {} more; --json has all", count(more, "value")));
     }
     Exit::Refused
+}
+
+/// The same for programs.
+fn json_of(left: &Left) -> Value {
+    let why = format!("{:#}", left.why);
+    json!({ "restored": false, "entry_id": left.entry, "key": left.key, "why": why })
 }
 
 /// What is restored as output, of an entry or of every one; the ledger has noted it.
@@ -124,8 +133,8 @@ struct Chosen {
     read: Read,
     /// Values of an entry follow each other.
     live: Vec<Live>,
-    /// Why others are not among them.
-    left: Vec<anyhow::Error>,
+    /// What of all is not among them.
+    left: Vec<Left>,
     /// None of it is removed meanwhile.
     _held: Option<Lock>,
 }
@@ -137,7 +146,7 @@ impl Chosen {
         read.doubt.tell();
         let mut choice = choose::choose(source, &read, entry, keys)?;
         // What is damaged is told before anything is printed; it is not kept in memory.
-        choice.keep(|live| content(source, &live).map(|_| live))?;
+        sound(source, &mut choice)?;
         let Choice { live, left, .. } = choice;
         let chosen = Self { read, live, left, _held: held };
         let records: Vec<_> = chosen.entries().map(|live| noted(live, now, false)).collect();
@@ -178,6 +187,11 @@ fn possible<T>(done: io::Result<T>) -> io::Result<Option<T>> {
 fn content(source: &Source, live: &Live) -> anyhow::Result<Vec<u8>> {
     let what = || format!("{} of {} can't be restored", live.key, live.entry);
     source.extracted.get(&live.object).with_context(what)
+}
+
+/// Leaves what is not what was extracted.
+fn sound(source: &Source, choice: &mut Choice) -> anyhow::Result<()> {
+    choice.keep(|live| content(source, &live).map(|_| live))
 }
 
 /// A string without its quotes, other JSON as it is.
@@ -240,9 +254,15 @@ fn suggest(answer: &Answer) {
     }
 }
 
-fn tell_placed(source: &Source, all: &[Placed], many: bool, json: bool) -> anyhow::Result<()> {
+fn tell_placed(
+    source: &Source,
+    all: &[Placed],
+    left: &[Left],
+    many: bool,
+    json: bool,
+) -> anyhow::Result<()> {
     if json {
-        let told: Vec<Value> = all
+        let mut told: Vec<Value> = all
             .iter()
             .map(|placed| {
                 let mut told = with(&placed.answer, "redacted", placed.redacted.into())?;
@@ -252,6 +272,7 @@ fn tell_placed(source: &Source, all: &[Placed], many: bool, json: bool) -> anyho
                 Ok(told)
             })
             .collect::<anyhow::Result<_>>()?;
+        told.extend(left.iter().map(json_of));
         return tell_json(told, many);
     }
     let (shown, rest) = all.split_at(all.len().min(SHOWN));

@@ -21,33 +21,47 @@ const LISTED: usize = 10;
 pub struct Choice {
     /// The values, those of an entry together.
     pub live: Vec<Live>,
-    /// Why others are not: where all were asked for, one keeps no other from coming back.
-    pub left: Vec<anyhow::Error>,
+    /// What is not: where all were asked for, one keeps no other from coming back.
+    pub left: Vec<Left>,
     all: bool,
+}
+
+/// A value that can't come back.
+#[derive(Debug)]
+pub struct Left {
+    /// Its entry.
+    pub entry: String,
+    /// Its key.
+    pub key: String,
+    /// Why.
+    pub why: anyhow::Error,
 }
 
 impl Choice {
     /// Of the values, those that `can` hands on.
     ///
     /// # Errors
-    /// The first it fails for; where all were asked for, only if none is left.
+    /// The first it fails for; where all were asked for, only if it does for each.
     pub fn keep(
         &mut self,
         mut can: impl FnMut(Live) -> anyhow::Result<Live>,
     ) -> anyhow::Result<()> {
         for live in mem::take(&mut self.live) {
+            let (entry, key) = (live.entry.clone(), live.key.clone());
             match can(live) {
                 Ok(live) => self.live.push(live),
-                Err(why) if self.all => self.left.push(why),
+                Err(why) if self.all => {
+                    self.left.push(Left { entry: entry.to_string(), key: key.to_string(), why });
+                }
                 Err(why) => return Err(why),
             }
         }
         if !self.live.is_empty() || self.left.is_empty() {
             return Ok(());
         }
-        let more = self.left.len() - 1;
-        let first = self.left.swap_remove(0);
-        Err(if more > 0 { first.context(format!("neither this nor {more} more")) } else { first })
+        let all = self.left.len();
+        let first = self.left.swap_remove(0).why;
+        Err(if all > 1 { first.context(format!("none of {all} values")) } else { first })
     }
 }
 
@@ -115,8 +129,10 @@ pub fn choose(
     let mut choice = Choice { live: chosen, left: Vec::new(), all: entry == ALL };
     choice.keep(|live| meant(source, live))?;
     // That there is no such one is the user's to know before anything is done.
-    if let Some(why) = choice.left.pop_if(|_| source.meant.is_some()) {
-        return Err(why);
+    if source.meant.is_some()
+        && let Some(left) = choice.left.pop()
+    {
+        return Err(left.why);
     }
     // An id may stand in several rows.
     let mut first = HashMap::new();

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::{io, iter};
 
-use super::choose::Choice;
-use super::{answered, choose, content, log, noted, previous};
+use super::choose::{Choice, Left};
+use super::{answered, choose, content, log, noted, previous, sound};
 use crate::clock::Time;
 use crate::cmd::err;
 use crate::cmd::extract::read::{self, Live, Read};
@@ -16,7 +16,7 @@ use crate::extract::restore::{self, Answer};
 use crate::settings::ExtractSettings;
 use crate::store::sessions::Refused;
 
-/// An entry that is as it was.
+/// An entry of which values are as they were.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placed {
     /// What the seed answers.
@@ -27,11 +27,11 @@ pub struct Placed {
 
 /// Puts what was extracted of an entry, or of every one, back into the session's file. Without
 /// `unmarked`, the entry says when, and calls that asked for it are redacted as the settings say.
-/// Beside what is done: why some of all is not.
+/// Beside what is done: what of all is not.
 ///
 /// # Errors
-/// An entry or key that is not there, content that is damaged; a [`Refused`], to be downcast
-/// to. Nothing was changed then.
+/// An entry or key that is not there, content that is damaged or gone (of all: all of it); a
+/// [`Refused`], to be downcast to. Nothing was changed then.
 pub fn in_place(
     source: &Source,
     settings: &ExtractSettings,
@@ -39,16 +39,17 @@ pub fn in_place(
     entry: &str,
     keys: &[String],
     unmarked: bool,
-) -> anyhow::Result<(Vec<Placed>, Vec<anyhow::Error>)> {
+) -> anyhow::Result<(Vec<Placed>, Vec<Left>)> {
     told(source.file.settle()?);
     let _held = source.extracted.hold()?;
     let mut read = read::session(source)?;
     read.doubt.tell();
     let mut choice = choose::choose(source, &read, entry, keys)?;
     // A file's edit that finds one value damaged leaves the file as it was; for a database's, a
-    // copy is made first. Of all, the others come back, and no call is redacted for it.
+    // copy is made first. Of all, the others come back, and it must be known of which entry
+    // nothing does: no call is redacted for that one.
     if source.kind == Kind::Database || entry == choose::ALL {
-        choice.keep(|live| content(source, &live).map(|_| live))?;
+        sound(source, &mut choice)?;
     }
     let Choice { live: chosen, left, .. } = choice;
     let asked = if unmarked {

@@ -1,10 +1,10 @@
 //! What came back, for programs: each text is read as it is written, since all of them together
 //! may be larger than memory.
 
-use serde::ser::{Error as _, SerializeMap as _};
+use serde::ser::{Error as _, SerializeMap as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
 
-use super::{Chosen, answer, text};
+use super::{Chosen, answer, json_of, text};
 use crate::cmd::extract::read::Live;
 use crate::cmd::extract::source::Source;
 
@@ -23,7 +23,16 @@ impl Serialize for Told<'_> {
         let mut entries = self.chosen.entries().map(|live| Entry { told: self, live });
         match (entries.next(), entries.next()) {
             (Some(only), None) if !self.many => only.serialize(serializer),
-            (one, two) => serializer.collect_seq(one.into_iter().chain(two).chain(entries)),
+            (one, two) => {
+                let mut list = serializer.serialize_seq(None)?;
+                for entry in one.into_iter().chain(two).chain(entries) {
+                    list.serialize_element(&entry)?;
+                }
+                for left in &self.chosen.left {
+                    list.serialize_element(&json_of(left))?;
+                }
+                list.end()
+            }
         }
     }
 }

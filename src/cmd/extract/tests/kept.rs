@@ -38,7 +38,9 @@ impl World {
     pub(super) fn restore(&self, path: &str, meant: Option<usize>) -> anyhow::Result<Vec<u8>> {
         let source = Source { meant, ..self.open(path) };
         let (_, left) = restore::in_place(&source, &eager(), clock::now(), "all", &[], true)?;
-        left.into_iter().next().map_or_else(|| Ok(fs::read(self.at(path)).unwrap()), Err)
+        left.into_iter()
+            .next()
+            .map_or_else(|| Ok(fs::read(self.at(path)).unwrap()), |left| Err(left.why))
     }
 
     /// Bytes that a sweep removes so many hours from now.
@@ -131,7 +133,7 @@ fn content_that_may_be_of_several_is_refused_until_one_is_named() {
     let (placed, left) = place("all").unwrap();
     let back: Vec<&str> = placed.iter().map(|placed| &*placed.answer.entry_id).collect();
     assert_eq!((back, left.len()), (vec!["msg-3"], 1), "it keeps no other from coming back");
-    names(&left[0].to_string());
+    names(&left[0].why.to_string());
     world.quiet(a, &lean);
     // Both may be needed.
     let Held::Needs(needed) =
