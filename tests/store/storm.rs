@@ -87,7 +87,12 @@ pub fn run() -> End {
     let mut fault = None;
     while fault.is_none() && players.iter().any(|player| player.ends && !player.done) {
         std::thread::sleep(Duration::from_millis(5 + dice.roll(40)));
-        let at = dice.roll(players.len() as u64) as usize;
+        // Writers may be done before chance has met enough of them.
+        let due = |at: &usize| !players[*at].done && kills[usize::from(players[*at].ends)] < LEAST;
+        let due: Vec<usize> = (0..players.len()).filter(due).collect();
+        let of = if due.is_empty() { players.len() } else { due.len() };
+        let at = dice.roll(of as u64) as usize;
+        let at = due.get(at).copied().unwrap_or(at);
         // A writer that was killed makes its sessions up anew, which takes longer than to go on.
         let spared = players[at].ends && kills[1] >= LEAST && dice.roll(2) == 0;
         if !players[at].done && !spared {

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::story::{alone, append, end, said, wait_acknowledged};
+use super::story::{alone, append, end, patient, said, wait_acknowledged};
 use super::{Move, moves, only_result, percent, step};
 use crate::mock::{Reply, Request};
 use crate::world::World;
@@ -12,8 +12,7 @@ const COACH: &str = "Read the grammar before any code.";
 const OWN_COACH: &str = "Small steps, the tests after each.";
 
 fn settings() -> Value {
-    let mut settings = alone();
-    settings["boundary"]["step_seconds"] = json!(20);
+    let mut settings = patient(alone());
     settings["phases"] = json!({"names": {"explore": {"coach": COACH}}});
     settings
 }

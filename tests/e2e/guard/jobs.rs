@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::story::{all_went, alone, logged, said, with_chords};
+use super::story::{all_went, alone, logged, patient, said, with_chords};
 use super::{Move, append, moves, only_result, percent, step};
 use crate::mock::{Reply, Request};
 use crate::world::World;
@@ -89,7 +89,7 @@ fn played(world: &World) {
 
 #[test]
 fn by_the_module() {
-    let world = World::build().guard_settings(alone()).agent(moves(script())).start();
+    let world = World::build().guard_settings(patient(alone())).agent(moves(script())).start();
     played(&world);
 }
 
@@ -126,7 +126,7 @@ fn the_commands_at_the_prompt() {
             Reply::text("It is the lexer's.").tokens(percent(5.2))
         }),
     ]);
-    let world = World::build().guard_settings(alone()).agent(agent).start();
+    let world = World::build().guard_settings(patient(alone())).agent(agent).start();
     let tui = world.tui(&[]);
     tui.prompt("/brain-guard:job list");
     tui.wait_screen("the answer", |s| s.contains("no job yet"));

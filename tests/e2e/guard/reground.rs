@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::story::{alone, append, end, note, seal, wait_acknowledged};
+use super::story::{alone, append, end, note, patient, seal, wait_acknowledged};
 use super::{moves, percent, step, told};
 use crate::mock::Reply;
 use crate::world::{Spy, World};
@@ -24,8 +24,11 @@ fn the_undone_cd_and_background_shells_are_named() {
         step(|_| Reply::bash("pwd").tokens(percent(6.0))),
         step(|_| Reply::text("going on").tokens(percent(6.5))),
     ]);
-    let world =
-        World::build().guard_settings(alone()).file("src/a.txt", "a\n").agent(agent).start();
+    let world = World::build()
+        .guard_settings(patient(alone()))
+        .file("src/a.txt", "a\n")
+        .agent(agent)
+        .start();
     let tui = world.tui(&[]);
     tui.prompt("Build the lexer");
     let project = world.project().display().to_string();
@@ -62,7 +65,7 @@ fn a_worktree_is_kept_and_a_cd_in_it_is_named() {
         step(|_| Reply::bash("pwd").tokens(percent(6.0))),
         step(|_| Reply::text("going on").tokens(percent(6.5))),
     ]);
-    let world = World::build().guard_settings(alone()).spy(Spy::default());
+    let world = World::build().guard_settings(patient(alone())).spy(Spy::default());
     let world = world.file("src/a.txt", "a\n").agent(agent).start();
     let tui = world.tui(&[]);
     tui.prompt("Build the lexer");

@@ -1,7 +1,7 @@
 //! In the client's sandbox a command may write in the project only: the verbs
 //! get by with that, and the hooks, which are outside, keep the state.
 
-use super::story::{all_went, alone, append, end, said, seal, sealed, wait_acknowledged};
+use super::story::{all_went, alone, append, end, patient, said, seal, sealed, wait_acknowledged};
 use super::{moves, percent, step};
 use crate::mock::Reply;
 use crate::world::World;
@@ -23,7 +23,7 @@ fn a_sandboxed_session_crosses() {
         step(|_| Reply::bash("echo goes-on").tokens(percent(6.0))),
         step(|_| Reply::text("going on").tokens(percent(6.5))),
     ]);
-    let world = World::build().sandbox().guard_settings(alone()).agent(agent).start();
+    let world = World::build().sandbox().guard_settings(patient(alone())).agent(agent).start();
     let tui = world.tui(&[]);
     tui.prompt("Build the lexer");
     let first = world.mock.wait_main(6);

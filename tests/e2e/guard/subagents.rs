@@ -75,7 +75,7 @@ fn world(doors: &Doors, agents_wait_seconds: u64) -> World {
 #[test]
 fn the_boundary_waits_for_a_subagent_but_not_for_ever() {
     let doors = Doors::default();
-    let world = world(&doors, 2);
+    let world = world(&doors, 6);
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
     let end = world.mock.wait_main(5);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::story::{
-    alone, end, logged, note, said, seal, sealed, status, wait_acknowledged, with_chords,
+    alone, end, logged, note, patient, said, seal, sealed, status, wait_acknowledged, with_chords,
 };
 use super::{Move, moves, percent, step};
 use crate::client::{Terminal, Tui};
@@ -26,8 +26,7 @@ pub(super) fn crossing() -> Vec<Move> {
 }
 
 pub(super) fn settings(more: &[(&str, Value)]) -> Value {
-    let mut settings = alone();
-    settings["boundary"]["step_seconds"] = json!(20);
+    let mut settings = patient(alone());
     for (key, value) in more {
         settings["boundary"][*key] = value.clone();
     }
