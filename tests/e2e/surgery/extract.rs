@@ -191,6 +191,8 @@ fn a_torn_row_takes_nothing_before_it_out_of_the_conversation() {
     let torn = |row: &str| row.contains(SAID[0]) && row.contains("\"text\"");
     let rows: Vec<&str> =
         rows.lines().map(|row| if torn(row) { &row[..row.len() / 2] } else { row }).collect();
+    let broken = rows.iter().filter(|row| serde_json::from_str::<Value>(row).is_err());
+    assert_eq!(broken.count(), 1, "one row is torn: {rows:?}");
     std::fs::write(&path, rows.join("\n") + "\n").expect("written");
     let first = |request: &Request| {
         let blocks = super::block::blocks_of_request(request);
