@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use memchr::memmem;
+
 use super::{Entry, FileRead, Role, Trigger, hash};
 use crate::transcript::span::{self, Span, plain, text};
 
@@ -139,6 +141,9 @@ fn file(tool: &str, given: &[u8]) -> Option<FileRead> {
         let (name, value) = (field.name.of(given), field.value.of(given));
         if file.is_none() && FILE.contains(&name) {
             file = plain(value).map(hash);
+        } else if memmem::find(value, b"[[extracted-").is_some() {
+            // Two placeholders may be the same where what they stand for was not.
+            return None;
         } else if value != b"null" {
             // Whatever order they stand in.
             part ^= hash(&String::from_utf8_lossy(&[name, b":", value].concat()));
@@ -173,6 +178,7 @@ mod tests {
             ("exec", r#"{"path":"/w/a"}"#),
             ("read", r#"{"paths":["/w/a"]}"#),
             ("read", r#"{"path":7}"#),
+            ("read", r#"{"path":"/w/a","edits":["[[extracted-a1b2c3d4]]"]}"#),
             ("read", r#""{\"path\":\"/w/a\"}""#),
         ] {
             assert_eq!(read(tool, given), None, "{tool} {given}");
