@@ -96,9 +96,23 @@ pub fn close(text: &str, shape: &Shape, id: &str) -> Result<String, EditError> {
         let before = parse(&out, shape);
         let ways = closings(&out, entry);
         let closed = ways.into_iter().find(|new| closes_only(&before, new, entry));
-        out = closed.ok_or_else(|| EditError::Joined { line: line_of(text, entry.range.start) })?;
+        out = closed.ok_or_else(|| stuck(&document, entry))?;
     }
     Ok(out)
+}
+
+/// Why no way to close an entry does: below a comment left open any end of one may end that.
+fn stuck(document: &Document, entry: &Entry) -> EditError {
+    let above = document.entries().filter(|other| other.range.start < entry.range.start);
+    let open = |other: &&Entry| {
+        let comment = other.text.rfind("<!--");
+        comment.is_some_and(|at| !other.text[at..].contains("-->"))
+    };
+    let line = |entry: &Entry| line_of(document.source(), entry.range.start);
+    match above.filter(open).last() {
+        Some(open) => EditError::Open { line: line(open) },
+        None => EditError::Joined { line: line(entry) },
+    }
 }
 
 /// The ways to write an entry closed, the plainest first.
@@ -148,9 +162,11 @@ fn closings(text: &str, entry: &Entry) -> Vec<String> {
         ways.push(put(marker + gap, if gap == 0 { " [x] " } else { "[x] " }));
         ways.push(own_item(&closed, ""));
     }
-    // A comment ends the list, whose last item would take in an indented block.
+    // A comment ends the list, whose last item would take in an indented block; a rule does
+    // where the comment's end would be that of one left open above.
     let ends = insert::LIST_END;
     ways.extend([own_item(&closed, ends), own_item(&fenced, ""), own_item(&fenced, ends)]);
+    ways.push(own_item(&fenced, "***"));
     ways
 }
 

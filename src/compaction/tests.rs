@@ -245,6 +245,29 @@ fn closing_marks_the_entry_where_it_stands() {
 }
 
 #[test]
+fn closing_ends_no_comment_left_open_above() {
+    let text = "<!-- open\n\n```\nword\n```\n\n    deeper\n";
+    let id = parse(text, &shape()).entries().nth(1).expect("the fence").id.to_string();
+    let closed = close(text, &shape(), &id).expect("closed");
+    let shape = shape();
+    let document = parse(&closed, &shape);
+    let read: Vec<_> = document
+        .entries()
+        .filter(|entry| entry.words > 0)
+        .map(|entry| (entry.closed, flags::flags(&entry.text).bare))
+        .collect();
+    let fence = "````\n```\nword\n```\n````";
+    assert_eq!(read, [(false, "<!-- open"), (true, fence), (false, "deeper")], "{closed}");
+}
+
+#[test]
+fn a_comment_left_open_above_is_named_where_it_stands_in_the_way() {
+    let text = "<!-- open\n<script>\n\n\n## Forward State <!-- a comment -->\nwords\n";
+    let id = parse(text, &shape()).entries().nth(1).expect("the script").id.to_string();
+    assert_eq!(close(text, &shape(), &id), Err(EditError::Open { line: 1 }));
+}
+
+#[test]
 fn ids_that_are_not_clear_are_refused() {
     let shape = shape();
     let entries: Vec<_> = (0..400).map(|number| format!("- entry {number}\n")).collect();
