@@ -194,5 +194,5 @@ fn many_rounds_are_one_transaction() {
     eprintln!("10,000 rounds recorded in {took:?}");
     let begun = Instant::now();
     record(&store, "long", &rounds[9_999..], None);
-    assert!(begun.elapsed().as_millis() < 500, "only what changed is written");
+    assert!(begun.elapsed() * 10 < took, "only what changed is written: {:?}", begun.elapsed());
 }

@@ -33,7 +33,7 @@ fn a_chord_clears_and_keeps_the_draft() {
     assert_eq!(pane.chord(&CHORD, &mut || true), Ok(true));
     world.wait_hook("SessionStart", |hook| hook["source"] == "clear");
     wait_idle(&world, &mut pane, true);
-    assert_eq!(pane.prompt_box(), Ok(holds("a draft")));
+    wait_box(&world, &mut pane, &holds("a draft"));
     let clears = world.hooks();
     let clears = clears.iter().filter(|hook| hook["source"] == "clear");
     assert_eq!(clears.count(), 1);
@@ -116,7 +116,7 @@ fn chords_right_after_a_turn_keep_the_draft() {
         assert_eq!(pane.chord(&CHORD, &mut || true), Ok(true));
         world.wait("clear", || (count("SessionStart", "source", "clear") == round).then_some(()));
         wait_idle(&world, &mut pane, true);
-        assert_eq!(pane.prompt_box(), Ok(holds(&draft)), "round {round}");
+        wait_box(&world, &mut pane, &holds(&draft));
         tui.keys("C-u");
         wait_box(&world, &mut pane, &PromptBox::Empty);
     }

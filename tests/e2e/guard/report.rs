@@ -14,6 +14,12 @@ const LIMIT: f64 = 967_000.0;
 /// Checks the report of the only job, whose sessions are these, against what is known from
 /// elsewhere. The job climbed to narrow, sealed once, and crossed by the module.
 pub fn shows_what_happened(world: &World, sessions: [&str; 2]) {
+    // As the agent was scripted: 5 %, 19 % … 31.5 %, then a fresh one at 6 % and 6.5 %.
+    // The client writes a row a moment after it shows it.
+    world.wait("row of every answer", || {
+        let rows = sessions.iter().map(|id| responses(&transcript(world, id)).len());
+        (rows.sum::<usize>() == 10).then_some(())
+    });
     let file = world.home().join("report.html");
     let path = file.to_str().expect("utf-8");
     let output = world.guard(&["report", "--job", "--html", path, "--json"]);
@@ -33,7 +39,6 @@ pub fn shows_what_happened(world: &World, sessions: [&str; 2]) {
                 read.map(|(at, tokens)| ((*id).to_owned(), at, tokens))
             })
             .collect();
-        // As the agent was scripted: 5 %, 19 % … 31.5 %, then a fresh one at 6 % and 6.5 %.
         assert_eq!(expected.len(), 10, "{expected:?}");
         let same =
             |(dot, (session, at, tokens)): (&crate::browser::Dot, &(String, String, u64))| {

@@ -5,7 +5,8 @@ use serde_json::json;
 
 use super::story::{result, said, status, watched};
 use super::{Move, moves, percent, step};
-use crate::mock::{Reply, Request};
+use crate::mock::{Gate, Reply, Request};
+use crate::process::DEADLINE;
 use crate::world::{Builder, World};
 
 /// A call of each band at `tokens`; the ids end in `round`.
@@ -100,6 +101,8 @@ fn a_lowered_compaction_threshold() {
 
 #[test]
 fn an_unknown_model_is_small_until_more_is_seen() {
+    let gate = Gate::default();
+    let held = gate.clone();
     let script = vec![
         step(|_| probe(1, 8_000)),
         step(|r| {
@@ -107,7 +110,8 @@ fn an_unknown_model_is_small_until_more_is_seen() {
             assert_eq!(said(r, "your user installed"), 0);
             probe(2, 118_000)
         }),
-        step(|r| {
+        step(move |r| {
+            assert!(held.wait(DEADLINE), "the status was not read");
             denied(r, 2, true, true);
             assert!(
                 result(r, "write-2").0.contains("of 167,000 tokens"),
@@ -133,8 +137,9 @@ fn an_unknown_model_is_small_until_more_is_seen() {
     let world = world.start();
     let tui = world.tui(&["--model", "something"]);
     tui.prompt("Build the parser");
-    world.mock.wait_main(2);
+    world.mock.wait_main(3);
     let before = status(&world)["context"].take();
+    gate.open();
     assert_eq!(
         (&before["window"], &before["window_certain"]),
         (&json!(200_000), &json!(false)),

@@ -70,7 +70,7 @@ fn a_typed_clear_gives_a_new_session() {
     assert_ne!(second.session, first.session);
     assert!(!second.said("words of the first session"));
     tui.wait_idle();
-    assert_eq!(world.transcripts().len(), 2);
+    world.wait("second transcript", || (world.transcripts().len() == 2).then_some(()));
     assert!(world.processes().iter().any(|process| process.pid == tui.pid()));
 }
 
