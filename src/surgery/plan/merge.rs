@@ -1,14 +1,13 @@
 //! Two sessions as one, by time.
 
-use std::collections::HashMap;
-
 use super::branch::{in_context, left};
+use super::doubled::doubled;
 use super::operations::all;
-use super::shared::{RowsOf, Spare, spare};
+use super::shared::RowsOf;
 use super::{Left, Lineage, Operation, Piece, Place, Plan, Refused};
 use crate::clock::Time;
 use crate::surgery::fidelity::Fidelity;
-use crate::transcript::round::{Round, Session};
+use crate::transcript::round::Session;
 
 /// The rounds of two sessions, sorted by time; the one that began earlier comes first, and
 /// at the same time its rounds do. A round that both have, as forks of one session do, is
@@ -88,56 +87,6 @@ fn zip(first: Vec<(Option<Time>, Place)>, second: Vec<(Option<Time>, Place)>) ->
     }
 }
 
-/// The spare one of each two rounds that are the same: one was copied from the other, or both
-/// from a third. Copies keep the time to the millisecond and the words, often the id too; where
-/// they part behind that, none is spare.
-fn doubled(
-    sessions: &[Session],
-    context: &[Vec<u32>],
-    rows: &mut RowsOf,
-) -> Result<Vec<Place>, Refused> {
-    let (mut by_id, mut by_words) = (HashMap::new(), HashMap::new());
-    let rounds = |number: usize| {
-        let session = &sessions[number];
-        context[number].iter().filter_map(move |seq| Some((*seq, session.round(*seq)?)))
-    };
-    for (seq, round) in rounds(0) {
-        if let Some(id) = &round.first_id {
-            by_id.insert(id.as_str(), seq);
-        }
-        if let Some(words) = words(round) {
-            by_words.insert(words, seq);
-        }
-    }
-    let mut found = Vec::new();
-    for (seq, round) in rounds(1) {
-        let same = round.first_id.as_deref().and_then(|id| by_id.get(id).copied());
-        let same = same.or_else(|| by_words.get(&words(round)?).copied());
-        let Some((same, other)) = same.and_then(|s| Some((s, sessions[0].round(s)?))) else {
-            continue;
-        };
-        let spare = spare((&sessions[0], other), (&sessions[1], round), rows).map_err(|why| {
-            let (a, b) = (&sessions[0].id, &sessions[1].id);
-            Refused::Unread(format!(
-                "could not compare round {same} of {a} and {seq} of {b}: {why}"
-            ))
-        })?;
-        found.extend(spare.map(|spare| match spare {
-            Spare::First => Place { session: 0, seq: same },
-            Spare::Second => Place { session: 1, seq },
-        }));
-    }
-    found.sort_unstable();
-    found.dedup();
-    Ok(found)
-}
-
-/// What a copy has of its original. The whole of the words: index tables of different rounds
-/// begin alike and at the same time.
-fn words(round: &Round) -> Option<(Time, &str)> {
-    Some((round.started?, round.said.as_deref()?))
-}
-
 #[cfg(test)]
 mod tests {
     use std::io;
@@ -146,6 +95,7 @@ mod tests {
     use super::super::shared;
     use super::*;
     use crate::surgery::when::tests::at;
+    use crate::transcript::round::Round;
     use crate::transcript::rows::Rows;
 
     /// A merge of rounds that hold a row for each that they are said to have.

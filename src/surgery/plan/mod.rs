@@ -1,6 +1,7 @@
 //! The operations: from sessions and their rounds to what a new session is to hold.
 
 mod branch;
+mod doubled;
 mod merge;
 mod operations;
 mod shared;

@@ -58,6 +58,19 @@ pub(super) fn spare(
     })
 }
 
+/// The row of that session which the first row that says something was copied from.
+///
+/// # Errors
+/// Rows that can't be read.
+pub(super) fn origin(
+    round: (&Session, &Round),
+    session: &str,
+    rows: &mut RowsOf,
+) -> io::Result<Option<String>> {
+    let from = said(round, rows)?.into_iter().next().and_then(|row| row.from);
+    Ok(from.filter(|(source, _)| source == session).map(|(_, row)| row))
+}
+
 /// Whether all of `copy` was copied from rows of `original`, in their order.
 fn is_from(copy: &[Said], session: &Session, original: &[Said]) -> bool {
     let ids = original.iter().enumerate().filter_map(|(at, row)| Some((row.id.as_deref()?, at)));

@@ -1,0 +1,110 @@
+//! The rounds that two sessions both have, as forks of one session do, and a merged one with
+//! what it was made from.
+
+use std::collections::{HashMap, HashSet};
+
+use super::shared::{RowsOf, Spare, origin, spare};
+use super::{Place, Refused};
+use crate::clock::Time;
+use crate::transcript::round::{Round, Session};
+
+/// The spare one of each two rounds that are the same: one was copied from the other, or both
+/// from a third. Copies keep the time to the millisecond and the words, often the id too; in a
+/// merged session a round may have got a later time, and tells what it was copied from. Where
+/// they part behind that, none is spare.
+pub(super) fn doubled(
+    sessions: &[Session],
+    context: &[Vec<u32>],
+    rows: &mut RowsOf,
+) -> Result<Vec<Place>, Refused> {
+    let known = [0, 1].map(|number| Known::of(&sessions[number], &context[number]));
+    let like = of(&sessions[1], &context[1])
+        .filter_map(|(seq, round)| Some((known[0].like(round)?, seq)))
+        .collect::<Vec<_>>();
+    let mut found = spares(sessions, &like, rows)?;
+    for number in [0, 1] {
+        let other = 1 - number;
+        let paired: HashSet<u32> = like.iter().map(|pair| [pair.0, pair.1][number]).collect();
+        let mut copies = Vec::new();
+        for (seq, round) in of(&sessions[number], &context[number]) {
+            if paired.contains(&seq) || !known[other].says(round) {
+                continue;
+            }
+            let session = &sessions[number];
+            let from = origin((session, round), &sessions[other].id, rows).map_err(|why| {
+                Refused::Unread(format!("could not read round {seq} of {}: {why}", session.id))
+            })?;
+            let source = from.and_then(|id| known[other].ids.get(id.as_str()).copied());
+            copies.extend(source.map(|s| if number == 0 { (seq, s) } else { (s, seq) }));
+        }
+        found.extend(spares(sessions, &copies, rows)?);
+    }
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
+/// The spare ones of pairs of rounds, one of each session.
+fn spares(
+    sessions: &[Session],
+    pairs: &[(u32, u32)],
+    rows: &mut RowsOf,
+) -> Result<Vec<Place>, Refused> {
+    let (a, b) = (&sessions[0], &sessions[1]);
+    let mut found = Vec::new();
+    for &(first, second) in pairs {
+        let (Some(one), Some(other)) = (a.round(first), b.round(second)) else { continue };
+        let spare = spare((a, one), (b, other), rows).map_err(|why| {
+            let (a, b) = (&a.id, &b.id);
+            Refused::Unread(format!(
+                "could not compare round {first} of {a} and {second} of {b}: {why}"
+            ))
+        })?;
+        found.extend(spare.map(|spare| match spare {
+            Spare::First => Place { session: 0, seq: first },
+            Spare::Second => Place { session: 1, seq: second },
+        }));
+    }
+    Ok(found)
+}
+
+fn of<'a>(session: &'a Session, seqs: &'a [u32]) -> impl Iterator<Item = (u32, &'a Round)> {
+    seqs.iter().filter_map(|seq| Some((*seq, session.round(*seq)?)))
+}
+
+/// By what a session's rounds can be found from their copies.
+#[derive(Default)]
+struct Known<'a> {
+    ids: HashMap<&'a str, u32>,
+    dated: HashMap<(Time, &'a str), u32>,
+    said: HashSet<&'a str>,
+}
+
+impl<'a> Known<'a> {
+    fn of(session: &'a Session, seqs: &'a [u32]) -> Self {
+        let mut known = Self::default();
+        for (seq, round) in of(session, seqs) {
+            known.ids.extend(round.first_id.as_deref().map(|id| (id, seq)));
+            known.dated.extend(words(round).map(|words| (words, seq)));
+            known.said.extend(round.said.as_deref());
+        }
+        known
+    }
+
+    /// The round that has the other's id, or its time and words.
+    fn like(&self, round: &Round) -> Option<u32> {
+        let same = round.first_id.as_deref().and_then(|id| self.ids.get(id));
+        same.or_else(|| self.dated.get(&words(round)?)).copied()
+    }
+
+    /// Whether a round begins with the other's words.
+    fn says(&self, round: &Round) -> bool {
+        round.said.as_deref().is_some_and(|said| self.said.contains(said))
+    }
+}
+
+/// What a copy has of its original. The whole of the words: index tables of different rounds
+/// begin alike and at the same time.
+fn words(round: &Round) -> Option<(Time, &str)> {
+    Some((round.started?, round.said.as_deref()?))
+}
