@@ -181,10 +181,9 @@ pub(super) fn heading_without_space(raw: &str) -> Option<(u8, &str)> {
     plain.then_some((hashes as u8, title))
 }
 
-/// A copy of the source in which comments that hide more than they can mean are none: those
-/// that are never closed, and those that are closed only by the end of another comment
-/// beyond a known heading. Same length, so that ranges hold for the source.
-fn without_open_comments(source: &str, shape: &Shape) -> Option<String> {
+/// Where comments begin that hide more than they can mean: those that are never closed, and
+/// those that are closed only by the end of another comment beyond a known heading.
+pub(super) fn open_comments(source: &str, shape: &Shape) -> Vec<usize> {
     let mut open = Vec::new();
     let mut at = 0;
     while let Some(found) = source[at..].find("<!--") {
@@ -206,6 +205,13 @@ fn without_open_comments(source: &str, shape: &Shape) -> Option<String> {
         }
         at = if swallows { inner } else { end.map_or(inner, |end| end + 3) };
     }
+    open
+}
+
+/// A copy of the source in which open comments are none. Same length, so that ranges hold for
+/// the source.
+fn without_open_comments(source: &str, shape: &Shape) -> Option<String> {
+    let open = open_comments(source, shape);
     if open.is_empty() {
         return None;
     }

@@ -3,7 +3,7 @@
 use super::flags;
 use super::insert::{self, Insertion};
 use super::item::{self, Marker};
-use super::{Block, BlockKind, Document, Entry, Shape, notes, parse, says_nothing};
+use super::{Block, BlockKind, Document, Entry, Shape, blocks, notes, parse, says_nothing};
 
 /// Why an edit was not made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -103,15 +103,11 @@ pub fn close(text: &str, shape: &Shape, id: &str) -> Result<String, EditError> {
 
 /// Why no way to close an entry does: below a comment left open any end of one may end that.
 fn stuck(document: &Document, entry: &Entry) -> EditError {
-    let above = document.entries().filter(|other| other.range.start < entry.range.start);
-    let open = |other: &&Entry| {
-        let comment = other.text.rfind("<!--");
-        comment.is_some_and(|at| !other.text[at..].contains("-->"))
-    };
-    let line = |entry: &Entry| line_of(document.source(), entry.range.start);
-    match above.filter(open).last() {
-        Some(open) => EditError::Open { line: line(open) },
-        None => EditError::Joined { line: line(entry) },
+    let source = document.source();
+    let open = blocks::open_comments(source, document.shape());
+    match open.into_iter().rfind(|at| *at < entry.range.start) {
+        Some(open) => EditError::Open { line: line_of(source, open) },
+        None => EditError::Joined { line: line_of(source, entry.range.start) },
     }
 }
 

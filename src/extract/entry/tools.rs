@@ -139,11 +139,11 @@ fn file(tool: &str, given: &[u8]) -> Option<FileRead> {
     let (mut file, mut part) = (None, 0);
     for field in fields {
         let (name, value) = (field.name.of(given), field.value.of(given));
-        if file.is_none() && FILE.contains(&name) {
-            file = plain(value).map(hash);
-        } else if memmem::find(value, b"[[extracted-").is_some() {
-            // Two placeholders may be the same where what they stand for was not.
+        // Two placeholders may be the same where what they stand for was not.
+        if memmem::find(value, b"[[extracted-").is_some() {
             return None;
+        } else if file.is_none() && FILE.contains(&name) {
+            file = plain(value).map(hash);
         } else if value != b"null" {
             // Whatever order they stand in.
             part ^= hash(&String::from_utf8_lossy(&[name, b":", value].concat()));
@@ -179,6 +179,7 @@ mod tests {
             ("read", r#"{"paths":["/w/a"]}"#),
             ("read", r#"{"path":7}"#),
             ("read", r#"{"path":"/w/a","edits":["[[extracted-a1b2c3d4]]"]}"#),
+            ("read", r#"{"path":"[[extracted-a1b2c3d4]]"}"#),
             ("read", r#""{\"path\":\"/w/a\"}""#),
         ] {
             assert_eq!(read(tool, given), None, "{tool} {given}");

@@ -44,6 +44,7 @@ pub fn read(id: &str, bytes: &[u8]) -> Read {
         dialect: dialect.name().to_owned(),
         started: facts.started,
         ended: facts.ended,
+        parent: facts.parent.clone(),
         rounds,
         ..Session::default()
     };

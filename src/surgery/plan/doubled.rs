@@ -18,38 +18,46 @@ pub(super) fn doubled(
     rows: &mut RowsOf,
 ) -> Result<Vec<Place>, Refused> {
     let known = [0, 1].map(|number| Known::of(&sessions[number], &context[number]));
-    let like = of(&sessions[1], &context[1])
+    let like: Vec<_> = of(&sessions[1], &context[1])
         .filter_map(|(seq, round)| Some((known[0].like(round)?, seq)))
-        .collect::<Vec<_>>();
+        .collect();
     let mut found = spares(sessions, &like, rows)?;
-    for number in [0, 1] {
-        let other = 1 - number;
-        let paired: HashSet<u32> = like.iter().map(|pair| [pair.0, pair.1][number]).collect();
+    // What no session was before is no copy, and its rows need no look.
+    for number in [0, 1].into_iter().filter(|number| sessions[*number].parent.is_some()) {
+        let (session, other) = (&sessions[number], 1 - number);
+        let known = &known[other];
+        let paired: HashSet<u32> = found.iter().map(|spare| spare.pair[number]).collect();
         let mut copies = Vec::new();
-        for (seq, round) in of(&sessions[number], &context[number]) {
-            if paired.contains(&seq) || !known[other].says(round) {
+        for (seq, round) in of(session, &context[number]) {
+            if paired.contains(&seq) || !known.says(round) {
                 continue;
             }
-            let session = &sessions[number];
             let from = origin((session, round), &sessions[other].id, rows).map_err(|why| {
                 Refused::Unread(format!("could not read round {seq} of {}: {why}", session.id))
             })?;
-            let source = from.and_then(|id| known[other].ids.get(id.as_str()).copied());
+            let source = from.and_then(|id| known.ids.get(id.as_str()).copied());
             copies.extend(source.map(|s| if number == 0 { (seq, s) } else { (s, seq) }));
         }
         found.extend(spares(sessions, &copies, rows)?);
     }
-    found.sort_unstable();
-    found.dedup();
-    Ok(found)
+    let mut places: Vec<_> = found.into_iter().map(|found| found.place).collect();
+    places.sort_unstable();
+    places.dedup();
+    Ok(places)
 }
 
-/// The spare ones of pairs of rounds, one of each session.
+/// Of two rounds, one of each session, the spare one.
+struct Found {
+    pair: [u32; 2],
+    place: Place,
+}
+
+/// The pairs of which one is spare.
 fn spares(
     sessions: &[Session],
     pairs: &[(u32, u32)],
     rows: &mut RowsOf,
-) -> Result<Vec<Place>, Refused> {
+) -> Result<Vec<Found>, Refused> {
     let (a, b) = (&sessions[0], &sessions[1]);
     let mut found = Vec::new();
     for &(first, second) in pairs {
@@ -60,10 +68,11 @@ fn spares(
                 "could not compare round {first} of {a} and {second} of {b}: {why}"
             ))
         })?;
-        found.extend(spare.map(|spare| match spare {
+        let place = spare.map(|spare| match spare {
             Spare::First => Place { session: 0, seq: first },
             Spare::Second => Place { session: 1, seq: second },
-        }));
+        });
+        found.extend(place.map(|place| Found { pair: [first, second], place }));
     }
     Ok(found)
 }

@@ -58,17 +58,24 @@ pub(super) fn spare(
     })
 }
 
-/// The row of that session which the first row that says something was copied from.
+/// The row of another session that the round's first row that says something was copied from.
 ///
 /// # Errors
 /// Rows that can't be read.
 pub(super) fn origin(
-    round: (&Session, &Round),
-    session: &str,
-    rows: &mut RowsOf,
+    of: (&Session, &Round),
+    other: &str,
+    read: &mut RowsOf,
 ) -> io::Result<Option<String>> {
-    let from = said(round, rows)?.into_iter().next().and_then(|row| row.from);
-    Ok(from.filter(|(source, _)| source == session).map(|(_, row)| row))
+    let (session, round) = of;
+    let Some(dialect) = dialect::named(&session.dialect) else { return Ok(None) };
+    let (mut rows, mut scratch) = (Rows::with_capacity(round.bytes as usize), Scratch::default());
+    read(session, round, &mut rows)?;
+    let first = rows.iter().find(|line| {
+        let row = dialect.row(line, &mut scratch);
+        !matches!(row.kind, Kind::System | Kind::Other | Kind::Broken | Kind::Attachment)
+    });
+    Ok(first.and_then(from).filter(|(source, _)| source == other).map(|(_, row)| row))
 }
 
 /// Whether all of `copy` was copied from rows of `original`, in their order.
