@@ -99,6 +99,8 @@ pub struct Entry {
     pub id: String,
     /// Whose it is; one that is [broken](Self::broken) is nobody's.
     pub role: Role,
+    /// It is a compaction's summary: what the conversation begins with from there on.
+    pub summary: bool,
     /// It goes on with the agent's message before: clients write one message as several rows.
     pub continues: bool,
     /// The tool that gave the result, where it is one; of calls, see [`Value::tool`].
@@ -192,6 +194,7 @@ impl Entries {
             Kind::ToolResult => Role::Tool,
             _ => Role::None,
         };
+        entry.summary = kind == Kind::Summary && !beside;
         if kind == Kind::Summary {
             entry.values.clear();
         }

@@ -2,7 +2,7 @@
 
 mod again;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use self::again::Standing;
@@ -65,6 +65,9 @@ impl Plan {
     }
 }
 
+/// Values, by row and key, that no placeholder is shorter than by enough.
+pub type NoGain = HashSet<(u64, Key)>;
+
 /// Plans an extraction. `placeholder` says whether the value at (entry, key) is one, by the
 /// ledger.
 pub fn plan(
@@ -72,6 +75,7 @@ pub fn plan(
     settings: &ExtractSettings,
     now: Time,
     placeholder: &dyn Fn(&Entry, &str) -> bool,
+    no_gain: &NoGain,
 ) -> Plan {
     let rules = Rules::new(settings, now);
     let mut plan = Plan { entries: entries.len() as u64, ..Plan::default() };
@@ -90,7 +94,9 @@ pub fn plan(
                 continue;
             }
             let early = settings.dedupe.then(|| standing.later(value)).flatten();
-            match rules.extracted(entry, value, at, early) {
+            let gains = || no_gain.is_empty() || !no_gain.contains(&(entry.row, value.key.clone()));
+            let goes = rules.extracted(entry, value, at, early);
+            match goes.and_then(|why| gains().then_some(why).ok_or(Stays::NoGain)) {
                 Ok(why) => plan.items.push(Item::of(entry, value, why, rules.keep(entry, value))),
                 Err(why) => {
                     *plan.stay.entry(why).or_default() += 1;

@@ -166,7 +166,9 @@ pub fn positions(entries: &[Entry]) -> Vec<Position> {
     let begins = entries.iter().position(|entry| entry.in_context).unwrap_or(0);
     // Of the session, and of the branch that the model is sent.
     let first = entries.iter().position(|entry| entry.role == Role::User);
-    let branch = entries.iter().position(|entry| entry.in_context && entry.role == Role::User);
+    // There a summary is the user's first message, and in a session made anew no summary any more.
+    let opens = |entry: &Entry| entry.role == Role::User || entry.summary;
+    let branch = entries.iter().position(|entry| entry.in_context && opens(entry));
     let firsts = [first, branch];
     let (mut from_end, mut turns, mut begun, mut latest) = (0, 0, false, true);
     // A prompt was met that nobody has answered.
@@ -187,6 +189,15 @@ pub fn positions(entries: &[Entry]) -> Vec<Position> {
         }
     }
     all.reverse();
+    // Where results stand between its rows, a message is as old as its first: a session made anew
+    // has its rows together.
+    let mut begun = None;
+    for (n, entry) in entries.iter().enumerate().filter(|(_, e)| e.role == Role::Assistant) {
+        match begun.filter(|_| entry.continues) {
+            Some(first) => all[n] = Position { first: all[n].first, ..first },
+            None => begun = Some(all[n]),
+        }
+    }
     all
 }
 

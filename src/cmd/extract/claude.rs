@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use anyhow::{Context as _, ensure};
 use serde_json::json;
 
-use super::gain::{self, Gain, NoGain};
+use super::gain::Gain;
 use super::read::COMPARED;
 use super::run::How;
 use super::{record, said};
@@ -20,8 +20,8 @@ use crate::cmd::surgery::{self, make};
 use crate::cmd::{Exit, out, out_json};
 use crate::env::Env;
 use crate::extract::edit;
-use crate::extract::entry::Entries;
-use crate::extract::plan::{self, Plan};
+use crate::extract::entry::{Entries, Entry};
+use crate::extract::plan::{self, NoGain, Plan};
 use crate::extract::rules::Stays;
 use crate::settings::ExtractSettings;
 use crate::store::blocks::Reader;
@@ -109,11 +109,10 @@ fn chosen(
         .with_context(|| format!("could not read {}", folder.blocks().display()))?;
     let Reading { entries, rows, live, no_gain, .. } = read;
     let entries = entries.finish();
-    let mut plan = plan::plan(&entries, settings, now, &|entry, key| {
-        live.get(&entry.row).is_some_and(|keys| keys.contains(key))
-    });
+    let is_placeholder =
+        |entry: &Entry, key: &str| live.get(&entry.row).is_some_and(|keys| keys.contains(key));
+    let mut plan = plan::plan(&entries, settings, now, &is_placeholder, &no_gain);
     fit(&mut plan);
-    gain::leave(&mut plan, &no_gain);
     drop(entries);
     let place = rounds(session, rows);
     let rounds = plan.items.iter().filter_map(|item| place(item.row)).collect();

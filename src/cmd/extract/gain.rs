@@ -1,25 +1,10 @@
 //! Which values get shorter by their placeholders.
 
-use std::collections::HashSet;
-
-use crate::extract::entry::{Entry, Key};
+use crate::extract::entry::Entry;
 use crate::extract::placeholder::{self, About};
-use crate::extract::plan::Plan;
-use crate::extract::rules::{Stays, Triggers};
+use crate::extract::plan::NoGain;
+use crate::extract::rules::Triggers;
 use crate::settings::{ExtractSettings, Placeholder};
-
-/// Values, by row and key, that no placeholder is shorter than by enough.
-pub type NoGain = HashSet<(u64, Key)>;
-
-/// Leaves them out of a plan.
-pub fn leave(plan: &mut Plan, none: &NoGain) {
-    let before = plan.items.len();
-    plan.items.retain(|item| !none.contains(&(item.row, item.key.clone())));
-    let left = (before - plan.items.len()) as u64;
-    if left > 0 {
-        *plan.stay.entry(Stays::NoGain).or_default() += left;
-    }
-}
 
 /// Which values a placeholder would be shorter than.
 pub struct Gain<'s> {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 
-use super::gain::{Gain, NoGain};
+use super::gain::Gain;
 use super::known::{self, Doubt, Fits, Strange};
 use super::source::{Kind, Source};
 use super::tail::Tail;
@@ -16,7 +16,7 @@ use crate::clock::Time;
 use crate::extract::edit;
 use crate::extract::entry::{Entries, Entry};
 use crate::extract::placeholder::{self, About};
-use crate::extract::plan::{Item, Plan};
+use crate::extract::plan::{Item, NoGain, Plan};
 use crate::settings::{ExtractSettings, Placeholder};
 use crate::store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
 use crate::store::sessions::Stamp;

@@ -12,11 +12,12 @@ use super::numbers::Amounts;
 use super::preview::Preview;
 use super::read::{self, Read};
 use super::source::{self, Kind, Source};
-use super::{claude, gain, numbers, told, view};
+use super::{claude, numbers, told, view};
 use crate::cli::ExtractArgs;
 use crate::clock::Time;
 use crate::cmd::{Exit, inscribe, out, out_json};
 use crate::env::Env;
+use crate::extract::entry::Entry;
 use crate::extract::plan::{self, Plan};
 use crate::extract::when::{self, Look, Verdict};
 use crate::settings::{ExtractSettings, triggers};
@@ -178,12 +179,11 @@ pub fn planned(source: &Source, settings: &ExtractSettings, now: Time) -> anyhow
 }
 
 fn of_read(source: &Source, settings: &ExtractSettings, now: Time, read: Read) -> Planned {
-    let mut plan =
-        plan::plan(&read.entries, settings, now, &|entry, key| read.is_placeholder(entry.row, key));
+    let is_placeholder = |entry: &Entry, key: &str| read.is_placeholder(entry.row, key);
+    let mut plan = plan::plan(&read.entries, settings, now, &is_placeholder, &read.no_gain);
     if source.kind == Kind::Claude {
         claude::fit(&mut plan);
     }
-    gain::leave(&mut plan, &read.no_gain);
     plan.broken(&read.broken);
     let amounts = numbers::amounts(source, settings, &read, &plan);
     let look = numbers::look(&read, &plan, amounts);

@@ -6,7 +6,7 @@ use super::read::{self, Head, Room, Shape};
 use super::sound::Frame;
 use super::tools::{Calls, Names};
 use super::{Entry, Role, hash, values};
-use crate::transcript::dialect::{Claude, Dialect, Kind, Scratch};
+use crate::transcript::dialect::{Claude, Dialect, Kind, Scratch, of_client};
 use crate::transcript::span::plain;
 
 /// A row that was looked at.
@@ -51,6 +51,9 @@ impl Looker {
         self.frame.settle(line, &mut entry);
         let claude =
             (head.shape() == Shape::Claude).then(|| (self.kind(line, &head), head.sidechain));
+        if claude.is_some_and(|(kind, _)| kind == Kind::Notice) && !self.told(line) {
+            entry.values.clear();
+        }
         let of_agent = match claude {
             Some((kind, _)) => kind == Kind::Assistant,
             None => entry.role == Role::Assistant,
@@ -58,6 +61,13 @@ impl Looker {
         let message = head.message_id.filter(|_| of_agent);
         let message = message.and_then(|at| plain(at.of(line))).map_or(0, hash);
         Some(Looked { calls, link: Loose::of(line, &head, message), message, claude, entry })
+    }
+
+    /// Whether a field of the row that was read last tells that it is the client's. Else it is so
+    /// by how its words begin, and would be the user's if a placeholder stood there.
+    fn told(&self, line: &[u8]) -> bool {
+        let mut fields = self.scratch.fields.iter();
+        fields.any(|field| of_client(field.name.of(line), field.value.of(line)))
     }
 
     /// What Claude Code's dialect takes a row for. Whose words a text is takes a look of its own;

@@ -63,6 +63,7 @@ pub fn of(
         row: 0,
         id: String::new(),
         role,
+        summary: false,
         continues: false,
         tool,
         error,

@@ -35,7 +35,7 @@ fn a_long_thought_before_three_prompts() {
         ]
         .concat();
         let entries = read(rows.as_bytes());
-        plan(&entries, &ExtractSettings::default(), now(), &none)
+        plan(&entries, &ExtractSettings::default(), now(), &none, &NoGain::new())
     };
     let first = life("");
     assert_eq!((first.entries, first.messages), (4, 4));
@@ -66,7 +66,7 @@ fn bytes_that_the_model_is_sent_are_counted_apart() {
     ];
     let settings =
         ExtractSettings { keep_recent: 0, protect_turns: 0, ..ExtractSettings::default() };
-    let plan = plan(&read(rows.concat().as_bytes()), &settings, now(), &none);
+    let plan = plan(&read(rows.concat().as_bytes()), &settings, now(), &none, &NoGain::new());
     let found: Vec<_> = plan.items.iter().map(|i| (i.row, i.key.as_str(), i.sent)).collect();
     assert_eq!(
         found,
@@ -95,7 +95,7 @@ fn a_placeholder_is_no_value() {
         ("message.content.1", false),
     ] {
         let ledger = |entry: &Entry, at: &str| entry.id == "a" && at == key;
-        let plan = plan(&entries, &ExtractSettings::default(), now(), &ledger);
+        let plan = plan(&entries, &ExtractSettings::default(), now(), &ledger, &NoGain::new());
         assert_eq!(plan.items.is_empty(), there, "{key}");
         assert_eq!(plan.stay.contains_key(&Stays::Placeholder), there, "{key}");
     }
@@ -115,7 +115,7 @@ fn goes(rows: &[String], settings: &ExtractSettings) -> Vec<(String, Goes)> {
     let mut entries = Entries::comparing(256);
     let bytes = rows.concat();
     bytes.lines().zip(0..).for_each(|(line, n)| entries.row(n, line.as_bytes()));
-    let plan = plan(&entries.finish(), settings, now(), &none);
+    let plan = plan(&entries.finish(), settings, now(), &none, &NoGain::new());
     plan.items.into_iter().map(|item| (item.entry, item.why)).collect()
 }
 
@@ -234,7 +234,7 @@ fn a_placeholder_stands_for_nothing() {
     let entries = entries.finish();
     let of = |live: &str| {
         let ledger = |entry: &Entry, _: &str| entry.id == live;
-        plan(&entries, &settings, now(), &ledger).items.len()
+        plan(&entries, &settings, now(), &ledger, &NoGain::new()).items.len()
     };
     assert_eq!((of("nobody"), of("r2")), (1, 0));
 }
@@ -252,7 +252,7 @@ fn what_is_wrong_with_rows_is_told() {
     ];
     let settings =
         ExtractSettings { keep_recent: 0, protect_turns: 0, ..ExtractSettings::default() };
-    let plan = plan(&read(rows.concat().as_bytes()), &settings, now(), &none);
+    let plan = plan(&read(rows.concat().as_bytes()), &settings, now(), &none, &NoGain::new());
     let entries: Vec<&str> = plan.items.iter().map(|item| item.entry.as_str()).collect();
     assert_eq!(entries, ["a", "f"]);
     assert_eq!(
@@ -269,6 +269,26 @@ fn what_is_wrong_with_rows_is_told() {
     );
 }
 
+/// What a placeholder would not shorten stands where it stood, for what says the same before it.
+#[test]
+fn what_stays_for_want_of_gain_stands() {
+    let rows = [
+        flat("a", "tool_result", "output", ""),
+        flat("b", "tool_result", "output", r#","_extractable":true"#),
+        r#"{"type":"assistant","__id":"end","content":"done"}"#.to_owned(),
+    ];
+    let mut read = Entries::comparing(256);
+    (0..).zip(&rows).for_each(|(n, row)| read.row(n, row.trim_end().as_bytes()));
+    let entries = read.finish();
+    let going = |no_gain: &NoGain| -> Vec<(u64, Goes)> {
+        let plan = plan(&entries, &ExtractSettings::default(), now(), &none, no_gain);
+        plan.items.iter().map(|item| (item.row, item.why)).collect()
+    };
+    assert_eq!(going(&NoGain::new()), [(1, Goes::Said)]);
+    let no_gain = [(1, entries[1].values[0].key.clone())].into();
+    assert_eq!(going(&no_gain), [(0, Goes::Again)]);
+}
+
 proptest! {
     /// Every value is extracted or stays, in the order of the rows; nothing that has to stay is
     /// extracted, and no more is where more is kept.
@@ -281,14 +301,14 @@ proptest! {
             trigger_types: vec!["*".into()],
             ..ExtractSettings::default()
         };
-        let done = plan(&entries, &settings(keep), now(), &none);
+        let done = plan(&entries, &settings(keep), now(), &none, &NoGain::new());
         let values: usize = entries.iter().map(|entry| entry.values.len()).sum();
         prop_assert_eq!(done.items.len() + done.stay.values().sum::<u64>() as usize, values);
         let order = |item: &Item| (item.row, item.span.start);
         prop_assert!(done.items.windows(2).all(|two| order(&two[0]) < order(&two[1])));
         let (all, sent) = done.bytes();
         prop_assert!(sent <= all);
-        let more = plan(&entries, &settings(keep + 1), now(), &none);
+        let more = plan(&entries, &settings(keep + 1), now(), &none, &NoGain::new());
         prop_assert!(more.items.iter().all(|item| done.items.contains(item)));
         let users = entries.iter().find(|entry| entry.role == Role::User);
         for item in &done.items {
@@ -299,7 +319,7 @@ proptest! {
             let value = entry.values.iter().find(|value| value.key == item.key).unwrap();
             prop_assert!(free || !(first || value.error));
         }
-        let nothing = plan(&entries, &settings(0), now(), &|_: &Entry, _: &str| true);
+        let nothing = plan(&entries, &settings(0), now(), &|_: &Entry, _: &str| true, &NoGain::new());
         prop_assert!(nothing.items.is_empty());
     }
 }

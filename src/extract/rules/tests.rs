@@ -1,5 +1,6 @@
 //! Who is extracted and who stays: the seed's cases by name, and each rule alone.
 
+mod anew;
 mod first;
 
 use chrono::DateTime;

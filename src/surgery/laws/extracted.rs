@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::world::{IDS, Read, made, made_by, read};
 use crate::extract::edit;
 use crate::extract::entry::{Entries, Entry};
-use crate::extract::plan::{Item, plan};
+use crate::extract::plan::{Item, NoGain, plan};
 use crate::settings::{ExtractSettings, Placeholder};
 use crate::surgery::plan::{Operation, Plan, in_whole};
 use crate::surgery::values::{Lean, Taken, To, is_copy, row};
@@ -30,7 +30,8 @@ fn entries(read: &Read) -> Vec<Entry> {
 /// What is extracted, by the rows' ids.
 fn items(read: &Read, settings: &ExtractSettings) -> BTreeMap<String, Vec<Item>> {
     let entries = entries(read);
-    let plan = plan(&entries, settings, when::tests::at("2027-01-01"), &|_, _| false);
+    let plan =
+        plan(&entries, settings, when::tests::at("2027-01-01"), &|_, _| false, &NoGain::new());
     let mut items: BTreeMap<String, Vec<Item>> = BTreeMap::new();
     for item in plan.items.into_iter().filter(|item| item.sent && !is_copy(&item.key)) {
         let entry = entries.iter().find(|entry| entry.row == item.row).unwrap();
@@ -170,5 +171,6 @@ fn every_recording_is_a_sound_session_without_its_values() {
             }
         }
     }
-    assert!(values >= 9, "{values} values were extracted");
+    // The words of a command that was typed are a notice by how they begin, and stay.
+    assert!(values >= 8, "{values} values were extracted");
 }

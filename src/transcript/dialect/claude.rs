@@ -8,6 +8,7 @@ use memchr::memmem;
 use serde::Deserialize;
 use serde_json::Value;
 
+pub use self::head::of_client;
 use super::{Block, Call, Dialect, Row, Scratch};
 use crate::transcript::digest::Facts;
 use crate::transcript::span;

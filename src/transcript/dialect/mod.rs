@@ -4,7 +4,7 @@
 mod claude;
 mod pi;
 
-pub use claude::Claude;
+pub use claude::{Claude, of_client};
 pub use pi::Pi;
 
 use std::borrow::Cow;

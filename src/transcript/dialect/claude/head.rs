@@ -99,9 +99,8 @@ impl<'a> Head<'a> {
                     b"logicalParentUuid" => self.logical = span::plain(json),
                     b"timestamp" => self.row.at = span::plain(json),
                     b"isSidechain" => self.row.sidechain = json == b"true",
-                    b"isMeta" | b"isVisibleInTranscriptOnly" => self.client |= json == b"true",
-                    b"origin" => {
-                        self.client |= json.starts_with(br#"{"kind":"task-notification""#);
+                    field @ (b"isMeta" | b"isVisibleInTranscriptOnly" | b"origin") => {
+                        self.client |= of_client(field, json);
                     }
                     b"brainGuard" => self.row.told = json.starts_with(TOLD),
                     b"isCompactSummary" => self.summary = json == b"true",
@@ -166,6 +165,15 @@ impl<'a> Head<'a> {
         }
         words(row.kind, &mut scratch.blocks);
         row
+    }
+}
+
+/// Whether a field of a row in the user's role says that the client wrote it.
+pub fn of_client(field: &[u8], json: &[u8]) -> bool {
+    match field {
+        b"isMeta" | b"isVisibleInTranscriptOnly" => json == b"true",
+        b"origin" => json.starts_with(br#"{"kind":"task-notification""#),
+        _ => false,
     }
 }
 
