@@ -126,7 +126,8 @@ fn holds(read: &Read, settings: &ExtractSettings) -> Result<(String, usize), Tes
 }
 
 fn settings() -> impl Strategy<Value = ExtractSettings> {
-    let types = prop::sample::subsequence(vec!["thinking", "tool_result", "tool_call"], 1..=3);
+    let types = vec!["thinking", "tool_result", "tool_call", "user", "assistant"];
+    let types = prop::sample::subsequence(types, 1..=5);
     (types, 0..6u32, any::<bool>(), 1..900u32, 0..3u32).prop_map(
         |(types, keep_recent, plain, min_value_length, protect_turns)| ExtractSettings {
             keep_recent,
