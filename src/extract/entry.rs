@@ -162,7 +162,7 @@ impl Entries {
         let beside = claude.is_some_and(|of| self.claude(of, &mut entry));
         if entry.broken {
             // No reader takes it: it is no message of the conversation.
-            entry.role = Role::None;
+            (entry.role, entry.summary) = (Role::None, false);
         }
         if entry.role == Role::Assistant {
             entry.continues = message != 0 && message == self.message;

@@ -166,9 +166,12 @@ pub fn positions(entries: &[Entry]) -> Vec<Position> {
     let begins = entries.iter().position(|entry| entry.in_context).unwrap_or(0);
     // Of the session, and of the branch that the model is sent.
     let first = entries.iter().position(|entry| entry.role == Role::User);
-    // There a summary is the user's first message, and in a session made anew no summary any more.
-    let opens = |entry: &Entry| entry.role == Role::User || entry.summary;
-    let branch = entries.iter().position(|entry| entry.in_context && opens(entry));
+    // There a summary is the user's first message, whatever was kept of what lies before it: in a
+    // session made anew it stands ahead of that, and is no summary any more.
+    let sent = |holds: &dyn Fn(&Entry) -> bool| {
+        entries.iter().position(|entry| entry.in_context && holds(entry))
+    };
+    let branch = sent(&|entry| entry.summary).or_else(|| sent(&|entry| entry.role == Role::User));
     let firsts = [first, branch];
     let (mut from_end, mut turns, mut begun, mut latest) = (0, 0, false, true);
     // A prompt was met that nobody has answered.

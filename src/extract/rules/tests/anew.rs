@@ -68,6 +68,14 @@ fn a_summary_is_the_first_message() {
         firsts.map(|(entry, _)| entry.id.clone()).collect()
     };
     assert_eq!(firsts(&rows(r#","isCompactSummary":true"#)), ["u", "s"]);
+    // What was kept of the conversation before it stands behind it there.
+    let kept = r#""logicalParentUuid":"u","compactMetadata":{"preservedMessages":{"anchorUuid":"s","uuids":["u"]}}"#;
+    let mut with = vec![asks("t", "", "", "begin")];
+    with.extend(rows(r#","isCompactSummary":true"#));
+    with[1] = asks("u", "t", "", "go");
+    with[2] = with[2].replace(r#""logicalParentUuid":"u""#, kept);
+    assert!(read(with.join("\n").as_bytes())[1].in_context, "it is kept");
+    assert_eq!(firsts(&with), ["t", "s"]);
     assert_eq!(firsts(&rows("")[2..]), ["s"]);
 }
 
