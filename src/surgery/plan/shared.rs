@@ -78,7 +78,8 @@ pub(super) fn origin(
     Ok(first.and_then(from).filter(|(source, _)| source == other).map(|(_, row)| row))
 }
 
-/// Whether all of `copy` was copied from rows of `original`, in their order.
+/// Whether all of `copy` was copied from rows of `original`, each from one of its own: behind
+/// the first one in any order, as a copy has the rows of a message together.
 fn is_from(copy: &[Said], session: &Session, original: &[Said]) -> bool {
     let ids = original.iter().enumerate().filter_map(|(at, row)| Some((row.id.as_deref()?, at)));
     let places: HashMap<&str, usize> = ids.collect();
@@ -87,7 +88,11 @@ fn is_from(copy: &[Said], session: &Session, original: &[Said]) -> bool {
         places.get(row.as_str()).filter(|_| *source == session.id).copied()
     });
     match places.collect::<Option<Vec<usize>>>() {
-        Some(places) => !places.is_empty() && places.is_sorted_by(|a, b| a < b),
+        Some(mut places) => {
+            let first = places.first().copied();
+            places.sort_unstable();
+            first.is_some_and(|first| first == places[0]) && places.is_sorted_by(|a, b| a < b)
+        }
         None => false,
     }
 }
@@ -207,6 +212,9 @@ pub(super) mod tests {
         assert_eq!(of(&less("b"), whole), Some(Spare::First));
         assert_eq!(of(whole, &less("c")), None, "of another session");
         assert_eq!(of(whole, &(less("a") + "\n10 and on")), None, "it went on");
-        assert_eq!(of(whole, "7<a/4 say it\n8<a/1 ask"), None, "in another order");
+        assert_eq!(of(whole, "7<a/4 say it\n8<a/1 ask"), None, "another begins it");
+        let together = "7<a/1 ask\n8<a/4 say\n9<a/3 call";
+        assert_eq!(of(whole, together), Some(Spare::Second), "a message's rows stand together");
+        assert_eq!(of(whole, "7<a/1 ask\n8<a/4 say\n9<a/4 say"), None, "one came twice");
     }
 }
