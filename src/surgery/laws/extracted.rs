@@ -172,6 +172,6 @@ fn every_recording_is_a_sound_session_without_its_values() {
             }
         }
     }
-    // The words of a command that was typed are a notice by how they begin, and stay.
+    // Notices that only their beginning tells stay.
     assert!(values >= 8, "{values} values were extracted");
 }
