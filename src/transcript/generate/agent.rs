@@ -8,6 +8,8 @@ impl Pen {
     pub fn calls(&mut self) {
         let (message, usage) = self.message();
         self.think(&message, &usage);
+        // Results that come while the message is still being written stand between its rows.
+        let between = self.dice.chance(25);
         let mut made = Vec::new();
         for n in 0..=self.dice.below(3) {
             let (name, input) = match self.dice.below(5) {
@@ -29,25 +31,17 @@ impl Pen {
                 format!(r#"{{"type":"tool_use","id":"{call}","name":"{name}","input":{input}}}"#);
             let row = self.assistant(&message, &usage, &block, "tool_use");
             self.here().calls.push(call.clone());
-            made.push((call, row));
+            if between {
+                self.gives(&call, &row);
+            } else {
+                made.push((call, row));
+            }
         }
         if made.len() > 1 && self.dice.chance(40) {
             made.rotate_left(1);
         }
         for (call, row) in made {
-            let (short, long) = (self.dice.words(20), self.dice.chance(5));
-            let given = json(&if long { short.repeat(40) } else { short });
-            let blocks = match self.dice.below(4) {
-                0 => format!(r#"[{{"type":"text","text":{given}}}]"#),
-                _ => given.clone(),
-            };
-            self.tip = Some(row.clone());
-            self.user(
-                &format!(r#"[{{"tool_use_id":"{call}","type":"tool_result","content":{blocks}}}]"#),
-                &format!(
-                    r#","toolUseResult":{{"stdout":{given}}},"sourceToolAssistantUUID":"{row}""#
-                ),
-            );
+            self.gives(&call, &row);
         }
         if self.dice.chance(10) {
             let text = self.dice.words(6);
@@ -57,6 +51,21 @@ impl Pen {
                 json(&text)
             ));
         }
+    }
+
+    /// What a call of that row gave.
+    fn gives(&mut self, call: &str, row: &str) {
+        let (short, long) = (self.dice.words(20), self.dice.chance(5));
+        let given = json(&if long { short.repeat(40) } else { short });
+        let blocks = match self.dice.below(4) {
+            0 => format!(r#"[{{"type":"text","text":{given}}}]"#),
+            _ => given.clone(),
+        };
+        self.tip = Some(row.to_owned());
+        self.user(
+            &format!(r#"[{{"tool_use_id":"{call}","type":"tool_result","content":{blocks}}}]"#),
+            &format!(r#","toolUseResult":{{"stdout":{given}}},"sourceToolAssistantUUID":"{row}""#),
+        );
     }
 
     /// A message that ends a turn.

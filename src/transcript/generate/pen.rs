@@ -50,8 +50,10 @@ impl Pen {
             3 => {
                 self.user(r#""<bash-input>ls</bash-input>""#, "");
                 self.here().user.push("! ls".into());
-                return self
-                    .user(r#""<bash-stdout>x</bash-stdout><bash-stderr></bash-stderr>""#, "");
+                let printed = self.dice.words(60);
+                let printed =
+                    format!("<bash-stdout>{printed}</bash-stdout><bash-stderr></bash-stderr>");
+                return self.user(&json(&printed), "");
             }
             _ => self.prompt(),
         }
