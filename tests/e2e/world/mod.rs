@@ -203,17 +203,22 @@ impl World {
         });
     }
 
-    /// Keeps what a failed test leaves, and says where.
+    /// Keeps what a failed test leaves, and says where. It runs while a test unwinds, where
+    /// another panic would end all tests.
     pub fn keep(&self, name: &str) {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("e2e").join(name);
         // The remains of an earlier failure.
         let _ = fs::remove_dir_all(&folder);
-        plugin::copy_tree(&self.root, &folder);
-        plugin::write(&folder.join("requests.jsonl"), &self.mock.dump());
-        plugin::write(&folder.join("report.txt"), &self.evidence.report());
+        let kept = plugin::copy_tree(&self.root, &folder)
+            .and_then(|()| fs::write(folder.join("requests.jsonl"), self.mock.dump()))
+            .and_then(|()| fs::write(folder.join("report.txt"), self.evidence.report()));
+        let said = match kept {
+            Ok(()) => "is kept",
+            Err(error) => &format!("could not be kept whole ({error})"),
+        };
         #[expect(clippy::print_stderr, reason = "the test's output is where one looks for it")]
         {
-            eprintln!("the world of {name} is kept in {}", folder.display());
+            eprintln!("the world of {name} {said} in {}", folder.display());
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The plugin folders of a world: brain-guard as it would be installed, and a spy that records hook events.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -65,7 +66,7 @@ pub fn assemble(repository: &Path, binary: &Path, folder: &Path, with_mod: bool)
     for part in ["hooks", "templates", "commands", "skills", ".claude-plugin"] {
         let source = repository.join(part);
         if source.is_dir() {
-            copy_tree(&source, &folder.join(part));
+            copy_tree(&source, &folder.join(part)).expect("plugin folder is writable");
         }
     }
     let root_manifest = repository.join("plugin.json");
@@ -91,17 +92,19 @@ pub fn write(path: &Path, text: &str) {
 }
 
 /// Copies a folder with everything below it; sockets and links are left out.
-pub fn copy_tree(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
-    for entry in
-        fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display())).flatten()
-    {
+///
+/// # Errors
+/// What could not be read or written: a full disk.
+pub fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)?.flatten() {
         let target = to.join(entry.file_name());
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() => copy_tree(&entry.path(), &target),
+            Ok(kind) if kind.is_dir() => copy_tree(&entry.path(), &target)?,
             // A file that its owner just removed is missed by nobody.
             Ok(kind) if kind.is_file() => drop(fs::copy(entry.path(), target)),
             _ => {}
         }
     }
+    Ok(())
 }
