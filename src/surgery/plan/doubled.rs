@@ -2,8 +2,9 @@
 //! what it was made from.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 
-use super::shared::{RowsOf, Spare, origin, spare};
+use super::shared::{RowsOf, Spare, begun, origin, spare};
 use super::{Place, Refused};
 use crate::clock::Time;
 use crate::transcript::round::{Round, Session};
@@ -26,16 +27,17 @@ pub(super) fn doubled(
     for number in [0, 1].into_iter().filter(|number| sessions[*number].parent.is_some()) {
         let (session, other) = (&sessions[number], 1 - number);
         let known = &known[other];
+        let summaries = summaries(&sessions[other], &context[other], rows)?;
         let paired: HashSet<u32> = found.iter().map(|spare| spare.pair[number]).collect();
         let mut copies = Vec::new();
         for (seq, round) in of(session, &context[number]) {
-            if paired.contains(&seq) || !known.says(round) {
+            if paired.contains(&seq) || !known.may_say(round) {
                 continue;
             }
-            let from = origin((session, round), &sessions[other].id, rows).map_err(|why| {
-                Refused::Unread(format!("could not read round {seq} of {}: {why}", session.id))
-            })?;
-            let source = from.and_then(|id| known.ids.get(id.as_str()).copied());
+            let from = origin((session, round), &sessions[other].id, rows)
+                .map_err(|why| unread(session, seq, &why))?;
+            let source = from
+                .and_then(|id| known.ids.get(id.as_str()).or_else(|| summaries.get(&id)).copied());
             copies.extend(source.map(|s| if number == 0 { (seq, s) } else { (s, seq) }));
         }
         found.extend(spares(sessions, &copies, rows)?);
@@ -44,6 +46,25 @@ pub(super) fn doubled(
     places.sort_unstable();
     places.dedup();
     Ok(places)
+}
+
+/// The rounds behind compactions by the ids of their summaries: a copy has a summary alone, as
+/// a message.
+fn summaries(
+    session: &Session,
+    seqs: &[u32],
+    rows: &mut RowsOf,
+) -> Result<HashMap<String, u32>, Refused> {
+    let mut found = HashMap::new();
+    for (seq, round) in of(session, seqs).filter(|(_, round)| round.boundary) {
+        let id = begun((session, round), rows).map_err(|why| unread(session, seq, &why))?;
+        found.extend(id.map(|id| (id, seq)));
+    }
+    Ok(found)
+}
+
+fn unread(session: &Session, seq: u32, why: &io::Error) -> Refused {
+    Refused::Unread(format!("could not read round {seq} of {}: {why}", session.id))
 }
 
 /// Of two rounds, one of each session, the spare one.
@@ -87,6 +108,9 @@ struct Known<'a> {
     ids: HashMap<&'a str, u32>,
     dated: HashMap<(Time, &'a str), u32>,
     said: HashSet<&'a str>,
+    /// Whether a round has no words of its own: a picture alone, a summary. Its copy may say
+    /// anything.
+    silent: bool,
 }
 
 impl<'a> Known<'a> {
@@ -96,6 +120,7 @@ impl<'a> Known<'a> {
             known.ids.extend(round.first_id.as_deref().map(|id| (id, seq)));
             known.dated.extend(words(round).map(|words| (words, seq)));
             known.said.extend(round.said.as_deref());
+            known.silent |= round.said.is_none();
         }
         known
     }
@@ -106,9 +131,9 @@ impl<'a> Known<'a> {
         same.or_else(|| self.dated.get(&words(round)?)).copied()
     }
 
-    /// Whether a round begins with the other's words.
-    fn says(&self, round: &Round) -> bool {
-        round.said.as_deref().is_some_and(|said| self.said.contains(said))
+    /// Whether a round of this session may be what the other was copied from.
+    fn may_say(&self, round: &Round) -> bool {
+        self.silent || round.said.as_deref().is_some_and(|said| self.said.contains(said))
     }
 }
 
