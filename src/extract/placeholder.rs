@@ -14,6 +14,9 @@ pub use marked::{marked, plain};
 use super::text;
 use crate::settings::Placeholder;
 
+/// How a string begins, as JSON, that may be one. Quoted once more, its first mark is another.
+pub const BEGIN: &[u8] = b"\"[[extracted-";
+
 /// Bytes that a value must get shorter by.
 pub const GAIN: usize = 100;
 

@@ -11,8 +11,8 @@ use std::thread;
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
 
-use super::known::BEGIN;
 use crate::extract::entry::{Looked, Looker};
+use crate::extract::placeholder::BEGIN;
 use crate::store::sessions::{Part, Parts, SessionFile, Stamp};
 
 /// Parts that are under way for each thread.

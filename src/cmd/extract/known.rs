@@ -4,7 +4,7 @@
 
 mod same;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -14,24 +14,21 @@ use super::read::{Live, Read};
 use super::source::Source;
 use crate::cmd::err;
 use crate::extract::entry::Entry;
-use crate::extract::placeholder;
+use crate::extract::placeholder::{self, BEGIN};
 use crate::store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
-
-/// How a string begins that may be a placeholder. Quoted, its first mark is another one.
-pub const BEGIN: &[u8] = b"\"[[extracted-";
 
 /// Rows that hold what looks like a placeholder, and that a ledger does not know.
 pub struct Strange {
     finder: Finder<'static>,
     /// By their ids.
     by_id: same::Rows,
-    /// Their numbers, from 0.
-    rows: HashSet<u64>,
+    /// Their ids by their numbers, from 0.
+    rows: HashMap<u64, String>,
 }
 
 impl Default for Strange {
     fn default() -> Self {
-        Self { finder: Finder::new(BEGIN), by_id: same::Rows::new(), rows: HashSet::new() }
+        Self { finder: Finder::new(BEGIN), by_id: same::Rows::new(), rows: HashMap::new() }
     }
 }
 
@@ -44,7 +41,7 @@ impl Strange {
         };
         if self.finder.find_iter(line).any(strange) {
             self.by_id.insert(entry.id.clone(), same::written(line));
-            self.rows.insert(entry.row);
+            self.rows.insert(entry.row, entry.id.clone());
         }
     }
 
@@ -58,17 +55,27 @@ impl Strange {
         kin
     }
 
-    /// What stays in doubt of these rows, as something of the others' can't be read: nobody's
-    /// fault but that of its ledger, so everything else goes on without it.
-    pub fn doubt(self, source: &Source, unread: &[io::Error]) -> Doubt {
-        let (Some(first), false) = (unread.first(), self.rows.is_empty()) else {
+    /// What stays in doubt of these rows, as something of the others' can't be read: a ledger may
+    /// say something of any of them, a session's file has to do with its own. It is nobody's
+    /// fault but that of what can't be read, so everything else goes on without it.
+    pub fn doubt(
+        self,
+        source: &Source,
+        unread: &[io::Error],
+        (unsure, why): &(HashSet<String>, Vec<io::Error>),
+    ) -> Doubt {
+        let of = |id: &String| !unread.is_empty() || unsure.contains(id);
+        let rows = self.rows.into_iter().filter(|(_, id)| of(id)).map(|(row, _)| row);
+        let rows: HashSet<u64> = rows.collect();
+        let mut whys = unread.iter().chain(why);
+        let (Some(first), false) = (whys.next(), rows.is_empty()) else {
             return Doubt::default();
         };
-        let more = match unread.len() - 1 {
+        let more = match whys.count() {
             0 => String::new(),
             more => format!(" (and {more} more, see `brain-guard extract status`)"),
         };
-        let of = match self.rows.len() {
+        let of = match rows.len() {
             1 => "1 row".to_owned(),
             rows => format!("{rows} rows"),
         };
@@ -77,7 +84,7 @@ impl Strange {
             "{first}{more}: {of} of {} may hold placeholders that only that ledger knows, and stay as they are until it can be read",
             place.display()
         );
-        Doubt { rows: self.rows, said: Some(said) }
+        Doubt { rows, said: Some(said) }
     }
 }
 

@@ -132,11 +132,11 @@ pub fn session(source: &Source) -> anyhow::Result<Read> {
 /// As [`session`].
 pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::Result<Read> {
     let (mut read, mut strange) = pass(source, source.extracted.ledger()?, settings)?;
-    let Kin { records, unread } = strange.kin(source);
+    let Kin { records, unread, unsure } = strange.kin(source);
     if !records.is_empty() {
         (read, strange) = pass(source, known::joined(records, &read.ledger), settings)?;
     }
-    read.doubt = strange.doubt(source, &unread);
+    read.doubt = strange.doubt(source, &unread, &unsure);
     Ok(read)
 }
 

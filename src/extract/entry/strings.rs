@@ -1,7 +1,7 @@
 //! Long strings anywhere below a value, each by its path.
 
 use super::key::{Key, Keys};
-use crate::extract::placeholder::GAIN;
+use crate::extract::placeholder::{BEGIN, GAIN};
 use crate::transcript::span::{Cursor, Span};
 
 /// Names whose values are the entry's structure wherever they stand: the clients' own, and the
@@ -71,13 +71,11 @@ pub fn signs(json: &[u8]) -> bool {
 /// How deep objects and arrays are looked into.
 const DEEP: usize = 64;
 
-/// How a placeholder begins. Only the ledger says whether a value is one; a string that begins
-/// like this is a value however short it is, so that it can be asked.
-const LOOKS: &[u8] = b"\"[[extracted-";
-
-/// Whether a value, as JSON, is worth to be known of: what is shorter can't get shorter.
+/// Whether a value, as JSON, is worth to be known of: what is shorter can't get shorter. Only the
+/// ledger says whether one is a placeholder; a string that begins like one is a value however
+/// short it is, so that it can be asked.
 pub fn counts(json: &[u8]) -> bool {
-    json.len() >= GAIN || json.starts_with(LOOKS)
+    json.len() >= GAIN || json.starts_with(BEGIN)
 }
 
 /// A string that was found.

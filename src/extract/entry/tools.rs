@@ -6,6 +6,7 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use super::{Entry, FileRead, Role, Trigger, hash};
+use crate::extract::placeholder::BEGIN;
 use crate::transcript::span::{self, Span, plain, text};
 
 /// Tools that give what is in a file, as clients and file servers call them.
@@ -140,7 +141,7 @@ fn file(tool: &str, given: &[u8]) -> Option<FileRead> {
     for field in fields {
         let (name, value) = (field.name.of(given), field.value.of(given));
         // Two placeholders may be the same where what they stand for was not.
-        if memmem::find(value, b"[[extracted-").is_some() {
+        if memmem::find(value, BEGIN).is_some() {
             return None;
         } else if file.is_none() && FILE.contains(&name) {
             file = plain(value).map(hash);

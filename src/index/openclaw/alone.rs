@@ -12,7 +12,7 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::store::atomic;
-use crate::store::sessions::Refused;
+use crate::store::sessions::{Refused, holders};
 use crate::store::state;
 
 /// The locks of OpenClaw, held while this lives.
@@ -70,7 +70,7 @@ pub(super) fn take(database: &Path) -> Result<Alone, Refused> {
             return Err(locked(root, Some(pid)));
         }
     }
-    if let Some(pid) = user(&database) {
+    if let Some(pid) = holders::lasting(|| user(&database)) {
         let path = database.display();
         let why = format!("{path} is open in another process ({pid}); end it, then try again");
         return Err(Refused::Busy(why));

@@ -85,8 +85,10 @@ pub(super) fn absent(why: &io::Error) -> bool {
 pub struct Kin {
     /// Extractions of these rows.
     pub records: Vec<Record>,
-    /// Why something may be missing: what can't be read, each with its path.
+    /// Why something may be missing: ledgers that can't be read, each with its path.
     pub unread: Vec<io::Error>,
+    /// Of which of these rows it can't be told whether a record is of them, and why.
+    pub unsure: (HashSet<String>, Vec<io::Error>),
 }
 
 impl Extracted {

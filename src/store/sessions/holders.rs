@@ -3,9 +3,21 @@
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 /// `O_WRONLY` and `O_RDWR` among the flags in `fdinfo`.
 const WRITES: u32 = 0o3;
+
+/// The process that `look` finds, where it finds one for a tenth of a second: one that is being
+/// started has open what its parent has, until it runs its program.
+pub fn lasting(look: impl Fn() -> Option<u32>) -> Option<u32> {
+    for _ in 0..5 {
+        look()?;
+        thread::sleep(Duration::from_millis(20));
+    }
+    look()
+}
 
 /// The processes that have this file open for writing, but for this one. `file` is the name
 /// it has or had; the folders above may have other names to them.
@@ -47,6 +59,7 @@ fn writes(pid: u32, number: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::process::{Command, Stdio};
 
     use super::*;
@@ -59,6 +72,18 @@ mod tests {
         let mut said = [0; 5];
         std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut said).unwrap();
         child
+    }
+
+    #[test]
+    fn who_holds_it_for_a_moment_is_no_holder() {
+        let looks = Cell::new(0);
+        let until = |last| {
+            looks.set(looks.get() + 1);
+            (looks.get() <= last).then_some(7)
+        };
+        assert_eq!(lasting(|| until(2)), None);
+        assert_eq!(looks.replace(0), 3);
+        assert_eq!(lasting(|| until(100)), Some(7));
     }
 
     #[test]

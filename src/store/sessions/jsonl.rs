@@ -81,7 +81,8 @@ impl Jsonl {
         if Stamp::of(&there) != stamp {
             return Err(Refused::Changed(self.path.display().to_string()));
         }
-        if let Some(pid) = holders::writers(real, &there).first() {
+        let writer = || holders::writers(real, &there).first().copied();
+        if let Some(pid) = holders::lasting(writer) {
             return Err(Refused::Busy(format!(
                 "{} is held open by process {pid}, which may write it: try again when that has ended",
                 self.path.display()

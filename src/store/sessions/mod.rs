@@ -2,7 +2,7 @@
 //! stamp, what is written replaces the file whole, and only while that stamp still holds.
 
 mod gateway_lock;
-mod holders;
+pub mod holders;
 mod idle;
 mod jsonl;
 mod kept;

@@ -23,7 +23,7 @@ pub fn written(line: &[u8]) -> Option<String> {
 
 /// Leaves of what other ledgers say of `rows` what is sure to be of them. Of a plain placeholder
 /// that is: its session's file has the row with that id and time, or is gone. Where such a file
-/// can't be read, that is told with the ledgers that can't.
+/// can't be read, that is told with the rows.
 pub fn leave(source: &Source, rows: &Rows, kin: &mut Kin) {
     let plain = |record: &Record| {
         let of = record.extract()?;
@@ -38,13 +38,17 @@ pub fn leave(source: &Source, rows: &Rows, kin: &mut Kin) {
                 return Proven::All;
             }
             look(source, &of.file, rows).unwrap_or_else(|e| {
-                kin.unread.push(e);
-                Proven::Rows(HashSet::new())
+                kin.unsure.1.push(e);
+                Proven::Unread
             })
         });
         match proven {
             Proven::All => true,
             Proven::Rows(ids) => ids.contains(of.row()),
+            Proven::Unread => {
+                kin.unsure.0.insert(of.row().to_owned());
+                false
+            }
         }
     };
     kin.records.retain(|record| plain(record).is_none_or(|of| sure(&of)));
@@ -56,6 +60,8 @@ enum Proven {
     All,
     /// These.
     Rows(HashSet<String>),
+    /// It can't be read.
+    Unread,
 }
 
 fn look(source: &Source, file: &Path, rows: &Rows) -> io::Result<Proven> {

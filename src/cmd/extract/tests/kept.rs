@@ -307,4 +307,9 @@ fn a_text_like_the_plain_placeholder_of_another_session_is_text() {
     world.quiet(path, &lean);
     let said = read::session(&world.open(path)).unwrap();
     assert!(said.live.is_empty() && said.doubt.said.is_some());
+    // A row of the fork's own is no row of that session.
+    let own = br#"{"type":"message","id":"own-1","parentId":null,"message":{"role":"user","content":"[[extracted-own-1]]"}}"#;
+    world.quiet(path, &[&lean[..], own, b"\n"].concat());
+    let more = read::session(&world.open(path)).unwrap();
+    assert_eq!(more.doubt, said.doubt);
 }
