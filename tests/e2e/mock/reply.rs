@@ -40,6 +40,8 @@ pub struct Reply {
     pub(super) error: Option<u16>,
     pub(super) delay: Duration,
     pub(super) gate: Option<Gate>,
+    /// Blocks behind which the connection breaks.
+    pub(super) breaks: Option<usize>,
 }
 
 impl Reply {
@@ -51,6 +53,7 @@ impl Reply {
             error: None,
             delay: Duration::ZERO,
             gate: None,
+            breaks: None,
         }
     }
 
@@ -126,6 +129,12 @@ impl Reply {
     /// The client shows whole lines only.
     pub fn hang(mut self, gate: &Gate) -> Self {
         self.gate = Some(gate.clone());
+        self
+    }
+
+    /// Breaks the connection behind this many whole blocks; where the answer is not streamed, at once.
+    pub fn breaks_after(mut self, blocks: usize) -> Self {
+        self.breaks = Some(blocks);
         self
     }
 

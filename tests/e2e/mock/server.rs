@@ -1,7 +1,7 @@
 //! The listening side: one thread a connection, the script behind a lock, every request in the log.
 
 use std::io::{self, BufReader};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -66,8 +66,13 @@ fn messages(stream: &mut TcpStream, shared: &Shared, message: Message) -> io::Re
         return http::write_json(stream, 200, Some(&reply.message(&key, model)));
     }
     http::start_events(stream)?;
+    let mut blocks = 0;
     for event in reply.events(&key, model) {
         http::write_event(stream, &event)?;
+        blocks += usize::from(event["type"] == "content_block_stop");
+        if reply.breaks == Some(blocks) {
+            return stream.shutdown(Shutdown::Both);
+        }
         if let Some(gate) = reply.gate.as_ref().filter(|_| event["type"] == "content_block_delta") {
             while !gate.wait(PING) && !shared.stopped.load(Ordering::SeqCst) {
                 http::write_event(stream, &json!({"type": "ping"}))?;

@@ -3,6 +3,7 @@
 //! operation promises. The promise is computed here from the original transcript, without the library.
 
 mod block;
+mod broken;
 mod chains;
 mod compaction;
 mod extract;
