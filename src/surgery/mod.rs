@@ -12,6 +12,7 @@ pub mod inject;
 pub mod map;
 pub mod matrix;
 pub mod plan;
+pub mod preserved;
 pub mod ranges;
 pub mod table;
 pub mod validate;

@@ -81,7 +81,7 @@ impl Strange {
         };
         let place = source.place();
         let said = format!(
-            "{first}{more}: {of} of {} may hold placeholders that only that ledger knows, and stay as they are until it can be read",
+            "{first}{more}: {of} of {} may hold placeholders that nothing else tells of, and stay as they are until it can be read",
             place.display()
         );
         Doubt { rows, said: Some(said) }

@@ -8,7 +8,7 @@ mod left;
 mod temp;
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -75,12 +75,19 @@ impl Jsonl {
         Ok((file, stamp))
     }
 
+    /// What it is, while it is as it was read.
+    fn as_read(&self, real: &Path, stamp: Stamp) -> Result<Metadata, Refused> {
+        let there = fs::metadata(real).map_err(|e| told(real, &e))?;
+        if Stamp::of(&there) == stamp {
+            Ok(there)
+        } else {
+            Err(Refused::Changed(self.path.display().to_string()))
+        }
+    }
+
     /// Whether it is as it was read, and nobody is at work in it.
     fn untouched(&self, real: &Path, stamp: Stamp) -> Result<(), Refused> {
-        let there = fs::metadata(real).map_err(|e| told(real, &e))?;
-        if Stamp::of(&there) != stamp {
-            return Err(Refused::Changed(self.path.display().to_string()));
-        }
+        let there = self.as_read(real, stamp)?;
         let writer = || holders::writers(real, &there).first().copied();
         if let Some(pid) = holders::lasting(writer) {
             return Err(Refused::Busy(format!(
@@ -88,6 +95,8 @@ impl Jsonl {
                 self.path.display()
             )));
         }
+        // One that held it for a moment may have written.
+        self.as_read(real, stamp)?;
         match idle::why_not(real, stamp, self.idle, clock::now()).map_err(|e| told(real, &e))? {
             Some(why) => Err(Refused::Busy(why)),
             None => Ok(()),

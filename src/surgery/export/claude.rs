@@ -4,13 +4,12 @@
 use memchr::memmem;
 
 use super::Birth;
-use super::form::{Call, Form, Kept, Link};
+use super::form::{Call, Form, Link};
 use super::splice::{self, Object};
 use crate::surgery::ids::{Fresh, Source};
 use crate::surgery::plan::Plan;
 use crate::transcript::dialect::{self, Block, BlockKind, Dialect, Kind, Row};
 use crate::transcript::round::Session;
-use crate::transcript::rows::Rows;
 use crate::transcript::span::{self, Field, Span};
 
 /// Claude Code's form.
@@ -183,19 +182,6 @@ impl Form for Claude {
         format!(
             r#"{{"input_tokens":{tokens},"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}}"#
         )
-    }
-
-    fn behind(&self, rows: &Rows) -> Kept {
-        let boundary =
-            rows.iter().find(|line| memmem::find(line, b"\"compact_boundary\"").is_some());
-        let listed = || {
-            let kept = span::find(span::find(boundary?, "compactMetadata")?, "preservedMessages")?;
-            let ids = span::find(kept, "uuids")?;
-            let mut items = Vec::new();
-            span::items(ids, &mut items)?;
-            Some(items.iter().filter_map(|at| span::plain(at.of(ids))).map(str::to_owned).collect())
-        };
-        listed().map_or(Kept::Nothing, Kept::Ids)
     }
 
     fn without(&self, line: &[u8], row: &Row, gone: &[usize]) -> Option<Vec<u8>> {

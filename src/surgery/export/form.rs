@@ -9,7 +9,6 @@ use crate::surgery::ids::{Fresh, Source};
 use crate::surgery::plan::{Lineage, Operation, Plan};
 use crate::transcript::dialect::{Block, Dialect, Row};
 use crate::transcript::round::Session;
-use crate::transcript::rows::Rows;
 use crate::transcript::span::{Field, Span};
 
 /// What a row gets in the new session.
@@ -62,17 +61,6 @@ pub(super) struct Call<'a> {
     pub result: bool,
 }
 
-/// What a compaction left in the context of the rows before it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kept {
-    /// Nothing.
-    Nothing,
-    /// These rows.
-    Ids(Vec<String>),
-    /// This row and all behind it.
-    From(String),
-}
-
 /// A dialect's way to write rows.
 pub(super) trait Form: Sync {
     /// The dialect that reads them.
@@ -112,9 +100,6 @@ pub(super) trait Form: Sync {
 
     /// A usage of that many tokens.
     fn usage(&self, tokens: u64) -> String;
-
-    /// What the compaction that begins these rows kept.
-    fn behind(&self, rows: &Rows) -> Kept;
 
     /// The row without these items of its message; `None` where nothing is left of it.
     fn without(&self, line: &[u8], row: &Row, items: &[usize]) -> Option<Vec<u8>>;

@@ -8,7 +8,6 @@ mod laws;
 mod out;
 mod pairs;
 mod pi;
-mod preserved;
 mod round;
 mod splice;
 #[cfg(test)]

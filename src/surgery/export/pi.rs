@@ -1,13 +1,12 @@
 //! Entries of pi's and `OpenClaw`'s sessions (version 3): a header, then a chain by `parentId`.
 
 use super::Birth;
-use super::form::{self, Call, Form, Kept, Link};
+use super::form::{self, Call, Form, Link};
 use super::splice::{self, Object};
 use crate::surgery::ids::{Fresh, Source};
 use crate::surgery::plan::Plan;
 use crate::transcript::dialect::{self, Block, BlockKind, Dialect, Kind, Row};
 use crate::transcript::round::Session;
-use crate::transcript::rows::Rows;
 use crate::transcript::span::{self, Field, Span};
 
 /// pi's form.
@@ -144,14 +143,6 @@ impl Form for Pi {
         format!(
             r#"{{"input":{tokens},"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":{tokens},"cost":{{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}}}}"#
         )
-    }
-
-    fn behind(&self, rows: &Rows) -> Kept {
-        let first = rows.iter().find_map(|line| {
-            let compaction = span::find(line, "type") == Some(b"\"compaction\"");
-            span::find(line, "firstKeptEntryId").filter(|_| compaction).and_then(span::plain)
-        });
-        first.map_or(Kept::Nothing, |id| Kept::From(id.to_owned()))
     }
 
     fn without(&self, line: &[u8], row: &Row, gone: &[usize]) -> Option<Vec<u8>> {

@@ -6,10 +6,11 @@ use std::io::{self, Write};
 use thiserror::Error;
 
 use super::out::Out;
-use super::preserved::preserved;
 use super::{Birth, Exporter, Report, Say};
 use crate::surgery::plan::{Piece, Place, Plan};
+use crate::surgery::preserved;
 use crate::surgery::validate::Finding;
+use crate::transcript::round::Round;
 use crate::transcript::rows::Rows;
 
 /// Why nothing was written.
@@ -74,7 +75,7 @@ fn export(
             Piece::Round(place) => {
                 rows.clear();
                 read(*place, &mut rows)?;
-                preserved(plan, *place, &exporter, &mut rows, read)?;
+                preserve(plan, *place, &mut rows, read)?;
                 exporter.round(*place, &rows, &mut out)?;
             }
         }
@@ -89,4 +90,19 @@ fn export(
     } else {
         Err(Failed::Unsound(findings))
     }
+}
+
+/// Puts behind a compaction's summary what it kept of rounds that don't come by themselves.
+fn preserve(
+    plan: &Plan,
+    place: Place,
+    rows: &mut Rows,
+    read: &mut dyn FnMut(Place, &mut Rows) -> io::Result<()>,
+) -> io::Result<()> {
+    let session = &plan.sessions[place.session];
+    let Some(round) = session.round(place.seq) else { return Ok(()) };
+    let there = |seq| plan.pieces.contains(&Piece::Round(Place { seq, ..place }));
+    let mut read =
+        |earlier: &Round, rows: &mut Rows| read(Place { seq: earlier.seq, ..place }, rows);
+    preserved::put(session, round, rows, &there, &mut read)
 }

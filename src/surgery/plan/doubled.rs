@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-use super::shared::{RowsOf, Spare, begun, origin, spare};
+use super::shared::{RowsOf, Spare, ids, origin, spare};
 use super::{Place, Refused};
 use crate::clock::Time;
 use crate::transcript::round::{Round, Session};
@@ -27,7 +27,7 @@ pub(super) fn doubled(
     for number in [0, 1].into_iter().filter(|number| sessions[*number].parent.is_some()) {
         let (session, other) = (&sessions[number], 1 - number);
         let known = &known[other];
-        let summaries = summaries(&sessions[other], &context[other], rows)?;
+        let kept = kept(&sessions[other], &context[other], rows)?;
         let paired: HashSet<u32> = found.iter().map(|spare| spare.pair[number]).collect();
         let mut copies = Vec::new();
         for (seq, round) in of(session, &context[number]) {
@@ -36,8 +36,8 @@ pub(super) fn doubled(
             }
             let from = origin((session, round), &sessions[other].id, rows)
                 .map_err(|why| unread(session, seq, &why))?;
-            let source = from
-                .and_then(|id| known.ids.get(id.as_str()).or_else(|| summaries.get(&id)).copied());
+            let source =
+                from.and_then(|id| known.ids.get(id.as_str()).or_else(|| kept.get(&id)).copied());
             copies.extend(source.map(|s| if number == 0 { (seq, s) } else { (s, seq) }));
         }
         found.extend(spares(sessions, &copies, rows)?);
@@ -48,17 +48,17 @@ pub(super) fn doubled(
     Ok(places)
 }
 
-/// The rounds behind compactions by the ids of their summaries: a copy has a summary alone, as
-/// a message.
-fn summaries(
+/// The rounds behind compactions by the ids of their rows: in a copy the summary is a message,
+/// and where the compaction kept prompts it is of several rounds.
+fn kept(
     session: &Session,
     seqs: &[u32],
     rows: &mut RowsOf,
 ) -> Result<HashMap<String, u32>, Refused> {
     let mut found = HashMap::new();
     for (seq, round) in of(session, seqs).filter(|(_, round)| round.boundary) {
-        let id = begun((session, round), rows).map_err(|why| unread(session, seq, &why))?;
-        found.extend(id.map(|id| (id, seq)));
+        let ids = ids((session, round), rows).map_err(|why| unread(session, seq, &why))?;
+        found.extend(ids.into_iter().map(|id| (id, seq)));
     }
     Ok(found)
 }

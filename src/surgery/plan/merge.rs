@@ -185,6 +185,64 @@ mod tests {
         assert!(why.starts_with("could not compare round 1 of aaaa and 1 of bbbb: "), "{why}");
     }
 
+    /// A session with a compaction that kept the prompt `2` and its answer, and what was made of
+    /// its context: there the summary is a message, and the prompt begins a round.
+    fn compacted(more: &str) -> Plan {
+        let mut a = session(&[(0, false), (1, true)]);
+        let mut copy = session(&[(0, false), (1, false)]);
+        (a.id, copy.id) = ("aaaa".into(), "bbbb".into());
+        copy.parent = Some("aaaa".into());
+        a.rounds[1].said = None;
+        for round in &mut copy.rounds {
+            round.started = Some(at("2026-03-19T11:00Z"));
+            round.first_id = None;
+        }
+        let boundary = r#"{"type":"system","subtype":"compact_boundary","uuid":"4","compactMetadata":{"preservedMessages":{"uuids":["2","3"]}}}"#;
+        let mut read = |session: &Session, round: &Round, rows: &mut Rows| {
+            *rows = shared::tests::rows(match (session.id.as_str(), round.seq) {
+                ("aaaa", 1) => "1 first\n2 ask\n3 answer",
+                ("aaaa", _) => "5 summary\n6 more",
+                (_, 1) => "7<aaaa/5 summary",
+                _ => more,
+            });
+            if round.boundary {
+                let own = std::mem::take(rows);
+                rows.push(format!("{boundary}\n").as_bytes());
+                own.iter().for_each(|row| rows.push(row));
+            }
+            Ok(())
+        };
+        super::merge(a, copy, Fidelity::default(), &mut read).unwrap()
+    }
+
+    #[test]
+    fn what_a_compaction_kept_is_known_again_and_no_more() {
+        let all = "8<aaaa/2 ask\n9<aaaa/3 answer\n10<aaaa/6 more";
+        assert_eq!(shape(&compacted(all)), "a2");
+        // What is in no row of the round, and was not kept.
+        assert_eq!(shape(&compacted(&format!("{all}\n11<aaaa/1 first"))), "a2 b2");
+        assert_eq!(shape(&compacted(&format!("{all}\n11 on"))), "a2 b2");
+    }
+
+    #[test]
+    fn a_picture_alone_is_known_again() {
+        let (mut a, mut b) = two();
+        b.parent = Some("aaaa".into());
+        (a.rounds[0].said, b.rounds[0].said) = (None, None);
+        let mut read = |session: &Session, round: &Round, rows: &mut Rows| {
+            let id = format!("{}-{}", session.id, round.seq);
+            let row = match (session.id.as_str(), round.seq) {
+                ("aaaa", 1) => "id-0 picture".to_owned(),
+                ("bbbb", 1) => "b-0<aaaa/id-0 picture".to_owned(),
+                _ => format!("{id} said {id}"),
+            };
+            *rows = shared::tests::rows(&row);
+            Ok(())
+        };
+        let plan = super::merge(a, b, Fidelity::default(), &mut read).unwrap();
+        assert_eq!(shape(&plan), "a1 a2 b2 a3 b3");
+    }
+
     #[test]
     fn tables_that_begin_alike_both_stay() {
         let (mut a, mut b) = two();

@@ -6,6 +6,7 @@ use std::io;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::surgery::preserved;
 use crate::transcript::dialect::{self, Dialect, Kind, Row, Scratch};
 use crate::transcript::round::{Round, Session};
 use crate::transcript::rows::Rows;
@@ -45,9 +46,9 @@ pub(super) fn spare(
     // Where both say the same, the one with more beside it stays: sessions that began at one time
     // are in the order of their ids, which says nothing.
     let more = first.len() > second.len() || (a.1.rows, a.1.bytes) >= (b.1.rows, b.1.bytes);
-    Ok(if is_from(&second, a, &first) {
+    Ok(if is_from(&second, a.0, &first) {
         Some(Spare::Second)
-    } else if is_from(&first, b, &second) {
+    } else if is_from(&first, b.0, &second) {
         Some(Spare::First)
     } else if more && begins(&first, &second) {
         Some(Spare::Second)
@@ -78,35 +79,31 @@ pub(super) fn origin(
     Ok(first.and_then(from).filter(|(source, _)| source == other).map(|(_, row)| row))
 }
 
-/// The id of the round's first row that says something: what a copy of the round begins with.
-/// Behind a compaction of the client's it is its summary.
+/// The ids of the round's rows that say something, with what a compaction kept.
 ///
 /// # Errors
 /// Rows that can't be read.
-pub(super) fn begun(of: (&Session, &Round), rows: &mut RowsOf) -> io::Result<Option<String>> {
-    Ok(said(of, rows)?.into_iter().next().and_then(|row| row.id))
+pub(super) fn ids(of: (&Session, &Round), rows: &mut RowsOf) -> io::Result<Vec<String>> {
+    Ok(said(of, rows)?.into_iter().filter_map(|row| row.id).collect())
 }
 
 /// Whether all of `copy` was copied from rows of `original`, each from one of its own: behind
-/// the first one in any order, as a copy has the rows of a message together. Behind a summary a
-/// copy also has what the compaction preserved, of the rounds before it.
-fn is_from(copy: &[Said], (session, round): (&Session, &Round), original: &[Said]) -> bool {
+/// the first one in any order, as a copy has the rows of a message together.
+fn is_from(copy: &[Said], session: &Session, original: &[Said]) -> bool {
     let ids = original.iter().enumerate().filter_map(|(at, row)| Some((row.id.as_deref()?, at)));
-    let ids: HashMap<&str, usize> = ids.collect();
-    let mut places = Vec::with_capacity(copy.len());
-    for row in copy {
-        let Some((_, from)) = row.from.as_ref().filter(|(source, _)| *source == session.id) else {
-            return false;
-        };
-        match ids.get(from.as_str()) {
-            Some(place) => places.push(*place),
-            None if round.boundary && !places.is_empty() => {}
-            None => return false,
+    let places: HashMap<&str, usize> = ids.collect();
+    let places = copy.iter().map(|row| {
+        let (source, row) = row.from.as_ref()?;
+        places.get(row.as_str()).filter(|_| *source == session.id).copied()
+    });
+    match places.collect::<Option<Vec<usize>>>() {
+        Some(mut places) => {
+            let first = places.first().copied();
+            places.sort_unstable();
+            first.is_some_and(|first| first == places[0]) && places.is_sorted_by(|a, b| a < b)
         }
+        None => false,
     }
-    let first = places.first().copied();
-    places.sort_unstable();
-    first.is_some_and(|first| first == places[0]) && places.is_sorted_by(|a, b| a < b)
 }
 
 /// Whether `long` begins with all that `short` says.
@@ -114,11 +111,18 @@ fn begins(long: &[Said], short: &[Said]) -> bool {
     short.len() <= long.len() && short.iter().zip(long).all(|(a, b)| a.words == b.words)
 }
 
+/// What a round says, in its order, with what the compaction that begins it kept: the exporter
+/// writes that there, too.
 fn said(of: (&Session, &Round), read: &mut RowsOf) -> io::Result<Vec<Said>> {
     let (session, round) = of;
     let Some(dialect) = dialect::named(&session.dialect) else { return Ok(Vec::new()) };
     let (mut rows, mut scratch) = (Rows::with_capacity(round.bytes as usize), Scratch::default());
     read(session, round, &mut rows)?;
+    let mut earlier = |round: &Round, rows: &mut Rows| {
+        rows.clear();
+        read(session, round, rows)
+    };
+    preserved::put(session, round, &mut rows, &|_| false, &mut earlier)?;
     let rows = rows.iter().filter_map(|line| {
         let row = dialect.row(line, &mut scratch);
         let words = words(dialect, line, &row)?;

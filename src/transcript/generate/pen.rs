@@ -17,6 +17,8 @@ pub struct Pen {
     pub(super) used: u64,
     millis: u64,
     rounds: Vec<Expected>,
+    /// The chain's rows of the last round, and of this one.
+    chain: [Vec<String>; 2],
 }
 
 impl Pen {
@@ -26,7 +28,8 @@ impl Pen {
         let millis = dice.below(240) * 60_000;
         let (out, rounds) = (Vec::new(), Vec::new());
         let ends = Vec::new();
-        Self { dice, id, out, tip: None, ends, boundary: 0, used: 20_000, millis, rounds }
+        let chain = Default::default();
+        Self { dice, id, out, tip: None, ends, boundary: 0, used: 20_000, millis, rounds, chain }
     }
 
     pub fn finish(self) -> Generated {
@@ -36,6 +39,7 @@ impl Pen {
     /// The next round.
     pub fn round(&mut self) {
         self.ends.push((self.tip.clone(), self.used));
+        self.chain = [std::mem::take(&mut self.chain[1]), Vec::new()];
         let mut follows = self.rounds.len();
         if follows > self.boundary + 1 && self.dice.chance(15) {
             let span = (follows - self.boundary) as u64;
@@ -130,12 +134,20 @@ impl Pen {
         self.boundary = seq;
         self.here().boundary = true;
         let (logical, rest) = (self.parent(), self.rest());
-        let (kept, anchor) = (self.tip.clone().unwrap_or_default(), self.dice.uuid());
+        // The client was not seen to keep a prompt.
+        let last = self.chain[0].iter().skip(1).rev().take(2);
+        let kept: Vec<&String> = if self.chain[0].len() > 2 && self.dice.chance(50) {
+            last.rev().collect()
+        } else {
+            self.tip.iter().collect()
+        };
+        let kept = serde_json::to_string(&kept).unwrap();
+        let anchor = self.dice.uuid();
         let pre = self.used;
         self.used = 20_000;
         let id = self.step();
         self.line(&format!(
-            r#"{{"parentUuid":null,"logicalParentUuid":{logical},"isSidechain":false,"type":"system","subtype":"compact_boundary","content":"Conversation compacted","level":"info","compactMetadata":{{"trigger":"manual","preTokens":{pre},"postTokens":2875,"preservedMessages":{{"anchorUuid":"{anchor}","uuids":["{kept}"],"allUuids":["{kept}"]}}}},"uuid":"{id}"{rest}}}"#
+            r#"{{"parentUuid":null,"logicalParentUuid":{logical},"isSidechain":false,"type":"system","subtype":"compact_boundary","content":"Conversation compacted","level":"info","compactMetadata":{{"trigger":"manual","preTokens":{pre},"postTokens":2875,"preservedMessages":{{"anchorUuid":"{anchor}","uuids":{kept},"allUuids":{kept}}}}},"uuid":"{id}"{rest}}}"#
         ));
         // The client writes the summary with a time before the boundary's.
         self.millis -= 9;
@@ -178,6 +190,7 @@ impl Pen {
             round.first_id.clone_from(&id);
         }
         self.tip = Some(id.clone());
+        self.chain[1].push(id.clone());
         id
     }
 

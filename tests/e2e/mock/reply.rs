@@ -132,7 +132,7 @@ impl Reply {
         self
     }
 
-    /// Breaks the connection behind this many whole blocks; where the answer is not streamed, at once.
+    /// Breaks the connection behind this many whole blocks of a streamed answer.
     pub fn breaks_after(mut self, blocks: usize) -> Self {
         self.breaks = Some(blocks);
         self

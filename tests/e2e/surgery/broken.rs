@@ -14,8 +14,8 @@ use crate::world::World;
 fn a_broken_answer_leaves_no_row() {
     let bash = |word: &str| json!({"command": format!("echo {word}"), "description": "step"});
     let broken = move |blocks| {
-        let said = Reply::thinking("lost thought").and_text("lost words");
-        said.and_tool("Bash", bash("lost")).and_text("never").tokens(21_000).breaks_after(blocks)
+        let said = Reply::thinking("mislaid thought").and_text("mislaid words");
+        said.and_tool("Bash", bash("mislaid")).and_text("never").tokens(21_000).breaks_after(blocks)
     };
     let agent = moves(vec![
         step(move |_| broken(1)),
@@ -40,7 +40,7 @@ fn a_broken_answer_leaves_no_row() {
         text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let ids: Vec<&str> = rows.iter().filter_map(|row| row["uuid"].as_str()).collect();
     let parents: Vec<&str> = rows.iter().filter_map(|row| row["parentUuid"].as_str()).collect();
-    assert!(!text.contains("lost"), "{text}");
+    assert!(!text.contains("mislaid"), "{text}");
     assert_eq!(
         parents.iter().collect::<HashSet<_>>().len(),
         parents.len(),

@@ -209,9 +209,10 @@ impl World {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("e2e").join(name);
         // The remains of an earlier failure.
         let _ = fs::remove_dir_all(&folder);
-        let kept = plugin::copy_tree(&self.root, &folder)
+        let kept = fs::create_dir_all(&folder)
             .and_then(|()| fs::write(folder.join("requests.jsonl"), self.mock.dump()))
-            .and_then(|()| fs::write(folder.join("report.txt"), self.evidence.report()));
+            .and_then(|()| fs::write(folder.join("report.txt"), self.evidence.report()))
+            .and_then(|()| plugin::copy_tree(&self.root, &folder));
         let said = match kept {
             Ok(()) => "is kept",
             Err(error) => &format!("could not be kept whole ({error})"),

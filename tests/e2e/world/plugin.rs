@@ -1,7 +1,7 @@
 //! The plugin folders of a world: brain-guard as it would be installed, and a spy that records hook events.
 
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -101,8 +101,11 @@ pub fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
         let target = to.join(entry.file_name());
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => copy_tree(&entry.path(), &target)?,
-            // A file that its owner just removed is missed by nobody.
-            Ok(kind) if kind.is_file() => drop(fs::copy(entry.path(), target)),
+            Ok(kind) if kind.is_file() => match fs::copy(entry.path(), target) {
+                // A file that its owner just removed is missed by nobody.
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            },
             _ => {}
         }
     }

@@ -1,29 +1,74 @@
-//! What a compaction kept of the rounds before it.
+//! What a compaction kept of the rounds before it: it is in the context behind the summary, and
+//! lies elsewhere in the file.
 
 use std::io;
 
-use super::Exporter;
-use super::form::Kept;
-use crate::surgery::plan::{Piece, Place, Plan};
-use crate::transcript::dialect::{Dialect, Kind, Scratch};
+use memchr::memmem;
+
+use crate::transcript::dialect::{self, Dialect, Kind, Scratch};
+use crate::transcript::round::{Round, Session};
 use crate::transcript::rows::Rows;
+use crate::transcript::span;
 
 /// Rounds that are looked through for what a compaction kept: it keeps the latest.
 const FURTHEST: u32 = 500;
 
-/// Puts what a compaction kept of the rounds before it behind its summary: it is in the
-/// context, and lies elsewhere.
-pub(super) fn preserved(
-    plan: &Plan,
-    place: Place,
-    exporter: &Exporter,
+/// What a compaction left in the context of the rows before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kept {
+    /// Nothing.
+    Nothing,
+    /// These rows.
+    Ids(Vec<String>),
+    /// This row and all behind it.
+    From(String),
+}
+
+impl Kept {
+    /// By the rows of the compaction's round.
+    fn of(dialect: &dyn Dialect, rows: &Rows) -> Self {
+        if dialect.name() == "claude" { Self::of_claude(rows) } else { Self::of_pi(rows) }
+    }
+
+    fn of_claude(rows: &Rows) -> Self {
+        let boundary =
+            rows.iter().find(|line| memmem::find(line, b"\"compact_boundary\"").is_some());
+        let listed = || {
+            let kept = span::find(span::find(boundary?, "compactMetadata")?, "preservedMessages")?;
+            let ids = span::find(kept, "uuids")?;
+            let mut items = Vec::new();
+            span::items(ids, &mut items)?;
+            Some(items.iter().filter_map(|at| span::plain(at.of(ids))).map(str::to_owned).collect())
+        };
+        listed().map_or(Self::Nothing, Self::Ids)
+    }
+
+    fn of_pi(rows: &Rows) -> Self {
+        let first = rows.iter().find_map(|line| {
+            let compaction = span::find(line, "type") == Some(b"\"compaction\"");
+            span::find(line, "firstKeptEntryId").filter(|_| compaction).and_then(span::plain)
+        });
+        first.map_or(Self::Nothing, |id| Self::From(id.to_owned()))
+    }
+}
+
+/// Puts what a compaction kept of the rounds before it behind its summary, in `rows`, which are
+/// those of its round. Rounds that are `there` by themselves bring their rows. Nothing where no
+/// compaction begins the round.
+///
+/// # Errors
+/// What `read` says of an earlier round.
+pub fn put(
+    session: &Session,
+    round: &Round,
     rows: &mut Rows,
-    read: &mut dyn FnMut(Place, &mut Rows) -> io::Result<()>,
+    there: &dyn Fn(u32) -> bool,
+    read: &mut dyn FnMut(&Round, &mut Rows) -> io::Result<()>,
 ) -> io::Result<()> {
-    let session = &plan.sessions[place.session];
-    let Some(round) = session.round(place.seq).filter(|r| r.boundary) else { return Ok(()) };
-    let kept = exporter.form.behind(rows);
-    let dialect = exporter.form.dialect();
+    let Some(dialect) = dialect::named(&session.dialect).filter(|_| round.boundary) else {
+        return Ok(());
+    };
+    let kept = Kept::of(dialect, rows);
     let mut scratch = Scratch::default();
     let mut missing = match &kept {
         Kept::Nothing => return Ok(()),
@@ -37,12 +82,10 @@ pub(super) fn preserved(
         let follows = at.follows.filter(|earlier| missing > 0 && *earlier < at.seq);
         let Some(earlier) = follows.and_then(|seq| session.round(seq)) else { break };
         at = earlier;
-        let earlier = Place { seq: at.seq, ..place };
-        read(earlier, &mut all)?;
+        read(at, &mut all)?;
         let (mut some, found) = of_round(&kept, &all, dialect, &mut scratch);
         missing = missing.saturating_sub(found);
-        if plan.pieces.contains(&Piece::Round(earlier)) {
-            // Its rows are there already.
+        if there(at.seq) {
             some.clear();
         }
         behind.push(some);
