@@ -11,7 +11,7 @@ use crate::transcript::rows::Rows;
 use crate::transcript::span;
 
 /// Rounds that are looked through for what a compaction kept: it keeps the latest.
-const FURTHEST: u32 = 500;
+const FURTHEST: usize = 500;
 
 /// What a compaction left in the context of the rows before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +50,34 @@ impl Kept {
         });
         first.map_or(Self::Nothing, |id| Self::From(id.to_owned()))
     }
+
+    /// Whether a row is one that is named.
+    fn names(&self, id: &str) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Ids(ids) => ids.iter().any(|named| named == id),
+            Self::From(first) => first == id,
+        }
+    }
+
+    /// Appends the rows of a round that were kept.
+    fn of_round(&self, all: &Rows, dialect: &dyn Dialect, kept: &mut Rows) {
+        let mut scratch = Scratch::default();
+        let named = |line| dialect.row(line, &mut scratch).id.is_some_and(|id| self.names(id));
+        let first = all.iter().position(named);
+        for (at, line) in all.iter().enumerate() {
+            let row = dialect.row(line, &mut scratch);
+            let Some(id) = row.id else { continue };
+            let wanted = match self {
+                // All of a round behind the one that it begins in.
+                Self::From(_) => first.is_none_or(|first| at >= first),
+                _ => self.names(id),
+            };
+            if wanted && row.kind != Kind::Boundary {
+                kept.push(line);
+            }
+        }
+    }
 }
 
 /// Puts what a compaction kept of the rounds before it behind its summary, in `rows`, which are
@@ -75,23 +103,35 @@ pub fn put(
         Kept::Ids(ids) => ids.len(),
         Kept::From(_) => 1,
     };
-    let (mut behind, mut all) = (Vec::new(), Rows::default());
+    let mut all = Rows::default();
     // Along the branch: what was rewound is in no context.
+    let mut earlier = Vec::new();
     let mut at = round;
     for _ in 0..FURTHEST {
         let follows = at.follows.filter(|earlier| missing > 0 && *earlier < at.seq);
-        let Some(earlier) = follows.and_then(|seq| session.round(seq)) else { break };
-        at = earlier;
+        let Some(before) = follows.and_then(|seq| session.round(seq)) else { break };
+        at = before;
+        all.clear();
         read(at, &mut all)?;
-        let (mut some, found) = of_round(&kept, &all, dialect, &mut scratch);
+        let named =
+            |line: &&[u8]| dialect.row(line, &mut scratch).id.is_some_and(|id| kept.names(id));
+        let found = all.iter().filter(named).count();
         missing = missing.saturating_sub(found);
-        if there(at.seq) {
-            some.clear();
+        if found > 0 || matches!(kept, Kept::From(_)) {
+            earlier.push(at);
         }
-        behind.push(some);
     }
     if missing > 0 && matches!(kept, Kept::From(_)) {
         // It begins nowhere: then nothing was kept.
+        return Ok(());
+    }
+    let mut behind = Rows::default();
+    for at in earlier.into_iter().rev().filter(|at| !there(at.seq)) {
+        all.clear();
+        read(at, &mut all)?;
+        kept.of_round(&all, dialect, &mut behind);
+    }
+    if behind.ends.is_empty() {
         return Ok(());
     }
     let mut joined = Rows::default();
@@ -100,44 +140,13 @@ pub fn put(
         let kind = dialect.row(line, &mut scratch).kind;
         if due && !matches!(kind, Kind::Boundary | Kind::Summary | Kind::Other) {
             due = false;
-            behind.iter().rev().flat_map(Rows::iter).for_each(|line| joined.push(line));
+            behind.iter().for_each(|line| joined.push(line));
         }
         joined.push(line);
     }
     if due {
-        behind.iter().rev().flat_map(Rows::iter).for_each(|line| joined.push(line));
+        behind.iter().for_each(|line| joined.push(line));
     }
     *rows = joined;
     Ok(())
-}
-
-/// The rows of a round that were kept, and how many of what was named are among them.
-fn of_round(
-    kept: &Kept,
-    all: &Rows,
-    dialect: &dyn Dialect,
-    scratch: &mut Scratch,
-) -> (Rows, usize) {
-    let (mut some, mut found) = (Rows::default(), 0);
-    let names = |id: &str| match kept {
-        Kept::Nothing => false,
-        Kept::Ids(ids) => ids.iter().any(|named| named == id),
-        Kept::From(first) => first == id,
-    };
-    let mut id = |line| dialect.row(line, scratch).id.is_some_and(names);
-    let first = all.iter().position(&mut id);
-    for (at, line) in all.iter().enumerate() {
-        let row = dialect.row(line, scratch);
-        let Some(id) = row.id else { continue };
-        found += usize::from(names(id));
-        let wanted = match kept {
-            // All of a round behind the one that it begins in.
-            Kept::From(_) => first.is_none_or(|first| at >= first),
-            _ => names(id),
-        };
-        if wanted && row.kind != Kind::Boundary {
-            some.push(line);
-        }
-    }
-    (some, found)
 }

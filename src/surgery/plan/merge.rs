@@ -187,7 +187,7 @@ mod tests {
 
     /// A session with a compaction that kept the prompt `2` and its answer, and what was made of
     /// its context: there the summary is a message, and the prompt begins a round.
-    fn compacted(more: &str) -> Plan {
+    fn compacted(summary: &str, more: &str) -> Plan {
         let mut a = session(&[(0, false), (1, true)]);
         let mut copy = session(&[(0, false), (1, false)]);
         (a.id, copy.id) = ("aaaa".into(), "bbbb".into());
@@ -202,7 +202,7 @@ mod tests {
             *rows = shared::tests::rows(match (session.id.as_str(), round.seq) {
                 ("aaaa", 1) => "1 first\n2 ask\n3 answer",
                 ("aaaa", _) => "5 summary\n6 more",
-                (_, 1) => "7<aaaa/5 summary",
+                (_, 1) => summary,
                 _ => more,
             });
             if round.boundary {
@@ -217,11 +217,15 @@ mod tests {
 
     #[test]
     fn what_a_compaction_kept_is_known_again_and_no_more() {
-        let all = "8<aaaa/2 ask\n9<aaaa/3 answer\n10<aaaa/6 more";
-        assert_eq!(shape(&compacted(all)), "a2");
+        let (summary, all) = ("7<aaaa/5 summary", "8<aaaa/2 ask\n9<aaaa/3 answer\n10<aaaa/6 more");
+        assert_eq!(shape(&compacted(summary, all)), "a2");
         // What is in no row of the round, and was not kept.
-        assert_eq!(shape(&compacted(&format!("{all}\n11<aaaa/1 first"))), "a2 b2");
-        assert_eq!(shape(&compacted(&format!("{all}\n11 on"))), "a2 b2");
+        let more = |first: &str, second: &str| {
+            compacted(&format!("{summary}{first}"), &format!("{all}{second}"))
+        };
+        assert_eq!(shape(&more("\n11<aaaa/1 first", "")), "a2 b1");
+        assert_eq!(shape(&more("", "\n11<aaaa/1 first")), "a2 b2");
+        assert_eq!(shape(&more("", "\n11 on")), "a2 b2");
     }
 
     #[test]

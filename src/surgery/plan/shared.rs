@@ -137,7 +137,14 @@ fn words(dialect: &dyn Dialect, line: &[u8], row: &Row) -> Option<[u8; 32]> {
     let digest = |bytes: &[u8]| Some(Sha256::digest(bytes).into());
     match (row.kind, row.content) {
         (Kind::System | Kind::Other | Kind::Broken, _) => None,
-        (Kind::Attachment, _) => digest(dialect.queued(line)?.as_bytes()),
+        (Kind::Attachment, _) => match dialect.queued(line) {
+            Some(text) => digest(text.as_bytes()),
+            // What an extension of pi's says, or the summary of a branch, the model is sent.
+            None if dialect.name() == "pi" => {
+                digest(span::find(line, "content").or_else(|| span::find(line, "summary"))?)
+            }
+            None => None,
+        },
         // The client's has its summary in a row of its own.
         (Kind::Boundary, _) => digest(span::find(line, "summary")?),
         (_, Some(content)) => digest(content.of(line)),
@@ -232,5 +239,33 @@ pub(super) mod tests {
         let together = "7<a/1 ask\n8<a/4 say\n9<a/3 call";
         assert_eq!(of(whole, together), Some(Spare::Second), "a message's rows stand together");
         assert_eq!(of(whole, "7<a/1 ask\n8<a/4 say\n9<a/4 say"), None, "one came twice");
+    }
+
+    #[test]
+    fn what_an_extension_of_pis_said_in_a_copy_keeps_it() {
+        let session = |id: &str| Session {
+            id: id.to_owned(),
+            dialect: "pi".to_owned(),
+            ..Session::default()
+        };
+        let (a, b, round) = (session("a"), session("b"), Round::default());
+        let row = |id: &str, from: &str| {
+            format!(
+                r#"{{"type":"message","id":"{id}","parentId":null,"message":{{"role":"user","content":"ask"}}{from}}}"#
+            )
+        };
+        let copy = row("7", r#","forkedFrom":{"sessionId":"a","entryId":"1"}"#);
+        let said = r#"{"type":"custom_message","id":"8","parentId":"7","customType":"x","content":"note","display":true}"#;
+        let spare = |more: &str| {
+            let mut read = |session: &Session, _: &Round, into: &mut Rows| {
+                let lines = if session.id == "a" { row("1", "") } else { format!("{copy}{more}") };
+                *into = Rows::default();
+                lines.lines().for_each(|line| into.push(format!("{line}\n").as_bytes()));
+                Ok(())
+            };
+            super::spare((&a, &round), (&b, &round), &mut read).unwrap()
+        };
+        assert_eq!(spare(""), Some(Spare::Second));
+        assert_eq!(spare(&format!("\n{said}")), Some(Spare::First));
     }
 }
