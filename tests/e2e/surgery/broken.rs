@@ -1,5 +1,5 @@
-//! An answer whose connection broke leaves no row: the client asks again, and writes what came then. So every
-//! row of a round is on its chain, and surgery takes rounds whole.
+//! An answer whose connection broke leaves no row: the client asks again, and writes what came then. So no half
+//! answer is among the rows of a round, which surgery takes whole.
 
 use std::collections::HashSet;
 use std::fs;
