@@ -4,7 +4,7 @@
 
 mod same;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -62,16 +62,21 @@ impl Strange {
         self,
         source: &Source,
         unread: &[io::Error],
-        (unsure, why): &(HashSet<String>, Vec<io::Error>),
+        unsure: &BTreeMap<String, String>,
     ) -> Doubt {
-        let of = |id: &String| !unread.is_empty() || unsure.contains(id);
-        let rows = self.rows.into_iter().filter(|(_, id)| of(id)).map(|(row, _)| row);
-        let rows: HashSet<u64> = rows.collect();
-        let mut whys = unread.iter().chain(why);
-        let (Some(first), false) = (whys.next(), rows.is_empty()) else {
+        let mut whys: BTreeSet<String> = unread.iter().map(ToString::to_string).collect();
+        let mut rows = HashSet::new();
+        for (row, id) in self.rows {
+            let why = unsure.get(&id);
+            if why.is_some() || !unread.is_empty() {
+                whys.extend(why.cloned());
+                rows.insert(row);
+            }
+        }
+        let (Some(first), false) = (whys.first(), rows.is_empty()) else {
             return Doubt::default();
         };
-        let more = match whys.count() {
+        let more = match whys.len() - 1 {
             0 => String::new(),
             more => format!(" (and {more} more, see `brain-guard extract status`)"),
         };

@@ -1,7 +1,7 @@
 //! Which sessions have a ledger, and what the ledgers of other sessions say of a row. Only what
 //! the system says is not there counts as absent: a ledger that can't be looked at is one.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -87,8 +87,8 @@ pub struct Kin {
     pub records: Vec<Record>,
     /// Why something may be missing: ledgers that can't be read, each with its path.
     pub unread: Vec<io::Error>,
-    /// Of which of these rows it can't be told whether a record is of them, and why.
-    pub unsure: (HashSet<String>, Vec<io::Error>),
+    /// Of which of these rows it can't be told whether a record is of them, each with why.
+    pub unsure: BTreeMap<String, String>,
 }
 
 impl Extracted {

@@ -179,13 +179,13 @@ pub(super) mod tests {
         rows
     }
 
+    fn session(id: &str, dialect: &str) -> Session {
+        Session { id: id.to_owned(), dialect: dialect.to_owned(), ..Session::default() }
+    }
+
     fn of(a: &str, b: &str) -> Option<Spare> {
-        let session = |id: &str| Session {
-            id: id.to_owned(),
-            dialect: "claude".to_owned(),
-            ..Session::default()
-        };
-        let (first, second, round) = (session("a"), session("b"), Round::default());
+        let (first, second, round) =
+            (session("a", "claude"), session("b", "claude"), Round::default());
         let mut read = |session: &Session, _: &Round, into: &mut Rows| {
             *into = rows(if session.id == "a" { a } else { b });
             Ok(())
@@ -203,12 +203,7 @@ pub(super) mod tests {
 
     #[test]
     fn of_two_that_say_the_same_the_one_with_more_beside_it_stays() {
-        let session = |id: &str| Session {
-            id: id.to_owned(),
-            dialect: "claude".to_owned(),
-            ..Session::default()
-        };
-        let (a, b) = (session("a"), session("b"));
+        let (a, b) = (session("a", "claude"), session("b", "claude"));
         let round = |bytes| Round { bytes, ..Round::default() };
         let mut read = |_: &Session, _: &Round, into: &mut Rows| {
             *into = rows("1 ask");
@@ -243,12 +238,7 @@ pub(super) mod tests {
 
     #[test]
     fn what_an_extension_of_pis_said_in_a_copy_keeps_it() {
-        let session = |id: &str| Session {
-            id: id.to_owned(),
-            dialect: "pi".to_owned(),
-            ..Session::default()
-        };
-        let (a, b, round) = (session("a"), session("b"), Round::default());
+        let (a, b, round) = (session("a", "pi"), session("b", "pi"), Round::default());
         let row = |id: &str, from: &str| {
             format!(
                 r#"{{"type":"message","id":"{id}","parentId":null,"message":{{"role":"user","content":"ask"}}{from}}}"#

@@ -37,16 +37,13 @@ pub fn leave(source: &Source, rows: &Rows, kin: &mut Kin) {
             if *of.file == *place {
                 return Proven::All;
             }
-            look(source, &of.file, rows).unwrap_or_else(|e| {
-                kin.unsure.1.push(e);
-                Proven::Unread
-            })
+            look(source, &of.file, rows).unwrap_or_else(|e| Proven::Unread(e.to_string()))
         });
         match proven {
             Proven::All => true,
             Proven::Rows(ids) => ids.contains(of.row()),
-            Proven::Unread => {
-                kin.unsure.0.insert(of.row().to_owned());
+            Proven::Unread(why) => {
+                kin.unsure.insert(of.row().to_owned(), why.clone());
                 false
             }
         }
@@ -61,7 +58,7 @@ enum Proven {
     /// These.
     Rows(HashSet<String>),
     /// It can't be read.
-    Unread,
+    Unread(String),
 }
 
 fn look(source: &Source, file: &Path, rows: &Rows) -> io::Result<Proven> {
