@@ -72,6 +72,12 @@ impl Place {
     }
 }
 
+/// Where a program's store lies, where it has one.
+pub fn store(case: &Case) -> Option<&Path> {
+    let named = case.env.iter().find(|(name, _)| name == STORE);
+    named.map(|(_, value)| Path::new(value))
+}
+
 /// The same with another store.
 pub fn with_store(mut case: Case, store: &Path) -> Case {
     case.env.retain(|(name, _)| name != STORE);
