@@ -13,3 +13,4 @@ mod operations;
 mod played;
 mod source;
 mod terminal;
+mod worktree;

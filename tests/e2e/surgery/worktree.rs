@@ -1,0 +1,56 @@
+//! A session that enters a worktree goes on in another folder of the client's, under the same id, and comes back
+//! when it leaves (2.1.329 moves the file): what is in the store goes on with it.
+
+use serde_json::json;
+
+use crate::guard::{moves, step};
+use crate::mock::Reply;
+use crate::world::World;
+
+#[test]
+fn a_session_that_enters_a_worktree_and_leaves_it_stays_one() {
+    let search = |name: &str| Reply::tool("ToolSearch", json!({"query": format!("select:{name}")}));
+    let agent = moves(vec![
+        step(|_| Reply::text("iota is done").tokens(21_000)),
+        step(move |_| search("EnterWorktree").tokens(22_000)),
+        step(|_| Reply::tool("EnterWorktree", json!({"name": "wt1"})).tokens(23_000)),
+        step(|_| Reply::text("kappa is done").tokens(24_000)),
+        step(move |_| search("ExitWorktree").tokens(25_000)),
+        step(|_| Reply::tool("ExitWorktree", json!({"action": "keep"})).tokens(26_000)),
+        step(|_| Reply::text("lambda is done").tokens(27_000)),
+    ]);
+    let world = World::build().bare().agent(agent).start();
+    let tui = world.tui(&[]);
+    let inscribed = || {
+        let done = world.guard(&["inscribe", "--all"]);
+        assert!(done.status.success(), "{}{}", done.stdout, done.stderr);
+        let paths = world.transcripts();
+        assert_eq!(paths.len(), 1, "the file is moved: {paths:?}");
+        paths[0].clone()
+    };
+    let turns = [
+        ("iota", 1, "iota is done"),
+        ("kappa", 4, "kappa is done"),
+        ("lambda", 7, "lambda is done"),
+    ];
+    let places = turns.map(|(prompt, upto, answer)| {
+        tui.prompt(prompt);
+        world.mock.wait_main(upto);
+        tui.wait_screen(answer, |screen| screen.contains(answer));
+        tui.wait_idle();
+        inscribed()
+    });
+    tui.quit();
+    assert_eq!(inscribed(), places[2]);
+    assert_eq!(places[0], places[2]);
+    assert_eq!(places[0].file_name(), places[1].file_name());
+    assert_ne!(places[0], places[1]);
+
+    let check = world.guard(&["store", "check"]);
+    assert!(check.status.success(), "{}{}", check.stdout, check.stderr);
+    assert!(check.stdout.contains("1 session"), "{}", check.stdout);
+    for (_, _, answer) in turns {
+        let found = world.guard(&["search", answer, "--json"]);
+        assert_eq!(found.stdout.matches("\"seq\":").count(), 1, "{}", found.stdout);
+    }
+}
