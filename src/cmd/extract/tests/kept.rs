@@ -313,3 +313,32 @@ fn a_text_like_the_plain_placeholder_of_another_session_is_text() {
     let more = read::session(&world.open(path)).unwrap();
     assert_eq!(more.doubt, said.doubt);
 }
+
+/// Of sessions that can't be read, those are named that have to do with the rows.
+#[test]
+fn rows_in_doubt_are_told_with_the_session_that_would_tell() {
+    let made = [generate::session(7, 6), generate::session(9, 6)];
+    let world = World::new(&made[0].id, &made[0].bytes);
+    let lean = made.each_ref().map(|made| {
+        let path = format!("agents/main/sessions/{}.jsonl", made.id);
+        world.quiet(&path, &made.bytes);
+        assert!(world.extract(&path, Placeholder::Plain) > 0);
+        let lean = fs::read(world.at(&path)).unwrap();
+        world.quiet(&path, b"no session");
+        fork(&lean, &world.at(&path))
+    });
+    let doubt = |bytes: &[u8]| {
+        world.quiet("pi/fork.jsonl", bytes);
+        let doubt = read::session(&world.open("pi/fork.jsonl")).unwrap().doubt;
+        (doubt.rows.len(), doubt.said.unwrap())
+    };
+    let one = [0, 1].map(|n| {
+        let (rows, said) = doubt(&lean[n]);
+        assert!(said.contains(&made[n].id) && !said.contains(&made[1 - n].id), "{said}");
+        rows
+    });
+    let header = lean[1].iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let (rows, said) = doubt(&[&lean[0][..], &lean[1][header..]].concat());
+    assert_eq!(rows, one[0] + one[1]);
+    assert!(said.contains("(and 1 more, see `brain-guard extract status`)"), "{said}");
+}
