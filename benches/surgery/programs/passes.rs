@@ -65,10 +65,10 @@ fn scan(mut lines: Lines<BufReader<File>>) -> io::Result<(u64, u64, u64)> {
     Ok((rows, u64::from(rounds.seq), texts))
 }
 
-/// The same with what the index is to know of each round.
+/// The same with what the index is to know of each round, as inscription does it.
 fn rounds(mut lines: Lines<BufReader<File>>) -> io::Result<(u64, u64, u64)> {
     let (mut scratch, mut digest, mut dialect) = (Scratch::default(), Digest::default(), None);
-    let (mut rows, mut rounds, mut texts, mut blocks) = (0, 0, 0, Vec::new());
+    let (mut rows, mut rounds, mut texts) = (0, 0, 0);
     let mut ended = |round: Option<(Round, Words)>| {
         rounds += u64::from(round.is_some());
         texts += round.map_or(0, |(_, words)| (words.user.len() + words.agent.len()) as u64);
@@ -76,8 +76,7 @@ fn rounds(mut lines: Lines<BufReader<File>>) -> io::Result<(u64, u64, u64)> {
     while let Some(line) = lines.next()? {
         let dialect = *dialect.get_or_insert_with(|| dialect::of_first_line(line.bytes));
         let row = dialect.row(line.bytes, &mut scratch);
-        dialect.blocks(line.bytes, &row, &mut scratch, &mut blocks);
-        ended(digest.row(dialect, &row, line.bytes, &blocks, line.offset));
+        ended(digest.row(dialect, &row, line.bytes, scratch.blocks(), line.offset));
         rows += 1;
     }
     ended(digest.open());
