@@ -70,17 +70,22 @@ pub fn verdict(look: &Look, settings: &ExtractSettings, now: Time) -> Verdict {
     if settings.when == Acts::Interval {
         return Verdict::Interval;
     }
-    let lives = i64::try_from(settings.cache_seconds).ok().and_then(Duration::try_seconds);
-    // Of a session that says nowhere when it was written, a warm cache is taken for granted.
-    // What lies further ahead than one lives is of a clock that was wrong: no cache is waited for.
-    let cold = |age: Duration, lives: Duration| age >= lives || -age > lives;
-    if look.last.is_some_and(|last| lives.is_some_and(|lives| cold(now - last, lives))) {
+    if cold(look, settings, now) {
         return Verdict::Cold;
     }
     match break_even(look.behind, look.saved) {
         Some(turns) if turns <= settings.break_even_turns => Verdict::Pays(turns),
         waits => Verdict::Waits(waits),
     }
+}
+
+/// Whether the prompt cache has expired.
+pub fn cold(look: &Look, settings: &ExtractSettings, now: Time) -> bool {
+    let lives = i64::try_from(settings.cache_seconds).ok().and_then(Duration::try_seconds);
+    // Of a session that says nowhere when it was written, a warm cache is taken for granted.
+    // What lies further ahead than one lives is of a clock that was wrong: no cache is waited for.
+    let cold = |age: Duration, lives: Duration| age >= lives || -age > lives;
+    look.last.is_some_and(|last| lives.is_some_and(|lives| cold(now - last, lives)))
 }
 
 #[cfg(test)]

@@ -17,6 +17,11 @@ use crate::env::{self, Env};
 use real::real;
 pub use real::{resolve, same_file};
 
+/// Whether a path is of a folder: of one that is there, or that is written as one is.
+pub fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
+}
+
 /// The folders and files of one project.
 #[derive(Debug, Clone)]
 pub struct Places {

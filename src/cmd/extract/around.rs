@@ -6,7 +6,7 @@
 
 mod packed;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::MetadataExt as _;
@@ -71,6 +71,11 @@ impl<'r> Around<'r> {
         Self { root, homes, folders: BTreeSet::new(), stems: BTreeSet::new(), seen: None }
     }
 
+    fn seen(&mut self) -> &Seen {
+        let seen = self.seen.take().unwrap_or_else(|| self.look());
+        self.seen.insert(seen)
+    }
+
     fn look(&self) -> Seen {
         let mut seen = Seen { stems: self.stems.clone(), ..Seen::default() };
         for home in &self.homes {
@@ -91,11 +96,19 @@ impl Sessions for Around<'_> {
         source::held(self.root, file, ledger)
     }
 
-    fn named(&mut self, entry: &str, file: &Path) -> Named {
-        if self.seen.is_none() {
-            self.seen = Some(self.look());
+    fn others(&mut self, known: &HashSet<&str>) -> Named {
+        let seen = self.seen();
+        let known: HashSet<&[u8]> = known.iter().map(|entry| as_named(entry)).collect();
+        let mut others = seen.ids.iter().filter(|(id, _)| !known.contains(id.as_slice()));
+        match others.next() {
+            Some((_, number)) => Named::Yes(seen.files.get(*number).cloned().unwrap_or_default()),
+            None if seen.unread.is_empty() && seen.cold.is_empty() => Named::No,
+            None => Named::Unknown(seen.unread.iter().chain(&seen.cold).cloned().collect()),
         }
-        let Some(seen) = &self.seen else { return Named::Unknown(Vec::new()) };
+    }
+
+    fn named(&mut self, entry: &str, file: &Path) -> Named {
+        let seen = self.seen();
         if let Some(number) = seen.ids.get(as_named(entry)) {
             return Named::Yes(seen.files.get(*number).cloned().unwrap_or_default());
         }

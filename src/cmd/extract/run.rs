@@ -50,6 +50,8 @@ pub struct Planned {
     pub amounts: Amounts,
     /// What is known of the prompt cache.
     pub look: Look,
+    /// Whether the prompt cache has expired.
+    pub cold: bool,
     /// Whether it pays.
     pub verdict: Verdict,
 }
@@ -188,5 +190,6 @@ fn of_read(source: &Source, settings: &ExtractSettings, now: Time, read: Read) -
     let amounts = numbers::amounts(source, settings, &read, &plan);
     let look = numbers::look(&read, &plan, amounts);
     let verdict = when::verdict(&look, settings, now);
-    Planned { read, plan, amounts, look, verdict }
+    let cold = when::cold(&look, settings, now);
+    Planned { read, plan, amounts, look, cold, verdict }
 }

@@ -164,7 +164,7 @@ fn tell(status: &Status) {
             (None, why) => why.clone().unwrap_or_default(),
         };
         out(format_args!(
-            "{}: {now}; {} ever, {}; {}; last {}",
+            "{}: {now}; {} ever, {} in the store; {}; last {}",
             session.name,
             count(session.extracted as usize, "value"),
             bytes(session.stored_bytes),

@@ -200,10 +200,10 @@ fn pays(planned: &Planned, now: Time) -> String {
         Verdict::Nothing => {
             "nothing of it leaves the context: only the file gets smaller".to_owned()
         }
-        Verdict::Cold => format!("the prompt cache has expired{age}: pays at once"),
-        Verdict::Pays(_) | Verdict::Waits(_) | Verdict::Interval | Verdict::Little => {
-            turns(&format!("the prompt cache may be warm{age}: "))
+        Verdict::Cold | Verdict::Interval | Verdict::Little if planned.cold => {
+            format!("the prompt cache has expired{age}: pays at once")
         }
+        _ => turns(&format!("the prompt cache may be warm{age}: ")),
     }
 }
 

@@ -71,9 +71,15 @@ pub fn run(root: &Root, repair: bool, json: bool) -> anyhow::Result<Exit> {
         match done {
             Ok(()) => report.faults.iter_mut().filter(of_session).for_each(|f| f.mended = true),
             Err(e) => {
-                let what = format!("could not be mended: {e:#}");
-                let session = Some(folder.session.clone());
-                report.faults.insert(before, Fault { session, what, mended: false });
+                let failed = format!("could not be mended: {e:#}");
+                let mut known = report.faults.iter_mut().skip(before);
+                if let Some(fault) = known.find(|fault| of_session(fault)) {
+                    fault.what = format!("{}; that {failed}", fault.what);
+                } else {
+                    let what = format!("{} {}: {failed}", folder.agent, folder.session);
+                    let session = Some(folder.session.clone());
+                    report.faults.push(Fault { session, what, mended: false });
+                }
             }
         }
     }

@@ -12,6 +12,7 @@ use crate::cmd::{Exit, err, out};
 use crate::index::Index;
 use crate::store::blocks::{self, Folder, Root};
 use crate::store::fork::Fork;
+use crate::store::paths;
 
 const BUFFER: usize = 256 * 1024;
 
@@ -96,7 +97,7 @@ fn named(root: &Root, name: &str) -> anyhow::Result<Folder> {
 
 /// The file to write.
 fn target(to: &Path, folder: &Folder) -> anyhow::Result<PathBuf> {
-    if to.is_dir() {
+    if paths::is_folder(to) {
         return Ok(to.join(format!("{}.jsonl", folder.session)));
     }
     // What is exported is whatever somebody inscribed: it may become no other kind of file.

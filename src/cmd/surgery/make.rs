@@ -16,12 +16,15 @@ use crate::cli::OutputArgs;
 use crate::clock::Time;
 use crate::env::Env;
 use crate::index::{Detail, Export};
+use crate::store::blocks;
 use crate::store::extracted::Record;
 use crate::store::fork::{Fork, Written};
 use crate::surgery::cost::Cost;
 use crate::surgery::export::{Birth, Report};
 use crate::surgery::plan::{Place, Plan};
 use crate::surgery::ranges;
+use crate::transcript::dialect::{Kind, Scratch, named};
+use crate::transcript::round::Session;
 
 /// What was made, or would be.
 #[derive(Debug)]
@@ -195,10 +198,53 @@ fn prepare<'c>(
         report,
         extracted: keeper.taken(),
     };
-    made.notes = malformed(store, &made.plan, &made.report)?;
+    made.notes = ahead(store, &made.plan)?;
+    made.notes.extend(malformed(store, &made.plan, &made.report)?);
     made.notes.extend(store.notes());
     made.notes.extend(made.report.notes.iter().cloned().chain(note));
     Ok(Ready { made, draft, keeper })
+}
+
+/// Says which lines of the sources stand before their first round and are part of a conversation,
+/// or may be: where a prompt can't be read what is behind it is in no round.
+fn ahead(store: &Store, plan: &Plan) -> anyhow::Result<Vec<String>> {
+    let mut notes = Vec::new();
+    for session in &plan.sessions {
+        let Some(dialect) = named(&session.dialect) else { continue };
+        let folder = store.folder(session);
+        let rows = store.index.progress(&folder)?.map_or(0, |p| p.rows);
+        let before = before(session, rows);
+        let (mut number, mut lines, mut scratch) = (0, Vec::new(), Scratch::default());
+        let read = blocks::whole_rows(&folder.blocks(), 0, |_, row| {
+            number += 1;
+            if number > before {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let kind = dialect.row(row, &mut scratch).kind;
+            let said = matches!(kind, Kind::Assistant | Kind::ToolResult | Kind::Broken);
+            lines.extend((said && !row.trim_ascii().is_empty()).then_some(number as u32));
+            Ok(())
+        });
+        read.map(drop).or_else(|e| match e.kind() {
+            io::ErrorKind::Interrupted => Ok(()),
+            _ => Err(e),
+        })?;
+        if !lines.is_empty() {
+            notes.push(format!(
+                "{} {} of {}: before the first prompt that can be read, so in no round, left out",
+                if lines.len() == 1 { "line" } else { "lines" },
+                ranges::show(&lines),
+                session.source.as_deref().unwrap_or(&session.id),
+            ));
+        }
+    }
+    Ok(notes)
+}
+
+/// Rows of a session that stand before its first round.
+fn before(session: &Session, rows: u64) -> u64 {
+    let of_rounds: u64 = session.rounds.iter().map(|round| u64::from(round.rows)).sum();
+    rows.saturating_sub(of_rounds)
 }
 
 /// Says which lines of the sources were left out, for they are no JSON. The store has them.
@@ -211,9 +257,7 @@ fn malformed(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<Vec<
             continue;
         }
         let rows = store.index.progress(&store.folder(session))?.map_or(0, |p| p.rows);
-        let of_rounds: u64 = session.rounds.iter().map(|round| u64::from(round.rows)).sum();
-        // What stands before the first round is in none.
-        let before = rows.saturating_sub(of_rounds);
+        let before = before(session, rows);
         let line = |(place, row): &(Place, u32)| {
             let earlier = session.rounds.iter().take_while(|round| round.seq < place.seq);
             before + earlier.map(|round| u64::from(round.rows)).sum::<u64>() + u64::from(*row) + 1

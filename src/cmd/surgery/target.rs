@@ -8,7 +8,7 @@ use crate::cli::OutputArgs;
 use crate::clock::Time;
 use crate::env::Env;
 use crate::store::fork;
-use crate::store::paths::config_folder;
+use crate::store::paths::{self, config_folder};
 use crate::surgery::ids;
 use crate::surgery::plan::Plan;
 
@@ -47,7 +47,7 @@ impl Target {
                 .clone()
                 .context("the session's rows don't say in which folder it ran; say with --out where the new one goes")?
                 .join(format!("{id}.jsonl")),
-            Some(folder) if folder.is_dir() => folder.join(format!("{id}.jsonl")),
+            Some(folder) if paths::is_folder(folder) => folder.join(format!("{id}.jsonl")),
             Some(file) if file.extension().is_none_or(|end| end != "jsonl") => bail!(
                 "{} is no folder that is there, and ends in no .jsonl: the client would not take it for a session",
                 file.display()

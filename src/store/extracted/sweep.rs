@@ -10,7 +10,7 @@ mod swept;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -58,6 +58,10 @@ pub trait Sessions {
     /// Whether any session that can be found names `entry` in a placeholder; `file` is where it
     /// was extracted. Asked once every ledger's files were asked for.
     fn named(&mut self, entry: &str, file: &Path) -> Named;
+
+    /// Whether any session that can be found names an entry in a placeholder that is none of
+    /// `known`. Asked when [`named`](Self::named) may be.
+    fn others(&mut self, known: &HashSet<&str>) -> Named;
 }
 
 /// The lock that a sweep takes alone and extractions share.
@@ -100,6 +104,7 @@ pub fn sweep(
         since: BTreeMap::new(),
         unread,
         elsewhere: BTreeSet::new(),
+        unnamed: None,
     };
     let mut swept = Swept::default();
     let mut by_pack: HashMap<u64, Vec<(Id, String)>> = HashMap::new();
@@ -147,6 +152,9 @@ pub fn held(root: &Root, now: Time) -> io::Result<Amount> {
         fn named(&mut self, _: &str, _: &Path) -> Named {
             Named::Yes(PathBuf::new())
         }
+        fn others(&mut self, _: &HashSet<&str>) -> Named {
+            Named::Yes(PathBuf::new())
+        }
     }
     Ok(sweep(root, now, Time::MIN_UTC, &mut Unasked, true)?.kept)
 }
@@ -177,9 +185,33 @@ struct Judge<'s> {
     unread: BTreeSet<PathBuf>,
     /// Files that name what no session of the ledgers' needs.
     elsewhere: BTreeSet<PathBuf>,
+    /// Whether what no ledger names may go, where that was asked.
+    unnamed: Option<bool>,
 }
 
 impl Judge<'_> {
+    /// Whether what no ledger names may go. It is of a run that was killed, or of a ledger that was
+    /// lost, or whose end was: then sessions name entries that no ledger knows.
+    fn unnamed(&mut self) -> bool {
+        if let Some(goes) = self.unnamed {
+            return goes;
+        }
+        let origins = self.needs.origins.values().flat_map(|origin| &origin.from);
+        let known = origins.map(|(entry, _)| entry.as_str()).collect();
+        let goes = match self.sessions.others(&known) {
+            Named::Yes(file) => {
+                self.elsewhere.insert(file);
+                false
+            }
+            Named::Unknown(what) => {
+                self.unread.extend(what);
+                false
+            }
+            Named::No => true,
+        };
+        *self.unnamed.insert(goes)
+    }
+
     fn fate(&mut self, object: &str) -> Fate {
         let origin = self.needs.origins.get(object);
         let Some(Origin { used, from }) = origin.filter(|_| !self.needs.everything) else {
@@ -228,16 +260,17 @@ fn pack(
 ) -> io::Result<()> {
     let file = packs::open(path)?;
     let meta = file.metadata()?;
-    // What no ledger names is of a run that was killed.
     let old = Time::from(meta.modified()?) < judge.older && !judge.needs.everything;
     if ids.is_empty() {
+        let old = old && judge.unnamed();
         let of = if old { &mut swept.gone } else { &mut swept.kept };
         of.add(0, meta.len());
         return if old && !dry_run { atomic::remove(path) } else { Ok(()) };
     }
     let (mut kept, mut gone) = (Vec::new(), 0);
     let named = ids.iter().map(|(id, _)| id.offset + id.length).max().unwrap_or_default();
-    let behind = if old { meta.len().saturating_sub(named) } else { 0 };
+    let unnamed = meta.len().saturating_sub(named);
+    let behind = if old && unnamed > 0 && judge.unnamed() { unnamed } else { 0 };
     swept.gone.add(0, behind);
     for (id, object) in ids {
         // A sweep may have taken it before.
@@ -261,7 +294,8 @@ fn pack(
         return Ok(());
     }
     match (kept.is_empty(), gone) {
-        (true, _) => return atomic::remove(path),
+        (true, _) if unnamed == behind => return atomic::remove(path),
+        (true, _) => return Ok(()),
         (false, 0) => {}
         (false, _) => packs::punch(path, &mut kept)?,
     }

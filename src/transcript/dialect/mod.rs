@@ -111,6 +111,10 @@ pub struct Row<'a> {
     pub used: Option<u64>,
     /// Written by surgery: it tells of rounds, and is nobody's words.
     pub told: bool,
+    /// A copy of another session's row.
+    pub copied: bool,
+    /// Surgery says here what the session was made from.
+    pub made: bool,
 }
 
 /// How the value of the field `brainGuard` begins, in a row that surgery wrote the message of.

@@ -105,7 +105,8 @@ fn read<'a>(line: &'a [u8], scratch: &mut Scratch) -> Row<'a> {
             b"parentId" => row.parent = span::plain(json),
             b"timestamp" => row.at = span::plain(json),
             b"message" => message = Some(*value),
-            b"brainGuard" => row.told = json.starts_with(TOLD),
+            b"brainGuard" => (row.told, row.made) = (json.starts_with(TOLD), true),
+            b"forkedFrom" => row.copied = true,
             b"summary" | b"content" => summary = Some(*value),
             _ => {}
         }

@@ -27,6 +27,9 @@ pub struct Digest {
     facts: Facts,
     history: History,
     open: Open,
+    /// Surgery made the session.
+    #[serde(default)]
+    made: bool,
 }
 
 /// What a session's rows say of the session.
@@ -74,6 +77,7 @@ impl Digest {
         blocks: &[Block],
         position: u64,
     ) -> Option<(Round, Words)> {
+        self.made |= row.made;
         let before = self.rounds.seq;
         let seq = self.rounds.place(row);
         let mut ended = None;
@@ -105,7 +109,9 @@ impl Digest {
                 round.follows = stands.filter(|round| *round > 0);
             }
         }
-        self.open.message(dialect, row, line, blocks);
+        // What a response used that surgery copied is of another context.
+        let used = row.used.filter(|_| !(self.made && row.copied));
+        self.open.message(dialect, &Row { used, ..*row }, line, blocks);
         ended
     }
 

@@ -43,6 +43,36 @@ fn agent(id: &str, parent: &str, content: &str, used: u64) -> String {
     )
 }
 
+/// What a response used is of the context that it was given in.
+#[test]
+fn what_a_copied_response_used_measures_nothing_in_what_surgery_made() {
+    let from =
+        |row: &str| format!(r#"{},"forkedFrom":{{"sessionId":"s0"}}}}"#, &row[..row.len() - 1]);
+    let rows = [
+        user("u1", None, r#""one""#),
+        agent("a1", "u1", r#"[{"type":"text","text":"first"}]"#, 20_000),
+        user("u2", Some("a1"), r#""two""#),
+        agent("a2", "u2", r#"[{"type":"text","text":"second"}]"#, 90_000),
+        user("u3", Some("a2"), r#""three""#),
+        agent("a3", "u3", r#"[{"type":"text","text":"third"}]"#, 30_000),
+        user("u4", Some("a3"), r#""four""#),
+        agent("a4", "u4", r#"[{"type":"text","text":"fourth"}]"#, 30_500),
+    ];
+    let (copied, own) = rows.split_at(4);
+    let mut rows: Vec<String> = copied.iter().map(|row| from(row)).collect();
+    rows.extend_from_slice(own);
+    let measured = |rows: &[String]| -> Vec<(bool, u64)> {
+        let lines: Vec<&str> = rows.iter().map(String::as_str).collect();
+        rounds(&lines).iter().map(|(round, _)| (round.measured, round.tokens)).collect()
+    };
+    // A client's fork sends what it copied.
+    assert_eq!(measured(&rows)[1], (true, 70_000));
+    rows[0] = format!(r#"{},"brainGuard":{{"made":"x"}}}}"#, &rows[0][..rows[0].len() - 1]);
+    let of = measured(&rows);
+    assert!(of[..3].iter().all(|(measured, tokens)| !measured && *tokens < 100), "{of:?}");
+    assert_eq!(of[3], (true, 500));
+}
+
 #[test]
 fn what_surgery_tells_is_nobodys_words() {
     let mark =

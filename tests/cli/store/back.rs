@@ -30,6 +30,9 @@ fn what_was_inscribed_comes_back_byte_for_byte() {
     let export = |args: &[&str]| hook.raw(&[&["store", "export", id], args].concat(), b"");
     assert!(ok(&export(&["--out", into])).contains("sha256"));
     assert_eq!(fs::read(folder.join(format!("{id}.jsonl"))).expect("there"), other);
+    let anew = hook.home.join("restored/");
+    assert!(ok(&export(&["--out", anew.to_str().expect("utf-8")])).contains("sha256"));
+    assert_eq!(fs::read(anew.join(format!("{id}.jsonl"))).expect("there"), other);
     let settings = hook.home.join("settings.json");
     for (args, why) in [
         (&["--out", into][..], "nothing is overwritten"),

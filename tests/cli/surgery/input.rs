@@ -46,6 +46,18 @@ fn malformed_lines_are_named_and_stay_in_the_store() {
 }
 
 #[test]
+fn a_prompt_that_cant_be_read_takes_its_round_along_and_that_is_told() {
+    let world = World::new(4);
+    let text = world.session(ID, 4, 0);
+    let (prompt, rest) = text.split_once('\n').expect("lines");
+    world.write(ID, &format!("{}\n{rest}", &prompt[..60]));
+    let told = world.done(&["surgery", "compress-before", ID, "round:2"]);
+    assert!(told.contains("lines 1-6 of") && told.contains("in no round, left out"), "{told}");
+    let made = world.json(&["surgery", "compress-before", ID, "round:2"]);
+    assert!(made["notes"].to_string().contains("in no round"), "{made}");
+}
+
+#[test]
 fn a_file_that_is_being_written() {
     let world = World::new(3);
     let whole = world.session(ID, 3, 0);

@@ -7,6 +7,7 @@ use super::choose::{Choice, Left};
 use super::{answered, choose, content, log, noted, previous, sound};
 use crate::clock::Time;
 use crate::cmd::err;
+use crate::cmd::extract::known;
 use crate::cmd::extract::read::{self, Live, Read};
 use crate::cmd::extract::redact::Asked;
 use crate::cmd::extract::source::{Kind, Source};
@@ -44,6 +45,8 @@ pub fn in_place(
     let _held = source.extracted.hold()?;
     let mut read = read::session(source)?;
     read.doubt.tell();
+    // Retention looks beside every file that was seen to hold placeholders.
+    known::adopt(source, &read);
     let mut choice = choose::choose(source, &read, entry, keys)?;
     // A file's edit that finds one value damaged leaves the file as it was; for a database's, a
     // copy is made first. Of all, the others come back, and it must be known of which entry

@@ -39,6 +39,11 @@ impl Sessions for Told {
             None => Named::No,
         }
     }
+
+    fn others(&mut self, known: &HashSet<&str>) -> Named {
+        let mut others = self.named.iter().filter(|entry| !known.contains(**entry));
+        others.next().map_or(Named::No, |_| Named::Yes("/s/fork.jsonl".into()))
+    }
 }
 
 fn told(held: Held) -> Told {

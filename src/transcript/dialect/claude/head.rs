@@ -102,7 +102,10 @@ impl<'a> Head<'a> {
                     field @ (b"isMeta" | b"isVisibleInTranscriptOnly" | b"origin") => {
                         self.client |= of_client(field, json);
                     }
-                    b"brainGuard" => self.row.told = json.starts_with(TOLD),
+                    b"brainGuard" => {
+                        (self.row.told, self.row.made) = (json.starts_with(TOLD), true);
+                    }
+                    b"forkedFrom" => self.row.copied = true,
                     b"isCompactSummary" => self.summary = json == b"true",
                     _ => {}
                 }
