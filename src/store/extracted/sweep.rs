@@ -269,8 +269,9 @@ fn pack(
     }
     let (mut kept, mut gone) = (Vec::new(), 0);
     let named = ids.iter().map(|(id, _)| id.offset + id.length).max().unwrap_or_default();
-    let unnamed = meta.len().saturating_sub(named);
-    let behind = if old && unnamed > 0 && judge.unnamed() { unnamed } else { 0 };
+    let unnamed = unnamed(&ids, meta.len());
+    let behind = meta.len().saturating_sub(named);
+    let behind = if old && behind > 0 && judge.unnamed() { behind } else { 0 };
     swept.gone.add(0, behind);
     for (id, object) in ids {
         // A sweep may have taken it before.
@@ -293,11 +294,27 @@ fn pack(
     if dry_run {
         return Ok(());
     }
+    if (gone > 0 || kept.is_empty()) && !unnamed.is_empty() && !judge.unnamed() {
+        kept.extend(unnamed);
+    }
     match (kept.is_empty(), gone) {
-        (true, _) if unnamed == behind => return atomic::remove(path),
-        (true, _) => return Ok(()),
+        (true, _) => return atomic::remove(path),
         (false, 0) => {}
         (false, _) => packs::punch(path, &mut kept)?,
     }
     if behind > 0 { packs::cut(path, named) } else { Ok(()) }
+}
+
+/// What no ledger names of a pack of so many bytes, as offsets and lengths.
+fn unnamed(ids: &[(Id, String)], end: u64) -> Vec<(u64, u64)> {
+    let mut named: Vec<(u64, u64)> = ids.iter().map(|(id, _)| (id.offset, id.length)).collect();
+    named.sort_unstable();
+    let (mut from, mut found) = (0, Vec::new());
+    for (offset, length) in named.into_iter().chain([(end, 0)]) {
+        if offset > from {
+            found.push((from, offset - from));
+        }
+        from = from.max(offset + length);
+    }
+    found
 }

@@ -309,6 +309,33 @@ fn what_lies_behind_the_last_that_is_named_goes_once_it_is_old() {
     assert_eq!(other.get(&id).unwrap(), b"unknown");
 }
 
+/// Sessions that name what no ledger knows tell that a ledger lost something.
+#[test]
+fn what_no_ledger_names_stays_while_a_session_names_what_none_knows() {
+    let scene = scene();
+    let contents = [&b"lost"[..], b"needed", b"not needed", b"lost, too"];
+    let ids = contents.map(|content| scene.extracted.put(content).unwrap());
+    let record = |n: usize| extract("e", "k", ids[n].clone(), b"p");
+    scene.extracted.add(&[record(1), record(2)]).unwrap();
+    let later = crate::clock::now() + TimeDelta::hours(1);
+    let sweep = |sessions: &mut Told, hours: i64| {
+        let at = later + TimeDelta::hours(hours);
+        sweep(&scene.root, at, at, sessions, false).unwrap()
+    };
+    let mut lost = Told { named: vec!["other"], ..needs(&[&ids[1]]) };
+    assert_eq!(sweep(&mut lost, 0).gone, some(0, 0));
+    let swept = sweep(&mut lost, 1);
+    assert_eq!((swept.gone, swept.elsewhere), (some(1, 10), vec!["/s/fork.jsonl".into()]));
+    assert_eq!(there(&scene, &ids), [true, true, false, true]);
+    // Nor with the last that is named.
+    let mut lost = Told { named: vec!["other"], ..told(Held::Gone) };
+    sweep(&mut lost, 2);
+    assert_eq!(sweep(&mut lost, 3).gone.count, 1);
+    assert_eq!(there(&scene, &ids), [true, false, false, true]);
+    assert!(sweep(&mut told(Held::Gone), 4).gone.bytes > 0);
+    assert!(!pack(&scene, &ids[0]).exists());
+}
+
 #[test]
 fn holes_are_made_around_what_is_kept_and_nowhere_else() {
     let dir = tempfile::tempdir().unwrap();
