@@ -225,11 +225,9 @@ fn ahead(store: &Store, plan: &Plan) -> anyhow::Result<Vec<String>> {
             lines.extend((said && !row.trim_ascii().is_empty()).then_some(number as u32));
             Ok(())
         });
-        read.map(drop).or_else(|e| match e.kind() {
-            io::ErrorKind::Interrupted => Ok(()),
-            _ => Err(e),
-        })?;
-        if !lines.is_empty() {
+        let read = read.map_or_else(|e| e.kind() == io::ErrorKind::Interrupted, |_| true);
+        // What is damaged there is told by who needs it.
+        if read && !lines.is_empty() {
             notes.push(format!(
                 "{} {} of {}: before the first prompt that can be read, so in no round, left out",
                 if lines.len() == 1 { "line" } else { "lines" },
