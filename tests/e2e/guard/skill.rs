@@ -15,8 +15,9 @@ fn listed_and_read(version: &str) {
             assert!(r.contains(&format!("{SKILL}: How to write and seal")), "listed");
             Reply::bash("echo one").tokens(percent(5.0))
         }),
-        // Without the module the gauge may be one response behind.
-        step(|_| Reply::bash("echo two").tokens(percent(31.0))),
+        // Without the module the gauge may be one response behind, and the client takes its time
+        // to write that one down.
+        step(|_| Reply::bash("sleep 1; echo two").tokens(percent(31.0))),
         step(|_| {
             Reply::tool("ToolSearch", json!({"query": "select:Monitor"}))
                 .tokens(percent(31.1))
