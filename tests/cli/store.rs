@@ -146,6 +146,13 @@ fn damage_is_found_named_and_mended() {
     let found = check(&[]);
     assert_eq!(found.code, Some(1));
     assert!(found.stdout.contains("not what its id says") && found.stdout.contains("--repair"));
+    // Without the session's file it stays one fault, which says so.
+    let aside = hook.transcript.with_extension("aside");
+    fs::rename(&hook.transcript, &aside).expect("moved");
+    let left = check(&["--repair"]);
+    assert!(left.code == Some(1) && left.stdout.contains("1 fault left"), "{left:?}");
+    assert!(left.stdout.contains("; that could not be mended: its file is gone"), "{left:?}");
+    fs::rename(&aside, &hook.transcript).expect("moved back");
     let mended = check(&["--repair"]);
     assert!(ok(&mended).contains("1 fault mended"), "{mended:?}");
     assert!(ok(&check(&[])).contains("no fault"));

@@ -2,6 +2,7 @@
 //! nothing, and nothing is lost to whoever writes it meanwhile.
 
 mod kept;
+mod lost;
 mod refused;
 mod spelt;
 

@@ -228,15 +228,21 @@ fn ahead(store: &Store, plan: &Plan) -> anyhow::Result<Vec<String>> {
         let read = read.map_or_else(|e| e.kind() == io::ErrorKind::Interrupted, |_| true);
         // What is damaged there is told by who needs it.
         if read && !lines.is_empty() {
-            notes.push(format!(
-                "{} {} of {}: before the first prompt that can be read, so in no round, left out",
-                if lines.len() == 1 { "line" } else { "lines" },
-                ranges::show(&lines),
-                session.source.as_deref().unwrap_or(&session.id),
-            ));
+            let why = "before the first prompt that can be read, so in no round";
+            notes.push(left_out(session, &lines, why));
         }
     }
     Ok(notes)
+}
+
+/// What is said of lines of a session that are not in what is made of it.
+fn left_out(session: &Session, lines: &[u32], why: &str) -> String {
+    format!(
+        "{} {} of {}: {why}, left out",
+        if lines.len() == 1 { "line" } else { "lines" },
+        ranges::show(lines),
+        session.source.as_deref().unwrap_or(&session.id),
+    )
 }
 
 /// Rows of a session that stand before its first round.
@@ -261,12 +267,7 @@ fn malformed(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<Vec<
             before + earlier.map(|round| u64::from(round.rows)).sum::<u64>() + u64::from(*row) + 1
         };
         let lines: Vec<u32> = broken.into_iter().map(|at| line(at) as u32).collect();
-        notes.push(format!(
-            "{} {} of {}: no JSON, left out",
-            if lines.len() == 1 { "line" } else { "lines" },
-            ranges::show(&lines),
-            session.source.as_deref().unwrap_or(&session.id),
-        ));
+        notes.push(left_out(session, &lines, "no JSON"));
     }
     Ok(notes)
 }

@@ -28,7 +28,6 @@ pub struct Digest {
     history: History,
     open: Open,
     /// Surgery made the session.
-    #[serde(default)]
     made: bool,
 }
 

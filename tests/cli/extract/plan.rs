@@ -35,6 +35,9 @@ fn a_plan_says_what_goes_what_stays_and_when_it_pays() {
     // A dry run tells the same.
     assert_eq!(world.json(&["run", ID, "--dry-run"]), plan);
     assert_eq!(world.kept().len(), 0);
+    // At every look or not, the cache has expired.
+    world.hook.settings(&json!({ "extract": { "when": "interval" } }));
+    assert!(world.done(&["plan", ID]).contains("the prompt cache has expired"));
 }
 
 #[test]

@@ -172,6 +172,10 @@ fn nothing_is_overwritten() {
     let args = ["surgery", "compress-before", ID, "round:2", "--out", folder.to_str().unwrap()];
     world.done(&args);
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    // One that is written as a folder is made.
+    let fresh = world.hook.project.join("fresh/");
+    world.done(&["surgery", "compress-before", ID, "round:2", "--out", fresh.to_str().unwrap()]);
+    assert_eq!(fs::read_dir(&fresh).unwrap().count(), 1);
     let args = ["surgery", "compress-before", ID, "round:2", "--out", "/proc/nowhere/x.jsonl"];
     assert!(world.refused(&args).contains("/proc/nowhere"));
 }
