@@ -6,6 +6,9 @@ use clap::{Args, Subcommand};
 
 /// What is inscribed.
 #[derive(Debug, Clone, Default, Args)]
+#[command(
+    override_usage = "brain-guard inscribe [OPTIONS] PATH...\n       brain-guard inscribe [OPTIONS] --all | --project DIR | --watch"
+)]
 pub struct InscribeArgs {
     /// Session files, folders of such, or session ids
     #[arg(value_name = "PATH", required_unless_present_any = ["all", "watch", "project"])]

@@ -36,7 +36,7 @@ pub struct TagArgs {
     /// Tag what was found without asking
     #[arg(long, short)]
     pub yes: bool,
-    /// Tag rounds that have another tag, too
+    /// Rounds that have another tag get this one in its place; without it they keep theirs
     #[arg(long)]
     pub retag: bool,
     /// As JSON

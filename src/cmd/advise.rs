@@ -13,7 +13,7 @@ use crate::env::Env;
 use crate::index::Export;
 use crate::policy::coach::grouped;
 use crate::store::atomic;
-use crate::surgery::advise::{Advice, advise};
+use crate::surgery::advise::{Advice, Beside, advise};
 use crate::surgery::engagement::{self, Phase};
 use crate::surgery::plan::in_context;
 use crate::surgery::table::short;
@@ -26,11 +26,11 @@ use crate::transcript::round::Session;
 pub fn run(env: &Env, _now: Time, session: Option<&str>, json: bool) -> anyhow::Result<Exit> {
     let store = Store::open(env)?;
     let session = store.session(env, session)?;
-    let others = beside(&store, &session)?;
+    let beside = beside(&store, &session)?;
     let context = in_context(&session);
     let rounds = context.iter().filter_map(|seq| session.round(*seq));
     let tokens: u64 = rounds.map(|round| round.tokens).sum();
-    let all = advise(&session, &phases(&session), &others);
+    let all = advise(&session, &phases(&session), &beside);
     if json {
         out_json(&json!({
             "session": session.id, "rounds": context.len(), "tokens": tokens, "advice": all,
@@ -69,7 +69,7 @@ pub fn phases(session: &Session) -> Vec<Phase> {
 
 /// Sessions of the same project that ran while this one did, with their rounds. What surgery
 /// made of this one, or this one of, has its times and is no other work.
-fn beside(store: &Store, session: &Session) -> anyhow::Result<Vec<Session>> {
+fn beside(store: &Store, session: &Session) -> anyhow::Result<Beside> {
     let mut all = store.index.sessions()?;
     let exports = store.index.exports()?;
     let own = made_of(&exports, &session.id);
@@ -83,8 +83,12 @@ fn beside(store: &Store, session: &Session) -> anyhow::Result<Vec<Session>> {
         let after = other.started.zip(session.ended).is_some_and(|(s, e)| s > e);
         other.id != session.id && other.cwd == session.cwd && !before && !after
     });
-    let load = |other: &Session| Ok(store.index.session(&store.folder(other))?);
-    all.iter().map(load).collect()
+    let made = |id: &str| exports.iter().find(|export| export.id == id).map(|export| export.made);
+    let load = |other: &Session| -> anyhow::Result<_> {
+        Ok((store.index.session(&store.folder(other))?, made(&other.id)))
+    };
+    let others = all.iter().map(load).collect::<anyhow::Result<_>>()?;
+    Ok(Beside { made: made(&session.id), others })
 }
 
 /// The sessions that surgery made a session of, and those that it had made these of.

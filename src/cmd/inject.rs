@@ -114,8 +114,9 @@ fn numbered(
     args: &InjectArgs,
     seq: u32,
 ) -> anyhow::Result<(Folder, Session, Option<Numbers>)> {
-    let id = source::named(env, args.session.as_deref())
-        .context("a number alone is of the session this runs in")?;
+    let id = source::named(env, args.session.as_deref()).with_context(|| {
+        format!("a number alone is of the session this runs in; elsewhere write SESSION:{seq}")
+    })?;
     Ok(match number::of(store, &id, seq)? {
         Meant::Named(numbers) => {
             let (folder, session) = load(env, store, &numbers.session, seq)?;

@@ -123,6 +123,7 @@ pub fn in_words(why: &serde_json::Error) -> String {
         ("expected a sequence", "expected a list"),
         ("expected string or map", "expected a string"),
         ("expected u64", "expected a whole number, 0 or more"),
+        ("expected u32", "expected a whole number, 0 or more"),
         ("expected usize", "expected a whole number, 0 or more"),
         ("expected f64", "expected a number"),
     ] {

@@ -1,10 +1,12 @@
 //! The seed's decision tree over real rounds: what surgery would be worth it (seed 000,
 //! "Relationship to Mortality").
 
+mod beside;
 mod turn;
 
 use serde::Serialize;
 
+pub use beside::Beside;
 pub use turn::{Turn, cut, last_turn};
 
 use super::engagement::Phase;
@@ -65,8 +67,8 @@ pub struct Advice {
 }
 
 /// What surgery would be worth it, in the tree's order; at least one. `phases` are those of the
-/// project's `engagement.md`, `others` the project's other sessions.
-pub fn advise(session: &Session, phases: &[Phase], others: &[Session]) -> Vec<Advice> {
+/// project's `engagement.md`.
+pub fn advise(session: &Session, phases: &[Phase], beside: &Beside) -> Vec<Advice> {
     let context = in_context(session);
     let rounds: Vec<&Round> = context.iter().filter_map(|seq| session.round(*seq)).collect();
     let mut found = Vec::new();
@@ -74,7 +76,7 @@ pub fn advise(session: &Session, phases: &[Phase], others: &[Session]) -> Vec<Ad
     let names = engagements(&rounds);
     found.extend(names.iter().filter_map(|name| closed(session, &rounds, name)));
     found.extend(separate(session, &rounds, &names));
-    found.extend(others.iter().filter_map(|other| parallel(session, other)));
+    found.extend(beside.parallel(session));
     if found.is_empty() {
         found.push(nothing_left(session, &rounds, phases));
     }
@@ -178,40 +180,6 @@ fn separate(session: &Session, rounds: &[&Round], names: &[&str]) -> Option<Advi
         ),
         frees,
         command: format!("brain-guard surgery extract-engagement {} {other}", short(&session.id)),
-    })
-}
-
-/// Another session of the project that rounds of both fall together with in time. Sessions
-/// that one was made from the other, and those of subagents, are no parallel work.
-fn parallel(session: &Session, other: &Session) -> Option<Advice> {
-    let made = |a: &Session, b: &Session| a.parent.as_deref() == Some(b.id.as_str());
-    let subagent = |s: &Session| s.id.starts_with("agent-") && s.parent.is_some();
-    if session.id == other.id
-        || session.dialect != other.dialect
-        || made(session, other)
-        || made(other, session)
-        || subagent(session)
-        || subagent(other)
-    {
-        return None;
-    }
-    let from = session.started?.max(other.started?);
-    let to = session.ended?.min(other.ended?);
-    let within = |s: &Session| {
-        s.rounds.iter().filter(|r| r.started.is_some_and(|at| at >= from && at <= to)).count()
-    };
-    let (own, its) = (within(session), within(other));
-    // One question asked beside is no parallel work.
-    (from < to && own > 1 && its > 1).then(|| Advice {
-        case: Case::ParallelSessions,
-        why: format!(
-            "{} ran at the same time from {} to {}: {own} rounds here, {its} there",
-            short(&other.id),
-            minute(Some(from)),
-            minute(Some(to))
-        ),
-        frees: 0,
-        command: format!("brain-guard surgery merge {} {}", short(&session.id), short(&other.id)),
     })
 }
 

@@ -179,10 +179,15 @@ proptest! {
         let session = &read.session;
         let Some(last) = in_context(session).last().copied() else { return Ok(()) };
         let Ok(plan) = compress_before(session.clone(), When::Round(last), Fidelity::default()) else { return Ok(()) };
-        let (_, text) = made(IDS[0], &plan, &[&read])?;
+        let (again, text) = made(IDS[0], &plan, &[&read])?;
         let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
         let lines: Vec<String> = first["message"]["content"].as_str().unwrap().lines().skip(1).map(str::to_owned).collect();
         prop_assert_eq!(lines.len(), plan.indexed().count());
+        // Merged with what it was made of, the table only stays for what was rewound.
+        let merged = merged_of(&again, &read).map_err(|e| TestCaseError::fail(e.to_string()))?;
+        let context = in_context(session);
+        let more = plan.indexed().any(|place| context.binary_search(&place.seq).is_err());
+        prop_assert_eq!(merged.whole().count(), context.len() + usize::from(more));
         for (line, place) in lines.iter().zip(plan.indexed()) {
             let round = session.round(place.seq).unwrap();
             let columns: Vec<&str> = line.trim_start_matches("| ").splitn(4, " | ").collect();

@@ -11,7 +11,7 @@ use super::read::{self, Read};
 use super::source::{self, Kind, Source};
 use super::{said, view};
 use crate::clock::Time;
-use crate::cmd::{Exit, inscribe, out, out_json};
+use crate::cmd::{Exit, err, inscribe, out, out_json};
 use crate::env::Env;
 use crate::extract::entry::Role;
 use crate::settings::ExtractSettings;
@@ -75,6 +75,8 @@ pub struct Context {
     pub extracted: Vec<Lean>,
     /// Bytes of that.
     pub extracted_bytes: u64,
+    /// Rows with what looks like a placeholder, of which no ledger says anything.
+    pub unknown: u64,
     /// What was said of entries, in their rows or in the ledger.
     pub said: Vec<Said>,
     /// The last entries in the context that hold long values: those that may go next.
@@ -97,6 +99,9 @@ pub fn of(env: &Env, session: &str) -> anyhow::Result<Context> {
 pub fn in_source(source: &Source, settings: &ExtractSettings) -> anyhow::Result<Context> {
     let read = read::session(source)?;
     read.doubt.tell();
+    if let Some(said) = read.unknown(source) {
+        err(said);
+    }
     let messages = read.entries.iter().filter(|e| e.role != Role::None && !e.continues).count();
     let extracted = lean(&read);
     let parts = extracted.iter().flat_map(|lean| &lean.values);
@@ -109,6 +114,7 @@ pub fn in_source(source: &Source, settings: &ExtractSettings) -> anyhow::Result<
         messages: messages as u64,
         extracted_bytes: parts.map(|part| part.bytes).sum(),
         extracted,
+        unknown: read.unknown,
         said: said_of(&read),
         long: long::last(source, &read, settings)?,
     })

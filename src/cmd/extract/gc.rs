@@ -97,7 +97,9 @@ fn databases(root: &Root) -> BTreeSet<PathBuf> {
 pub fn said(swept: &Swept, dry_run: bool) -> Vec<String> {
     let unread = swept.unread.iter().map(|path| {
         let path = path.display();
-        format!("{path} can't be read, or is on a disk that is not there: what it may need stays")
+        format!(
+            "{path} can't be read, or is on a disk that is not there: what it may need stays (if it is no session, another name or place lets the sweep go on)"
+        )
     });
     let elsewhere = swept.elsewhere.iter().map(|path| {
         let path = path.display();

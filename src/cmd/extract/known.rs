@@ -45,6 +45,11 @@ impl Strange {
         }
     }
 
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
     /// What others say of these rows.
     pub fn kin(&self, source: &Source) -> Kin {
         if self.by_id.is_empty() {

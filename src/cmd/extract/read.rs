@@ -84,6 +84,8 @@ pub struct Read {
     pub tail: Tail,
     /// Rows of which it can't be told what is in them.
     pub doubt: Doubt,
+    /// Rows with what looks like a placeholder, of which no ledger says anything.
+    pub unknown: u64,
 }
 
 impl Read {
@@ -103,6 +105,21 @@ impl Read {
             asked.contains(&entry.row)
         });
         self.entries.shrink_to_fit();
+    }
+
+    /// What a user is told of rows that look as if something of them were extracted, as far as
+    /// no ledger says so.
+    pub fn unknown(&self, source: &Source) -> Option<String> {
+        let rows = match self.unknown {
+            0 => return None,
+            1 => "1 row holds".to_owned(),
+            rows => format!("{rows} rows hold"),
+        };
+        let root = source.extracted.root.parent().unwrap_or(&source.extracted.root);
+        Some(format!(
+            "{rows} what looks like a placeholder, and no ledger of the store {} knows it: if another store has its content, name that one (BRAIN_GUARD_STORE or surgery.store); if its ledger is lost, put it back; else it is only text",
+            root.display()
+        ))
     }
 
     /// Whether the value at (row, key) is a placeholder, lies in one, or may.
@@ -136,7 +153,9 @@ pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::
     if !records.is_empty() {
         (read, strange) = pass(source, known::joined(records, &read.ledger), settings)?;
     }
+    let unknown = strange.count();
     read.doubt = strange.doubt(source, &unread, &unsure);
+    read.unknown = unknown - read.doubt.rows.len() as u64;
     Ok(read)
 }
 
@@ -182,7 +201,18 @@ fn pass(
     live.extend(finder.whole());
     let last = tail.last().or_else(|| modified(&stamp));
     Ok((
-        Read { entries, live, ledger, stamp, last, no_gain, broken, tail, doubt: Doubt::default() },
+        Read {
+            entries,
+            live,
+            ledger,
+            stamp,
+            last,
+            no_gain,
+            broken,
+            tail,
+            doubt: Doubt::default(),
+            unknown: 0,
+        },
         strange,
     ))
 }

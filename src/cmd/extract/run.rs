@@ -106,7 +106,7 @@ fn show(
     // By hand a little is done, too; that watching leaves it is told besides.
     let by_hand = ExtractSettings { min_saving: 0, ..settings.clone() };
     planned.verdict = when::verdict(&planned.look, &by_hand, now);
-    let little = when::little(&planned.look, settings);
+    let little = source.kind != Kind::Claude && when::little(&planned.look, settings);
     if json {
         out_json(&view::json::plan(source, &planned, &preview, little))?;
     } else {

@@ -22,7 +22,7 @@ use super::{Exit, err, out, out_json};
 use crate::cli::InscribeArgs;
 use crate::env::Env;
 use crate::hook::facts::read_settings;
-use crate::index::Index;
+use crate::index::{Index, Progress};
 use crate::store::blocks::Root;
 use crate::store::paths::{Places, project_root};
 
@@ -50,6 +50,12 @@ pub fn root(env: &Env) -> anyhow::Result<Root> {
 pub fn session(root: &Root, index: &Index, path: &Path) -> anyhow::Result<Done> {
     let source = Source::of(path, None)?;
     session::session(root, index, source, &Engagements::default(), &mut |_| {})
+}
+
+/// Rows of a session that are no JSON, the first thousand: their round, and which row of it,
+/// from 0.
+pub fn malformed(progress: &Progress) -> Vec<(u32, u32)> {
+    state::malformed(&progress.state)
 }
 
 /// The file of a session that a client keeps, by its id or how that begins.

@@ -85,6 +85,20 @@ impl Tail {
     }
 }
 
+/// The malformed rows that a state tells of (as [`Digest`] has them); the rest, which is long, is
+/// skipped. None where it is of another version of this program.
+pub fn malformed(json: &str) -> Vec<(u32, u32)> {
+    #[derive(Deserialize)]
+    struct State {
+        digest: Digest,
+    }
+    #[derive(Deserialize)]
+    struct Digest {
+        malformed: Vec<(u32, u32)>,
+    }
+    serde_json::from_str::<State>(json).map_or_else(|_| Vec::new(), |state| state.digest.malformed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

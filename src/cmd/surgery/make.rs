@@ -11,20 +11,16 @@ use super::extracted::{Chosen, Keeper, Shown};
 use super::progress::Progress;
 use super::source::Store;
 use super::target::{Target, cwd, dialect};
-use super::{freed, numbers, record, view, write};
+use super::{freed, lines, numbers, record, view, write};
 use crate::cli::OutputArgs;
 use crate::clock::Time;
 use crate::env::Env;
 use crate::index::{Detail, Export};
-use crate::store::blocks;
 use crate::store::extracted::Record;
 use crate::store::fork::{Fork, Written};
 use crate::surgery::cost::Cost;
 use crate::surgery::export::{Birth, Report};
-use crate::surgery::plan::{Place, Plan};
-use crate::surgery::ranges;
-use crate::transcript::dialect::{Kind, Scratch, named};
-use crate::transcript::round::Session;
+use crate::surgery::plan::Plan;
 
 /// What was made, or would be.
 #[derive(Debug)]
@@ -162,7 +158,7 @@ fn prepare<'c>(
     chosen: &'c Chosen,
     dry_run: bool,
 ) -> anyhow::Result<Ready<'c>> {
-    let Target { id, path, by_id, note } = target;
+    let Target { id, path, by_id, notes } = target;
     let mut readers = store.readers(&plan)?;
     let cost = numbers::of(&plan, &mut readers, now)?;
     let cost = freed::of(cost, &plan, chosen, &mut readers)?;
@@ -198,78 +194,10 @@ fn prepare<'c>(
         report,
         extracted: keeper.taken(),
     };
-    made.notes = ahead(store, &made.plan)?;
-    made.notes.extend(malformed(store, &made.plan, &made.report)?);
+    made.notes = lines::left_out(store, &made.plan, &made.report)?;
     made.notes.extend(store.notes());
-    made.notes.extend(made.report.notes.iter().cloned().chain(note));
+    made.notes.extend(made.report.notes.iter().cloned().chain(notes));
     Ok(Ready { made, draft, keeper })
-}
-
-/// Says which lines of the sources stand before their first round and are part of a conversation,
-/// or may be: where a prompt can't be read what is behind it is in no round.
-fn ahead(store: &Store, plan: &Plan) -> anyhow::Result<Vec<String>> {
-    let mut notes = Vec::new();
-    for session in &plan.sessions {
-        let Some(dialect) = named(&session.dialect) else { continue };
-        let folder = store.folder(session);
-        let rows = store.index.progress(&folder)?.map_or(0, |p| p.rows);
-        let before = before(session, rows);
-        let (mut number, mut lines, mut scratch) = (0, Vec::new(), Scratch::default());
-        let read = blocks::whole_rows(&folder.blocks(), 0, |_, row| {
-            number += 1;
-            if number > before {
-                return Err(io::ErrorKind::Interrupted.into());
-            }
-            let kind = dialect.row(row, &mut scratch).kind;
-            let said = matches!(kind, Kind::Assistant | Kind::ToolResult | Kind::Broken);
-            lines.extend((said && !row.trim_ascii().is_empty()).then_some(number as u32));
-            Ok(())
-        });
-        let read = read.map_or_else(|e| e.kind() == io::ErrorKind::Interrupted, |_| true);
-        // What is damaged there is told by who needs it.
-        if read && !lines.is_empty() {
-            let why = "before the first prompt that can be read, so in no round";
-            notes.push(left_out(session, &lines, why));
-        }
-    }
-    Ok(notes)
-}
-
-/// What is said of lines of a session that are not in what is made of it.
-fn left_out(session: &Session, lines: &[u32], why: &str) -> String {
-    format!(
-        "{} {} of {}: {why}, left out",
-        if lines.len() == 1 { "line" } else { "lines" },
-        ranges::show(lines),
-        session.source.as_deref().unwrap_or(&session.id),
-    )
-}
-
-/// Rows of a session that stand before its first round.
-fn before(session: &Session, rows: u64) -> u64 {
-    let of_rounds: u64 = session.rounds.iter().map(|round| u64::from(round.rows)).sum();
-    rows.saturating_sub(of_rounds)
-}
-
-/// Says which lines of the sources were left out, for they are no JSON. The store has them.
-fn malformed(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<Vec<String>> {
-    let mut notes = Vec::new();
-    for (number, session) in plan.sessions.iter().enumerate() {
-        let broken: Vec<_> =
-            report.broken.iter().filter(|(place, _)| place.session == number).collect();
-        if broken.is_empty() {
-            continue;
-        }
-        let rows = store.index.progress(&store.folder(session))?.map_or(0, |p| p.rows);
-        let before = before(session, rows);
-        let line = |(place, row): &(Place, u32)| {
-            let earlier = session.rounds.iter().take_while(|round| round.seq < place.seq);
-            before + earlier.map(|round| u64::from(round.rows)).sum::<u64>() + u64::from(*row) + 1
-        };
-        let lines: Vec<u32> = broken.into_iter().map(|at| line(at) as u32).collect();
-        notes.push(left_out(session, &lines, "no JSON"));
-    }
-    Ok(notes)
 }
 
 /// Records a session and gives it its name, in this order: a kill between the two leaves a line

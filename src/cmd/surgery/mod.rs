@@ -4,6 +4,7 @@
 
 pub mod extracted;
 mod freed;
+mod lines;
 mod log;
 pub mod make;
 pub mod numbers;

@@ -21,7 +21,7 @@ pub struct Target {
     /// Whether the client finds it by its id: it lies in the client's folder of the project.
     pub by_id: bool,
     /// What is to be said of the place.
-    pub note: Option<String>,
+    pub notes: Vec<String>,
 }
 
 impl Target {
@@ -41,7 +41,12 @@ impl Target {
         let fresh = ids::Source::new(&seed, &plan.lineage.parent_session).uuid("session");
         let mut id = fresh.as_str().to_owned();
         let own = own_folder(env, plan);
-        let mut note = None;
+        let mut notes = Vec::new();
+        if let Some(gone) = cwd(plan).filter(|cwd| !Path::new(cwd).is_dir()) {
+            notes.push(format!(
+                "{gone}, where it goes on, is no folder that is there: make it, or move it back, before"
+            ));
+        }
         let path = match &output.out {
             None => own
                 .clone()
@@ -57,7 +62,7 @@ impl Target {
                 if ids::uuid(&stem).is_some() {
                     id = stem.into_owned();
                 } else if dialect(plan) == "claude" {
-                    note = Some(format!(
+                    notes.push(format!(
                         "the client goes on in {id}.jsonl beside the file: it names a session's file by its id"
                     ));
                 }
@@ -76,7 +81,7 @@ impl Target {
             bail!("{} is there already; nothing is ever overwritten", path.display());
         }
         let by_id = own.is_some_and(|own| path == own.join(format!("{id}.jsonl")));
-        Ok(Self { id, path, by_id, note })
+        Ok(Self { id, path, by_id, notes })
     }
 }
 

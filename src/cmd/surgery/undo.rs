@@ -180,7 +180,8 @@ fn change(file: &Ours) -> anyhow::Result<Option<String>> {
         let more = length.checked_sub(file.bytes).filter(|more| *more > 0)?;
         Some(format!("{} has grown by {}: the session went on", file.path, view::size(more)))
     };
-    let touched = || Some(format!("{} is not as it was written", file.path));
+    let differs = |how: &str| Some(format!("{} is not as it was written: {how}", file.path));
+    let touched = || differs("other content");
     let Some(written) = file.mark else {
         return match digest(path) {
             Ok((_, now)) if now == file.sha256 => Ok(None),
@@ -191,11 +192,19 @@ fn change(file: &Ours) -> anyhow::Result<Option<String>> {
     };
     let now = match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_file() => atomic::mark_of(&meta),
-        Ok(_) => return Ok(touched()),
+        Ok(_) => return Ok(differs("no file any more")),
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(e).with_context(|| format!("could not read {}", file.path)),
     };
-    Ok(if is_untouched(written, now) { None } else { grown(now.2).or_else(touched) })
+    if is_untouched(written, now) {
+        return Ok(None);
+    }
+    let how = match (written, now) {
+        ((.., inode), (.., other)) if inode != other => "another file is there under its name",
+        ((modified, ..), (other, ..)) if modified != other => "its content or its time was changed",
+        _ => "its rights, its links or its times were changed",
+    };
+    Ok(grown(now.2).or_else(|| differs(how)))
 }
 
 /// Whether a file that had the mark `written` is as it was. Who gives a file its old time back,

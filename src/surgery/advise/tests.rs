@@ -1,4 +1,5 @@
 use super::*;
+use crate::clock::Time;
 use crate::surgery::plan::tests::session;
 use crate::surgery::when::tests::at;
 
@@ -28,7 +29,7 @@ fn finished_work_lies_before_the_last_turn() {
         Phase { name: "design".into(), from: at("2026-03-19T09:00Z"), to: None },
         Phase { name: "build".into(), from: at("2026-03-19T10:04:30Z"), to: None },
     ];
-    let advice = advise(&long(), &phases, &[]);
+    let advice = advise(&long(), &phases, &Beside::default());
     assert_eq!(
         commands(&advice),
         [(Case::FinishedWork, "brain-guard surgery compress-before 3f0a9d1e round:6")]
@@ -42,7 +43,7 @@ fn finished_work_lies_before_the_last_turn() {
     for round in &mut paused.rounds[8..] {
         (round.started, round.ended) = (Some(at("2026-03-20T08:00Z")), None);
     }
-    let advice = advise(&paused, &[], &[]);
+    let advice = advise(&paused, &[], &Beside::default());
     assert!(
         advice[0].why.starts_with("rounds 1-8 lie before a pause of 21 h"),
         "{}",
@@ -50,7 +51,7 @@ fn finished_work_lies_before_the_last_turn() {
     );
     let mut small = paused;
     small.rounds.iter_mut().for_each(|round| round.tokens = 100);
-    assert_eq!(advise(&small, &[], &[])[0].case, Case::NothingLeft);
+    assert_eq!(advise(&small, &[], &Beside::default())[0].case, Case::NothingLeft);
 }
 
 #[test]
@@ -58,7 +59,7 @@ fn a_closed_engagement_is_compressed() {
     let mut session = long();
     tag(&mut session, [1, 2, 4], "console-work");
     tag(&mut session, 5..=12, "inscription");
-    let advice = advise(&session, &[], &[]);
+    let advice = advise(&session, &[], &Beside::default());
     let expected = [
         (Case::FinishedWork, "brain-guard surgery compress-before 3f0a9d1e round:5"),
         (Case::ClosedEngagement, "brain-guard surgery compress-engagement 3f0a9d1e console-work"),
@@ -68,7 +69,7 @@ fn a_closed_engagement_is_compressed() {
     assert_eq!(advice[1].why, why);
     let mut live = long();
     tag(&mut live, [1, 2, 8], "console-work");
-    assert_eq!(commands(&advise(&live, &[], &[]))[0].0, Case::NothingLeft);
+    assert_eq!(commands(&advise(&live, &[], &Beside::default()))[0].0, Case::NothingLeft);
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn interleaved_engagements_are_parted() {
     let mut session = long();
     tag(&mut session, [1, 3, 5, 7, 9, 11], "a");
     tag(&mut session, [2, 4, 6, 8, 10, 12], "b");
-    let advice = advise(&session, &[], &[]);
+    let advice = advise(&session, &[], &Beside::default());
     let case = advice.iter().find(|a| a.case == Case::SeparateWorkstream).unwrap();
     assert_eq!(case.command, "brain-guard surgery extract-engagement 3f0a9d1e a");
     assert!(
@@ -88,21 +89,45 @@ fn interleaved_engagements_are_parted() {
 fn parallel_sessions_are_merged() {
     let mut other = long();
     other.id = "77b0aaaa-1".into();
-    let advice = advise(&long(), &[], &[other.clone(), long()]);
+    let of = |made, others: &[(&Session, Option<Time>)]| {
+        let others = others.iter().map(|(session, made)| ((*session).clone(), *made)).collect();
+        advise(&long(), &[], &Beside { made, others })
+    };
+    let advice = of(None, &[(&other, None), (&long(), None)]);
     let expected = [(Case::ParallelSessions, "brain-guard surgery merge 3f0a9d1e 77b0aaaa")];
     assert_eq!(commands(&advice), expected);
     let why = "77b0aaaa ran at the same time from 2026-03-19T10:00Z to 2026-03-19T10:11Z: 12 rounds here, 12 there";
     assert_eq!(advice[0].why, why);
-    let none = |other: Session| {
-        assert_eq!(advise(&long(), &[], &[other])[0].case, Case::NothingLeft);
+    let none = |made: Option<Time>, other: &Session, its: Option<Time>| {
+        assert_eq!(of(made, &[(other, its)])[0].case, Case::NothingLeft);
     };
-    none(Session { parent: Some(long().id), ..other.clone() });
-    none(Session {
-        started: Some(at("2026-03-20")),
-        ended: Some(at("2026-03-21")),
-        ..other.clone()
-    });
-    none(Session { id: "agent-a1".into(), parent: Some("x".into()), ..other });
+    none(None, &Session { parent: Some(long().id), ..other.clone() }, None);
+    let later =
+        Session { started: Some(at("2026-03-20")), ended: Some(at("2026-03-21")), ..other.clone() };
+    none(None, &later, None);
+    let subagent = Session { id: "agent-a1".into(), parent: Some("x".into()), ..other.clone() };
+    none(None, &subagent, None);
+    // Children of a split have copies, and what they went on with.
+    let (made, late) = (Some(at("2026-03-19T10:06:30Z")), Some(at("2026-03-19T10:10:30Z")));
+    none(None, &other, late);
+    none(late, &other, made);
+    let advice = of(made, &[(&other, made)]);
+    assert!(advice[0].why.ends_with("T10:11Z: 5 rounds here, 5 there"), "{}", advice[0].why);
+    // Of many those with the most rounds.
+    let many: Vec<Session> = (0..5)
+        .map(|n| {
+            let mut session = other.clone();
+            session.id = format!("{n}0b0aaaa-1");
+            session.rounds.truncate(4 + n);
+            session.ended = session.rounds.last().and_then(|round| round.ended);
+            session
+        })
+        .collect();
+    let all: Vec<_> = many.iter().map(|session| (session, None)).collect();
+    let advice = of(None, &all);
+    let named: Vec<&str> = advice.iter().map(|a| &a.command[a.command.len() - 8..]).collect();
+    assert_eq!(named, ["40b0aaaa", "30b0aaaa", "20b0aaaa"]);
+    assert!(advice[2].why.ends_with("; 2 more ran then, with fewer rounds"), "{}", advice[2].why);
 }
 
 #[test]
@@ -116,10 +141,10 @@ fn a_cut_is_found_for_a_successor() {
     assert_eq!(cut(&uneven, &[]).unwrap().seq, 2, "and something is always cut off");
     assert_eq!(cut(&session(&[(0, false)]), &[]), None);
     assert_eq!(cut(&Session::default(), &[]), None);
-    let advice = advise(&long(), &[], &[]);
+    let advice = advise(&long(), &[], &Beside::default());
     assert_eq!(commands(&advice), [(Case::NothingLeft, "brain-guard revive 3f0a9d1e")]);
     assert!(advice[0].why.starts_with("12 rounds of 12000 tokens in the context"));
     // `revive` refuses where nothing can be cut off.
-    let advice = advise(&session(&[(0, false)]), &[], &[]);
+    let advice = advise(&session(&[(0, false)]), &[], &Beside::default());
     assert_eq!(commands(&advice), [(Case::NothingLeft, "")]);
 }

@@ -136,7 +136,9 @@ impl Form for Claude {
         from.plain(b"messageUuid", link.old);
         from.end();
         if row.told {
-            object.json(b"brainGuard", &splice::told(link.lineage));
+            let told = span::get(line, fields, "brainGuard");
+            let rounds = told.and_then(|told| span::find(told, "stands_for"));
+            object.json(b"brainGuard", &splice::told(rounds, link.lineage));
         } else if let Some(lineage) = link.lineage {
             object.json(b"brainGuard", lineage.as_bytes());
         }
@@ -160,7 +162,8 @@ impl Form for Claude {
         object.plain(b"entrypoint", "cli");
         object.text(b"cwd", &link.birth.cwd);
         object.text(b"sessionId", &link.birth.id);
-        object.json(b"brainGuard", &splice::told(link.lineage));
+        let rounds = link.stands_for.map(str::as_bytes);
+        object.json(b"brainGuard", &splice::told(rounds, link.lineage));
         object.end_line();
     }
 

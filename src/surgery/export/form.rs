@@ -27,6 +27,8 @@ pub(super) struct Link<'a> {
     pub old: &'a str,
     /// JSON that tells what the session was made from; on its first row.
     pub lineage: Option<&'a str>,
+    /// JSON that tells which rounds the row's table stands for.
+    pub stands_for: Option<&'a str>,
     /// The id of its message, where that is given anew.
     pub message: Option<&'a str>,
     /// The fresh id of another row of its session, where that was written.
@@ -44,6 +46,7 @@ impl<'a> Link<'a> {
             source,
             old: "",
             lineage: None,
+            stands_for: None,
             message: None,
             known: &|_| None,
         }

@@ -20,7 +20,7 @@ pub use write::{Failed, all};
 
 use super::ids::{self, Fresh, Keys};
 use super::plan::{Operation, Place, Plan};
-use super::table;
+use super::{ranges, table};
 use crate::clock::Time;
 use crate::transcript::dialect::{Block, Dialect, Scratch};
 use crate::transcript::round::Session;
@@ -188,7 +188,7 @@ impl<'p> Exporter<'p> {
             ],
         );
         let at = round.started.or(session.started).unwrap_or(self.birth.now);
-        self.told(&text, "voices", first.session, at, out);
+        self.told(&text, "voices", first.session, at, None, out);
     }
 
     /// Appends the message that holds an index table.
@@ -209,11 +209,19 @@ impl<'p> Exporter<'p> {
         let at = began.unwrap_or(self.birth.now);
         self.tables += 1;
         let name = format!("index {}", self.tables);
-        self.told(&text, &name, first.session, at, out);
+        self.told(&text, &name, first.session, at, Some(&stands_for(session, places)), out);
     }
 
     /// Appends a message that no source has; `name` tells it from others.
-    fn told(&mut self, text: &str, name: &str, source: usize, at: Time, out: &mut Vec<u8>) {
+    fn told(
+        &mut self,
+        text: &str,
+        name: &str,
+        source: usize,
+        at: Time,
+        stands_for: Option<&str>,
+        out: &mut Vec<u8>,
+    ) {
         self.advance(Some(&form::stamp(at)));
         let id = self.form.fresh(&self.sources[source], name);
         self.written.insert(ids::key(id.as_str()));
@@ -223,6 +231,7 @@ impl<'p> Exporter<'p> {
             parent: self.last.as_ref().map(Fresh::as_str),
             time: &self.time,
             lineage: lineage.as_deref(),
+            stands_for,
             ..Link::of(self.birth, &self.plan.sessions[source])
         };
         self.form.message(text, &link, out);
@@ -287,6 +296,12 @@ impl<'p> Exporter<'p> {
         self.report.rows += 1;
         self.report
     }
+}
+
+/// What an index table tells a program of itself: the session and the rounds it stands for.
+fn stands_for(session: &Session, places: &[Place]) -> String {
+    let seqs: Vec<u32> = places.iter().map(|place| place.seq).collect();
+    serde_json::json!({ "session": session.id, "rounds": ranges::show(&seqs) }).to_string()
 }
 
 /// The id that a row of a session gets in a new one, where ids come from `source`.

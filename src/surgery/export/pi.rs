@@ -121,7 +121,8 @@ impl Form for Pi {
         message.json(b"timestamp", at.to_string().as_bytes());
         message.end();
         if link.old.is_empty() {
-            object.json(b"brainGuard", &splice::told(None));
+            let rounds = link.stands_for.map(str::as_bytes);
+            object.json(b"brainGuard", &splice::told(rounds, None));
         } else {
             provenance(&mut object, link);
         }

@@ -65,13 +65,21 @@ impl<'o> Object<'o> {
     }
 }
 
-/// The field of a row whose message surgery wrote, with what its session was made from where
-/// that is told there.
-pub(super) fn told(lineage: Option<&str>) -> Vec<u8> {
-    match lineage.and_then(|json| json.strip_prefix('{')) {
-        Some(fields) => [TOLD, b",", fields.as_bytes()].concat(),
-        None => [TOLD, b"}"].concat(),
+/// The field of a row whose message surgery wrote, with the rounds that its table stands for
+/// ([`super::stands_for`]) and with what its session was made from, where these are told there.
+pub(super) fn told(stands_for: Option<&[u8]>, lineage: Option<&str>) -> Vec<u8> {
+    let mut field = TOLD.to_vec();
+    if let Some(rounds) = stands_for {
+        field.extend_from_slice(b",\"stands_for\":");
+        field.extend_from_slice(rounds);
     }
+    if let Some(fields) = lineage.and_then(|json| json.strip_prefix('{')) {
+        field.push(b',');
+        field.extend_from_slice(fields.as_bytes());
+    } else {
+        field.push(b'}');
+    }
+    field
 }
 
 /// A text as JSON.

@@ -3,8 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
+use std::ops::RangeInclusive;
 
-use super::shared::{RowsOf, Spare, ids, origin, spare};
+use super::shared::{RowsOf, Spare, ids, origin, spare, table};
 use super::{Place, Refused};
 use crate::clock::Time;
 use crate::transcript::round::{Round, Session};
@@ -12,7 +13,8 @@ use crate::transcript::round::{Round, Session};
 /// The spare one of each two rounds that are the same: one was copied from the other, or both
 /// from a third. Copies keep the time to the millisecond and the words, often the id too; in a
 /// merged session a round may have got a later time, and tells what it was copied from. Where
-/// they part behind that, none is spare.
+/// they part behind that, none is spare. So is an index table whose rounds the other session
+/// has in its context, whole.
 pub(super) fn doubled(
     sessions: &[Session],
     context: &[Vec<u32>],
@@ -22,7 +24,7 @@ pub(super) fn doubled(
     let like: Vec<_> = of(&sessions[1], &context[1])
         .filter_map(|(seq, round)| Some((known[0].like(round)?, seq)))
         .collect();
-    let mut found = spares(sessions, &like, rows)?;
+    let (mut found, mut tables) = (spares(sessions, &like, rows)?, Vec::new());
     // What no session was before is no copy, and its rows need no look.
     for number in [0, 1].into_iter().filter(|number| sessions[*number].parent.is_some()) {
         let (session, other) = (&sessions[number], 1 - number);
@@ -41,11 +43,32 @@ pub(super) fn doubled(
             copies.extend(source.map(|s| if number == 0 { (seq, s) } else { (s, seq) }));
         }
         found.extend(spares(sessions, &copies, rows)?);
+        tables.extend(told_whole(sessions, number, context, rows)?);
     }
-    let mut places: Vec<_> = found.into_iter().map(|found| found.place).collect();
+    let mut places: Vec<_> = found.into_iter().map(|found| found.place).chain(tables).collect();
     places.sort_unstable();
     places.dedup();
     Ok(places)
+}
+
+/// The index tables of a session that stand for nothing but rounds of the other one's context.
+fn told_whole(
+    sessions: &[Session],
+    number: usize,
+    context: &[Vec<u32>],
+    rows: &mut RowsOf,
+) -> Result<Vec<Place>, Refused> {
+    let (session, other) = (&sessions[number], 1 - number);
+    let mut found = Vec::new();
+    for (seq, round) in of(session, &context[number]).filter(|(_, round)| !round.assistant) {
+        let told = table((session, round), rows).map_err(|why| unread(session, seq, &why))?;
+        let whole = |seq: u32| context[other].binary_search(&seq).is_ok();
+        let all = |(id, rounds): (String, Vec<RangeInclusive<u32>>)| {
+            id == sessions[other].id && rounds.into_iter().all(|mut range| range.all(whole))
+        };
+        found.extend(told.is_some_and(all).then_some(Place { session: number, seq }));
+    }
+    Ok(found)
 }
 
 /// The rounds behind compactions by the ids of their rows: in a copy the summary is a message,

@@ -1,12 +1,14 @@
 //! Which of two rounds that begin alike is spare: told by what their rows say, for forks begin
 //! alike wherever they part.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io;
+use std::ops::RangeInclusive;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::surgery::preserved;
+use crate::surgery::{preserved, ranges};
 use crate::transcript::dialect::{self, Dialect, Kind, Row, Scratch};
 use crate::transcript::round::{Round, Session};
 use crate::transcript::rows::Rows;
@@ -85,6 +87,33 @@ pub(super) fn origin(
 /// Rows that can't be read.
 pub(super) fn ids(of: (&Session, &Round), rows: &mut RowsOf) -> io::Result<Vec<String>> {
     Ok(said(of, rows)?.into_iter().filter_map(|row| row.id).collect())
+}
+
+/// The session and the rounds that an index table stands for, where the round is that table and
+/// nothing else.
+///
+/// # Errors
+/// Rows that can't be read.
+pub(super) fn table(
+    of: (&Session, &Round),
+    read: &mut RowsOf,
+) -> io::Result<Option<(String, Vec<RangeInclusive<u32>>)>> {
+    let (session, round) = of;
+    let Some(dialect) = dialect::named(&session.dialect) else { return Ok(None) };
+    let (mut rows, mut scratch) = (Rows::with_capacity(round.bytes as usize), Scratch::default());
+    read(session, round, &mut rows)?;
+    let mut found = None;
+    for line in rows.iter() {
+        let row = dialect.row(line, &mut scratch);
+        if row.told {
+            found = span::find(line, "brainGuard").and_then(|told| span::find(told, "stands_for"));
+        } else if words(dialect, line, &row).is_some() {
+            return Ok(None);
+        }
+    }
+    let field = |name| found.and_then(|json| span::find(json, name)).and_then(span::text);
+    let rounds = field("rounds").and_then(|text| ranges::parse(&text).ok());
+    Ok(field("session").map(Cow::into_owned).zip(rounds))
 }
 
 /// Whether all of `copy` was copied from rows of `original`, each from one of its own: behind
@@ -234,6 +263,31 @@ pub(super) mod tests {
         let together = "7<a/1 ask\n8<a/4 say\n9<a/3 call";
         assert_eq!(of(whole, together), Some(Spare::Second), "a message's rows stand together");
         assert_eq!(of(whole, "7<a/1 ask\n8<a/4 say\n9<a/4 say"), None, "one came twice");
+    }
+
+    #[test]
+    fn a_table_tells_which_rounds_it_stands_for() {
+        let told = r#""brainGuard":{"table":true,"stands_for":{"rounds":"1-2, 5","session":"a"}}}"#;
+        let prompt = r#""message":{"role":"user","content":[{"type":"text","text":"| 001 |"}]}"#;
+        for (dialect, head) in [
+            ("claude", r#"{"type":"user","uuid":"1""#),
+            ("pi", r#"{"type":"message","id":"1","parentId":null"#),
+        ] {
+            let row = format!("{head},{prompt},{told}\n");
+            let of = |lines: &[&str]| {
+                let (session, round) = (session("b", dialect), Round::default());
+                let mut read = |_: &Session, _: &Round, rows: &mut Rows| {
+                    lines.iter().for_each(|line| rows.push(line.as_bytes()));
+                    Ok(())
+                };
+                table((&session, &round), &mut read).unwrap()
+            };
+            assert_eq!(of(&[&row]), Some(("a".to_owned(), vec![1..=2, 5..=5])), "{dialect}");
+            let words = format!("{head},{prompt}}}\n");
+            assert_eq!((of(&[&words]), of(&[&row, &words])), (None, None), "{dialect}");
+            let early = row.replace(r#","stands_for":{"rounds":"1-2, 5","session":"a"}"#, "");
+            assert_eq!(of(&[&early]), None, "{dialect}: of an earlier build");
+        }
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub struct Digest {
     open: Open,
     /// Surgery made the session.
     made: bool,
+    /// Rows that are no JSON, the first of them: their round, and which row of it, from 0.
+    malformed: Vec<(u32, u32)>,
 }
 
 /// What a session's rows say of the session.
@@ -61,6 +63,9 @@ struct Open {
     used: Option<u64>,
     key: Key,
 }
+
+/// Rows that are no JSON, of which so many are remembered.
+const MALFORMED: usize = 1000;
 
 /// Bytes of text that make a token, where nothing was measured.
 const BYTES_A_TOKEN: u64 = 4;
@@ -96,6 +101,9 @@ impl Digest {
         let round = &mut self.open.round;
         round.started = round.started.or(at);
         round.ended = at.or(round.ended);
+        if row.kind == Kind::Broken && self.malformed.len() < MALFORMED {
+            self.malformed.push((seq, round.rows));
+        }
         round.rows += 1;
         round.bytes += line.len() as u64;
         if self.rounds.beside(row) {

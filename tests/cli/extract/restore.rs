@@ -73,6 +73,25 @@ fn what_is_not_extracted_is_named() {
     assert!(why.contains("no session 7777") && why.contains(".openclaw/agents"), "{why}");
 }
 
+/// Without the ledger a placeholder is text, and what it may be is said where somebody asks.
+#[test]
+fn what_another_store_may_have_is_told() {
+    let world = World::of(&plain().text());
+    assert_eq!(world.json(&["context", ID])["unknown"], 0);
+    world.done(&["run", ID]);
+    assert_eq!(world.json(&["context", ID])["unknown"], 0);
+    let ours = world.hook.home.join(".local/share/brain-guard");
+    fs::rename(&ours, ours.with_extension("away")).expect("moved");
+    let hint = "1 row holds what looks like a placeholder, and no ledger of the store";
+    for entry in ["all", "aa000003"] {
+        let why = world.refused(&["restore", ID, entry]);
+        assert!(why.contains(hint) && why.contains("BRAIN_GUARD_STORE"), "{why}");
+    }
+    let asked = world.run(&["context", ID]);
+    assert!(asked.code == Some(0) && asked.stderr.contains(hint), "{asked:?}");
+    assert_eq!(world.json(&["context", ID])["unknown"], 1);
+}
+
 #[test]
 fn a_placeholder_that_was_written_over_is_no_placeholder() {
     let world = World::of(&plain().text());

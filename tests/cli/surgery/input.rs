@@ -38,7 +38,8 @@ fn malformed_lines_are_named_and_stay_in_the_store() {
     lines[17] = lines[17].replacen("\"userType\":\"external\"", "\"userType\":\"\\q\"", 1);
     world.write(ID, &lines.concat());
     let text = world.done(&["surgery", "compress-before", ID, "round:3"]);
-    assert!(text.contains("lines 17-18 of"), "{text}");
+    assert!(text.contains("lines 3, 17-18 of"), "{text}");
+    assert!(text.contains("no JSON (a prompt may have been there), left out"), "{text}");
     let made = world.json(&["surgery", "compress-before", ID, "round:3"]);
     world.done(&["validate", made["path"].as_str().unwrap()]);
     let answer = world.run(&["validate", world.file(ID).to_str().unwrap()]);
@@ -55,6 +56,16 @@ fn a_prompt_that_cant_be_read_takes_its_round_along_and_that_is_told() {
     assert!(told.contains("lines 1-6 of") && told.contains("in no round, left out"), "{told}");
     let made = world.json(&["surgery", "compress-before", ID, "round:2"]);
     assert!(made["notes"].to_string().contains("in no round"), "{made}");
+}
+
+#[test]
+fn a_folder_that_is_gone_is_told() {
+    let world = World::new(4);
+    let gone = world.hook.home.join("gone");
+    let (there, gone) = (world.hook.project.to_str().unwrap(), gone.to_str().unwrap());
+    world.write(ID, &world.session(ID, 4, 0).replace(there, gone));
+    let text = world.done(&["surgery", "compress-before", ID, "round:3", "--dry-run"]);
+    assert!(text.contains(&format!("{gone}, where it goes on, is no folder")), "{text}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -74,7 +75,17 @@ fn what_was_changed_stays() {
     let (id, path) = made(&world);
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("question", "quastion")).unwrap();
-    assert!(world.refused(&["surgery", "undo", &id]).contains("is not as it was written"));
+    let why = world.refused(&["surgery", "undo", &id]);
+    assert!(why.contains("is not as it was written: its content or its time was changed"), "{why}");
+    let (id, path) = made(&world);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let why = world.refused(&["surgery", "undo", &id]);
+    assert!(why.contains("is not as it was written: its rights, its links"), "{why}");
+    let (id, path) = made(&world);
+    fs::copy(&path, path.with_extension("back")).unwrap();
+    fs::rename(path.with_extension("back"), &path).unwrap();
+    let why = world.refused(&["surgery", "undo", &id]);
+    assert!(why.contains("is not as it was written: another file is there"), "{why}");
     let (id, path) = made(&world);
     let beside = path.with_extension("").join("tool-results/1.txt");
     fs::create_dir_all(beside.parent().unwrap()).unwrap();

@@ -78,7 +78,7 @@ pub fn choose(
 ) -> anyhow::Result<Choice> {
     let of_entries: Vec<&Live> = match entry {
         ALL if read.live.is_empty() => {
-            bail!("nothing of {} is extracted", source.place().display())
+            bail!("nothing of {} is extracted{}", source.place().display(), unknown(source, read))
         }
         ALL => read.live.iter().collect(),
         entry => {
@@ -206,6 +206,7 @@ fn unique<'a>(source: &Source, read: &'a Read, entry: &str) -> anyhow::Result<&'
     }
     let ever: Vec<&str> = read.ledger.of_entry(entry).iter().map(|of| &*of.key).collect();
     let known = read.entries.iter().any(|known| known.id == entry);
+    let there = there + &unknown(source, read);
     match (ever.as_slice(), known) {
         ([_, ..], true) => bail!(
             "the placeholders of {entry} ({}) are no longer in {place}: they were restored, or something else was written there; {there}",
@@ -215,6 +216,11 @@ fn unique<'a>(source: &Source, read: &'a Read, entry: &str) -> anyhow::Result<&'
         ([], true) => bail!("nothing of {entry} in {place} is extracted; {there}"),
         ([], false) => bail!("there is no entry {entry} in {place}; {there}"),
     }
+}
+
+/// What may be extracted by another ledger, as the end of an error.
+fn unknown(source: &Source, read: &Read) -> String {
+    read.unknown(source).map_or_else(String::new, |said| format!("; {said}"))
 }
 
 /// Some of these ids, and how many more there are.

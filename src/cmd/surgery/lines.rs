@@ -1,0 +1,97 @@
+//! Lines of the sources that what is made has nothing of.
+
+use std::io;
+
+use super::source::Store;
+use crate::cmd::inscribe;
+use crate::store::blocks;
+use crate::surgery::export::Report;
+use crate::surgery::plan::Plan;
+use crate::surgery::ranges;
+use crate::transcript::dialect::{Kind, Scratch, named};
+use crate::transcript::round::Session;
+
+/// Says which lines were left out, and why.
+///
+/// # Errors
+/// Databases that can't be read.
+pub fn left_out(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<Vec<String>> {
+    let mut notes = ahead(store, plan)?;
+    notes.extend(malformed(store, plan, report)?);
+    Ok(notes)
+}
+
+/// Says which lines of the sources stand before their first round and are part of a conversation,
+/// or may be: where a prompt can't be read what is behind it is in no round.
+fn ahead(store: &Store, plan: &Plan) -> anyhow::Result<Vec<String>> {
+    let mut notes = Vec::new();
+    for session in &plan.sessions {
+        let Some(dialect) = named(&session.dialect) else { continue };
+        let folder = store.folder(session);
+        let rows = store.index.progress(&folder)?.map_or(0, |p| p.rows);
+        let before = before(session, rows);
+        let (mut number, mut lines, mut scratch) = (0, Vec::new(), Scratch::default());
+        let read = blocks::whole_rows(&folder.blocks(), 0, |_, row| {
+            number += 1;
+            if number > before {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let kind = dialect.row(row, &mut scratch).kind;
+            let said = matches!(kind, Kind::Assistant | Kind::ToolResult | Kind::Broken);
+            lines.extend((said && !row.trim_ascii().is_empty()).then_some(number as u32));
+            Ok(())
+        });
+        let read = read.map_or_else(|e| e.kind() == io::ErrorKind::Interrupted, |_| true);
+        // What is damaged there is told by who needs it.
+        if read && !lines.is_empty() {
+            let why = "before the first prompt that can be read, so in no round";
+            notes.push(note(session, &lines, why));
+        }
+    }
+    Ok(notes)
+}
+
+/// What is said of lines of a session that are not in what is made of it.
+fn note(session: &Session, lines: &[u32], why: &str) -> String {
+    format!(
+        "{} {} of {}: {why}, left out",
+        if lines.len() == 1 { "line" } else { "lines" },
+        ranges::show(lines),
+        session.source.as_deref().unwrap_or(&session.id),
+    )
+}
+
+/// Rows of a session that stand before its first round.
+fn before(session: &Session, rows: u64) -> u64 {
+    let of_rounds: u64 = session.rounds.iter().map(|round| u64::from(round.rows)).sum();
+    rows.saturating_sub(of_rounds)
+}
+
+/// Says which lines of rounds that are in what is made, whole or as lines of a table, are no JSON:
+/// they were left out, and one of them may have begun a round. The store has them.
+fn malformed(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<Vec<String>> {
+    let mut notes = Vec::new();
+    for (number, session) in plan.sessions.iter().enumerate() {
+        let whole = report.broken.iter().filter(|(place, _)| place.session == number);
+        let whole: Vec<_> = whole.map(|(place, row)| (place.seq, *row)).collect();
+        let indexed: Vec<u32> =
+            plan.indexed().filter(|place| place.session == number).map(|place| place.seq).collect();
+        if whole.is_empty() && indexed.is_empty() {
+            continue;
+        }
+        let Some(progress) = store.index.progress(&store.folder(session))? else { continue };
+        let told = if indexed.is_empty() { Vec::new() } else { inscribe::malformed(&progress) };
+        let told = told.into_iter().filter(|(seq, _)| indexed.binary_search(seq).is_ok());
+        let before = before(session, progress.rows);
+        let line = |(seq, row): (u32, u32)| {
+            let earlier = session.rounds.iter().take_while(|round| round.seq < seq);
+            before as u32 + earlier.map(|round| round.rows).sum::<u32>() + row + 1
+        };
+        let mut lines: Vec<u32> = whole.into_iter().chain(told).map(line).collect();
+        lines.sort_unstable();
+        if !lines.is_empty() {
+            notes.push(note(session, &lines, "no JSON (a prompt may have been there)"));
+        }
+    }
+    Ok(notes)
+}
