@@ -1,9 +1,11 @@
 //! Sessions that ran at the same time.
 
+use std::collections::HashSet;
+
 use super::{Advice, Case};
 use crate::clock::Time;
 use crate::surgery::table::{minute, short};
-use crate::transcript::round::Session;
+use crate::transcript::round::{Round, Session};
 
 /// Merges that are named at most.
 const NAMED: usize = 3;
@@ -44,7 +46,7 @@ impl Beside {
 
     /// Another session that rounds of both fall together with in time. Sessions that one was
     /// made from the other, and those of subagents, are no parallel work; nor is what surgery
-    /// copied into a session, which has the times of the work that it is.
+    /// copied into a session, which has the times of the work that it is, or a client into both.
     fn with<'a>(
         &self,
         session: &Session,
@@ -67,10 +69,19 @@ impl Beside {
         };
         let from = began(session, self.made)?.max(began(other, made)?);
         let to = session.ended?.min(other.ended?);
-        let within = |s: &Session| {
-            s.rounds.iter().filter(|r| r.started.is_some_and(|at| at >= from && at <= to)).count()
-        };
-        let (own, its) = (within(session), within(other));
+        // What a client copied into a fork keeps its time and its words.
+        let words = |round: &'a Round| Some((round.started?, round.said.as_deref()?));
+        let known: HashSet<_> = other.rounds.iter().filter_map(words).collect();
+        let within = |r: &&Round| r.started.is_some_and(|at| at >= from && at <= to);
+        let (mut own, mut its) = (0, other.rounds.iter().filter(within).count());
+        for round in session.rounds.iter().filter(within) {
+            let copied = round.started.zip(round.said.as_deref());
+            if copied.is_some_and(|words| known.contains(&words)) {
+                its = its.saturating_sub(1);
+            } else {
+                own += 1;
+            }
+        }
         // One question asked beside is no parallel work.
         (from < to && own > 1 && its > 1).then_some(Parallel { other, from, to, own, its })
     }

@@ -89,6 +89,7 @@ fn interleaved_engagements_are_parted() {
 fn parallel_sessions_are_merged() {
     let mut other = long();
     other.id = "77b0aaaa-1".into();
+    other.rounds.iter_mut().for_each(|round| round.said = Some("something else".into()));
     let of = |made, others: &[(&Session, Option<Time>)]| {
         let others = others.iter().map(|(session, made)| ((*session).clone(), *made)).collect();
         advise(&long(), &[], &Beside { made, others })
@@ -113,6 +114,15 @@ fn parallel_sessions_are_merged() {
     none(late, &other, made);
     let advice = of(made, &[(&other, made)]);
     assert!(advice[0].why.ends_with("T10:11Z: 5 rounds here, 5 there"), "{}", advice[0].why);
+    // Forks of one session have its rounds, and what each went on with.
+    let forks = |own: usize| {
+        let mut fork = other.clone();
+        fork.rounds[..12 - own].clone_from_slice(&long().rounds[..12 - own]);
+        fork
+    };
+    none(None, &forks(1), None);
+    let advice = of(None, &[(&forks(3), None)]);
+    assert!(advice[0].why.ends_with("T10:11Z: 3 rounds here, 3 there"), "{}", advice[0].why);
     // Of many those with the most rounds.
     let many: Vec<Session> = (0..5)
         .map(|n| {
