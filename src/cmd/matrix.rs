@@ -12,6 +12,7 @@ use crate::surgery::matrix;
 /// An engagement that nobody has.
 pub fn run(env: &Env, args: &MatrixArgs) -> anyhow::Result<Exit> {
     let store = Store::open(env)?;
+    store.tell_unknown()?;
     let ids = match &args.engagement {
         Some(id) => vec![id.clone()],
         None => store.index.engagements()?.into_iter().map(|(id, _)| id).collect(),

@@ -77,6 +77,7 @@ pub fn run(env: &Env, now: Time, args: &SearchArgs) -> anyhow::Result<Exit> {
 /// As [`run`].
 pub fn of(env: &Env, now: Time, args: &SearchArgs) -> anyhow::Result<Found> {
     let store = Store::open(env)?;
+    store.tell_unknown()?;
     let query = args.query.join(" ");
     let narrowed = tag::filter(&store, env, now, &args.narrow)?;
     let tagged = args.engagement.clone().map_or(Tagged::Any, Tagged::As);

@@ -157,7 +157,7 @@ pub(super) fn filter(
     let session = session.map(|session| store.folder(&session));
     let since = narrow.since.as_deref().map(|text| match source::when(text, now)? {
         When::At(moment) => Ok(moment.at),
-        When::Round(_) => bail!("--since takes a time, and no round"),
+        When::Round(_) => bail!("--since takes a time, as 2026-03-19 or 2h, and no round"),
     });
     Ok(Filter {
         session,

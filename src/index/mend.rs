@@ -209,6 +209,26 @@ fn sound(path: &Path, steps: Steps) -> Result<Option<Db>, Error> {
     }
 }
 
+impl Index {
+    /// Sessions in the store that the databases across them know nothing of, or the search: these
+    /// were lost, for whoever inscribes a session notes it there.
+    ///
+    /// # Errors
+    /// What the databases say; folders that can't be listed.
+    pub fn unknown(&self) -> Result<usize, Error> {
+        let count = |db: &Db| {
+            db.run(|c| c.query_row("SELECT count(*) FROM sessions", [], |row| row.get::<_, i64>(0)))
+        };
+        let path = self.root.sessions().join("search.db");
+        let found = Db::read(&path, schema::SEARCH)?.as_ref().map_or(Ok(0), count)?;
+        let known = self.all()?.as_deref().map_or(Ok(0), count)?.min(found);
+        let all =
+            self.root.all().map_err(|source| Error::Io { path: self.root.sessions(), source })?;
+        let there = all.iter().filter(|folder| folder.database().is_file()).count();
+        Ok(there.saturating_sub(known as usize))
+    }
+}
+
 /// Gives a database and the files beside it another name.
 fn set_aside(path: &Path) -> Result<(), Error> {
     for end in ["-shm", "-wal", ""] {

@@ -2,6 +2,7 @@
 //! index stands for can be read again.
 
 mod extracted;
+mod merged;
 mod recorded;
 mod world;
 

@@ -4,6 +4,7 @@
 //! Here a name in a text is enough: content that is kept for nothing costs its bytes, content
 //! that went is gone.
 
+mod escapes;
 mod packed;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -28,6 +29,9 @@ const END: &[u8] = b"]]";
 /// The longest id that is looked for, in bytes as it stands there: 256 of text, each of which an
 /// escape writes in six at most.
 const LONGEST: usize = 6 * 256;
+
+/// How much longer a name may be by escapes of what needs none.
+const ESCAPED: usize = 2;
 
 /// Bytes that are read at once.
 const PART: usize = 1024 * 1024;
@@ -219,26 +223,33 @@ fn spelt(id: &[u8]) -> impl Iterator<Item = Vec<u8>> {
 /// The entries that placeholders in a text name, which is in the file of that number.
 fn names(mut text: impl Read, named: &mut Ids, number: usize) -> io::Result<()> {
     let finder = memmem::Finder::new(BEGIN);
-    let mut part = Vec::with_capacity(PART + BEGIN.len() + LONGEST + END.len());
+    // What begins at the end of one part may go on in the next.
+    let over = (BEGIN.len() + LONGEST + END.len()) * ESCAPED;
+    let mut part = Vec::with_capacity(PART + over);
     loop {
         let read = text.by_ref().take(PART as u64).read_to_end(&mut part)?;
-        let mut from = 0;
-        while let Some(at) = finder.find(&part[from..]) {
-            let id = from + at + BEGIN.len();
-            let within = &part[id..part.len().min(id + LONGEST + END.len())];
-            if let Some(end) = memmem::find(within, END) {
-                for id in spelt(&within[..end]) {
-                    named.entry(id).or_insert(number);
-                }
-            }
-            from = id;
+        named_in(&part, &finder, named, number);
+        if let Some(plain) = escapes::plain(&part) {
+            named_in(&plain, &finder, named, number);
         }
         if read == 0 {
             return Ok(());
         }
-        // What begins at the end of one part may go on in the next.
-        let keep = part.len().saturating_sub(BEGIN.len() + LONGEST + END.len());
-        part.drain(..keep);
+        part.drain(..part.len().saturating_sub(over));
+    }
+}
+
+fn named_in(part: &[u8], finder: &memmem::Finder, named: &mut Ids, number: usize) {
+    let mut from = 0;
+    while let Some(at) = finder.find(&part[from..]) {
+        let id = from + at + BEGIN.len();
+        let within = &part[id..part.len().min(id + LONGEST + END.len())];
+        if let Some(end) = memmem::find(within, END) {
+            for id in spelt(&within[..end]) {
+                named.entry(id).or_insert(number);
+            }
+        }
+        from = id;
     }
 }
 
@@ -269,6 +280,20 @@ mod tests {
             text.extend_from_slice(b"[[extracted-a1b2]]");
             text.resize(3 * PART, b'.');
             assert_eq!(all(&text), ["a1b2"], "{shift}");
+        }
+    }
+
+    #[test]
+    fn escapes_that_nothing_needs_hide_no_name() {
+        for text in [
+            r"\u005b[extracted-a1]] 9 KB",
+            r"[\u005Bextr\u0061cted\u002da1]\u005d",
+            r"\\u005b\\u005bextracted-a\\u0031]]",
+        ] {
+            for shift in [0, 7, PART - 40, PART - 9] {
+                let text = [&vec![b'.'; shift][..], text.as_bytes(), &[b'.'; 3000]].concat();
+                assert!(all(&text).iter().any(|id| id == "a1"), "{shift}: {:?}", all(&text));
+            }
         }
     }
 

@@ -114,7 +114,7 @@ pub fn said(swept: &Swept, dry_run: bool) -> Vec<String> {
 
 /// What a sweep came to, on a line.
 pub fn line(swept: &Swept, dry_run: bool) -> String {
-    let Swept { gone, kept, waiting, copies, .. } = swept;
+    let Swept { gone, kept, unnamed, waiting, copies, .. } = swept;
     let copies = match copies {
         Amount { count: 0, .. } => String::new(),
         Amount { count: copies, bytes } => format!(
@@ -131,13 +131,20 @@ pub fn line(swept: &Swept, dry_run: bool) -> String {
             indicatif::HumanBytes(*bytes)
         ),
     };
+    let unnamed = match unnamed {
+        0 => String::new(),
+        bytes => format!(
+            "; {} stay that no ledger names: one may be lost, or a run was killed",
+            indicatif::HumanBytes(*bytes),
+        ),
+    };
     format!(
-        "{}, {}, {}; {} {} kept, {}{waits}{copies}",
+        "{}, {}, {}; {} {} kept, {}{waits}{unnamed}{copies}",
         count(gone.count as usize, "object"),
         indicatif::HumanBytes(gone.bytes),
         if dry_run { "would be removed" } else { "removed" },
         kept.count,
         if kept.count == 1 { "is" } else { "are" },
-        indicatif::HumanBytes(kept.bytes),
+        indicatif::HumanBytes(kept.bytes.saturating_sub(swept.unnamed)),
     )
 }

@@ -175,8 +175,14 @@ fn tell(status: &Status) {
             out(format_args!("  {}", file.display()));
         }
     }
-    if status.sessions.is_empty() {
-        out(format_args!("nothing was extracted yet; the store is {}", status.store.display()));
+    let store = status.store.display();
+    match (status.sessions.is_empty(), status.objects.bytes) {
+        (false, _) => {}
+        (true, 0) => out(format_args!("nothing was extracted yet; the store is {store}")),
+        (true, bytes) => out(format_args!(
+            "no ledger names the {} in the store {store}: if one is lost, put it back; what a killed run left goes with its retention",
+            indicatif::HumanBytes(bytes)
+        )),
     }
     let ran = |at: Option<Time>| at.map_or("never".to_owned(), |at| minute(Some(at)));
     let watch = if status.watched { "at work" } else { "not at work" };

@@ -6,8 +6,9 @@ use super::source::Store;
 use crate::cmd::inscribe;
 use crate::store::blocks;
 use crate::surgery::export::Report;
-use crate::surgery::plan::Plan;
+use crate::surgery::plan::{Plan, in_context};
 use crate::surgery::ranges;
+use crate::surgery::table::short;
 use crate::transcript::dialect::{Kind, Scratch, named};
 use crate::transcript::round::Session;
 
@@ -18,7 +19,29 @@ use crate::transcript::round::Session;
 pub fn left_out(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<Vec<String>> {
     let mut notes = ahead(store, plan)?;
     notes.extend(malformed(store, plan, report)?);
+    notes.extend(behind(plan));
     Ok(notes)
+}
+
+/// Says which rounds are lines of a table though their session had left them behind.
+fn behind(plan: &Plan) -> Vec<String> {
+    let of = |(number, session): (usize, &Session)| {
+        let context = in_context(session);
+        let seqs: Vec<u32> = plan
+            .indexed()
+            .filter(|place| place.session == number && context.binary_search(&place.seq).is_err())
+            .map(|place| place.seq)
+            .collect();
+        (!seqs.is_empty()).then(|| {
+            format!(
+                "{} {} of {}: a line in the table, though no longer in the context before (a rewind or a compaction)",
+                if seqs.len() == 1 { "round" } else { "rounds" },
+                ranges::show(&seqs),
+                short(&session.id),
+            )
+        })
+    };
+    plan.sessions.iter().enumerate().filter_map(of).collect()
 }
 
 /// Says which lines of the sources stand before their first round and are part of a conversation,
@@ -90,7 +113,7 @@ fn malformed(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<Vec<
         let mut lines: Vec<u32> = whole.into_iter().chain(told).map(line).collect();
         lines.sort_unstable();
         if !lines.is_empty() {
-            notes.push(note(session, &lines, "no JSON (a prompt may have been there)"));
+            notes.push(note(session, &lines, "no JSON object (a prompt may have been there)"));
         }
     }
     Ok(notes)

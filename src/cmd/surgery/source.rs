@@ -47,6 +47,22 @@ impl Store {
         })
     }
 
+    /// Tells that what is looked for across sessions may be in some that the index has lost.
+    ///
+    /// # Errors
+    /// What the databases say.
+    pub fn tell_unknown(&self) -> anyhow::Result<()> {
+        let unknown = self.index.unknown()?;
+        if unknown > 0 {
+            err(format_args!(
+                "the index knows nothing of {} in the store {}: its databases were lost; `brain-guard store check --repair` makes them anew",
+                inscribe::count(unknown, "session"),
+                self.root.path().display()
+            ));
+        }
+        Ok(())
+    }
+
     /// What is to be said of the sessions that were read.
     pub fn notes(&self) -> Vec<String> {
         self.notes.borrow().clone()

@@ -21,6 +21,7 @@ use crate::surgery::ranges;
 /// A query without a word; a session that is none.
 pub fn run(env: &Env, now: Time, query: &str, id: &str, args: &TagArgs) -> anyhow::Result<Exit> {
     let store = Store::open(env)?;
+    store.tell_unknown()?;
     let tagged = if args.retag { Tagged::Not(id.to_owned()) } else { Tagged::No };
     let filter = Filter { tagged, ..filter(&store, env, now, &args.narrow)? };
     let mut hits = store.index.search(query, &filter, args.limit)?;

@@ -187,10 +187,36 @@ impl Merger {
 }
 
 fn read(tree: &Value) -> Result<Settings, Why> {
+    if holds_list(tree) {
+        let ours = serde_json::to_value(Settings::default()).unwrap_or_default();
+        is_for_list(tree, &ours)?;
+    }
     let settings: Settings = serde_json::from_value(tree.clone()).map_err(|e| Why::type_(&e))?;
     match settings.problem() {
         Some((_, why)) => Err(Why::rule(why)),
         None => Ok(settings),
+    }
+}
+
+/// Whether an empty list stands anywhere: serde takes one for a group of keys, too.
+fn holds_list(tree: &Value) -> bool {
+    match tree {
+        Value::Object(map) => map.values().any(holds_list),
+        value => value.as_array().is_some_and(Vec::is_empty),
+    }
+}
+
+/// That no empty list stands where there is a group of keys.
+fn is_for_list(tree: &Value, ours: &Value) -> Result<(), Why> {
+    match (tree, ours) {
+        (Value::Object(tree), Value::Object(ours)) => tree
+            .iter()
+            .filter_map(|(key, value)| Some((value, ours.get(key)?)))
+            .try_for_each(|(value, ours)| is_for_list(value, ours)),
+        (Value::Array(list), Value::Object(_)) if list.is_empty() => {
+            Err(Why::rule("a list, where there are keys: write {…}".to_owned()))
+        }
+        _ => Ok(()),
     }
 }
 

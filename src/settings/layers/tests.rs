@@ -215,3 +215,16 @@ fn a_project_may_coach_its_phases_and_ask_for_more_reflection() {
         assert_eq!(diagnostics.len(), 1, "{text}");
     }
 }
+
+#[test]
+fn an_empty_list_is_no_group_of_keys() {
+    for key in ["extract", "surgery", "tiers", "file"] {
+        let text = format!("{{\"headless\": \"off\", \"{key}\": []}}");
+        let (settings, diagnostics) = merge(Some(&file(&text)), None, &Env::of([]));
+        assert_eq!(settings, Settings { headless: settings.headless, ..Settings::default() });
+        let [only] = messages(&diagnostics)[..] else { panic!("{key}: {diagnostics:?}") };
+        assert!(only.contains(key) && only.contains("a list, where there are keys"), "{only}");
+    }
+    let text = r#"{"tiers":{"coach":{"blocks":[]}},"extract":{"trigger_types":[]},"when":[]}"#;
+    assert_eq!(merge(Some(&file(text)), None, &Env::of([])).1, []);
+}

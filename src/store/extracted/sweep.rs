@@ -265,6 +265,7 @@ fn pack(
         let old = old && judge.unnamed();
         let of = if old { &mut swept.gone } else { &mut swept.kept };
         of.add(0, meta.len());
+        swept.unnamed += if old { 0 } else { meta.len() };
         return if old && !dry_run { atomic::remove(path) } else { Ok(()) };
     }
     let (mut kept, mut gone) = (Vec::new(), 0);

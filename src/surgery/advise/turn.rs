@@ -41,7 +41,12 @@ pub fn last_turn(session: &Session, phases: &[Phase]) -> Option<Turn> {
         let pause = before.ended.or(before.started).map(|ended| at - ended);
         let why = match (phase, engaged[n - 1], engaged[n]) {
             (Some(phase), ..) => format!("the phase {}", phase.name),
-            (None, Some(left), Some(taken)) if left != taken => format!("the turn to {taken}"),
+            // What was worked on before is gone back to, and nothing is over by that.
+            (None, Some(left), Some(taken))
+                if left != taken && !engaged[..n].contains(&Some(taken)) =>
+            {
+                format!("the turn to {taken}")
+            }
             _ => {
                 let pause = pause.filter(|pause| *pause >= PAUSE)?;
                 format!("a pause of {} h", pause.num_hours())

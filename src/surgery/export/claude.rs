@@ -131,10 +131,8 @@ impl Form for Claude {
         if !timed {
             object.plain(b"timestamp", link.time);
         }
-        let mut from = Object::new(object.out(b"forkedFrom"));
-        from.text(b"sessionId", &link.source.id);
-        from.plain(b"messageUuid", link.old);
-        from.end();
+        let before = span::get(line, fields, "forkedFrom");
+        splice::from(&mut object, "messageUuid", link, before);
         if row.told {
             let told = span::get(line, fields, "brainGuard");
             let rounds = told.and_then(|told| span::find(told, "stands_for"));

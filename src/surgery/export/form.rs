@@ -27,6 +27,8 @@ pub(super) struct Link<'a> {
     pub old: &'a str,
     /// JSON that tells what the session was made from; on its first row.
     pub lineage: Option<&'a str>,
+    /// Whether something of the row was left out, by the plan's fidelity.
+    pub less: bool,
     /// JSON that tells which rounds the row's table stands for.
     pub stands_for: Option<&'a str>,
     /// The id of its message, where that is given anew.
@@ -46,6 +48,7 @@ impl<'a> Link<'a> {
             source,
             old: "",
             lineage: None,
+            less: false,
             stands_for: None,
             message: None,
             known: &|_| None,

@@ -298,10 +298,14 @@ impl<'p> Exporter<'p> {
     }
 }
 
-/// What an index table tells a program of itself: the session and the rounds it stands for.
+/// What an index table tells a program of itself: the session, the rounds it stands for, and the
+/// row that each of these begins with.
 fn stands_for(session: &Session, places: &[Place]) -> String {
     let seqs: Vec<u32> = places.iter().map(|place| place.seq).collect();
-    serde_json::json!({ "session": session.id, "rounds": ranges::show(&seqs) }).to_string()
+    let first: Vec<Option<&str>> =
+        seqs.iter().map(|seq| session.round(*seq)?.first_id.as_deref()).collect();
+    let rounds = ranges::show(&seqs);
+    serde_json::json!({ "session": session.id, "rounds": rounds, "first": first }).to_string()
 }
 
 /// The id that a row of a session gets in a new one, where ids come from `source`.

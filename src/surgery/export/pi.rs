@@ -99,7 +99,7 @@ impl Form for Pi {
                 }
             }
         }
-        provenance(&mut object, link);
+        provenance(&mut object, link, span::get(line, fields, "forkedFrom"));
         object.end_line();
         usage
     }
@@ -124,7 +124,7 @@ impl Form for Pi {
             let rounds = link.stands_for.map(str::as_bytes);
             object.json(b"brainGuard", &splice::told(rounds, None));
         } else {
-            provenance(&mut object, link);
+            provenance(&mut object, link, None);
         }
         object.end_line();
     }
@@ -174,9 +174,6 @@ fn head(object: &mut Object, kind: &str, link: &Link) {
 }
 
 /// Unknown fields stay in the entry and are not sent.
-fn provenance(object: &mut Object, link: &Link) {
-    let mut from = Object::new(object.out(b"forkedFrom"));
-    from.text(b"sessionId", &link.source.id);
-    from.plain(b"entryId", link.old);
-    from.end();
+fn provenance(object: &mut Object, link: &Link, before: Option<&[u8]>) {
+    splice::from(object, "entryId", link, before);
 }

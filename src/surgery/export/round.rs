@@ -31,6 +31,8 @@ struct Entry<'a> {
     /// Where its fields and its blocks are noted.
     fields: Range<usize>,
     blocks: Range<usize>,
+    /// Something of it was left out, by the plan's fidelity.
+    less: bool,
     gone: bool,
 }
 
@@ -107,7 +109,8 @@ impl Exporter<'_> {
             let message = row.message.map(ids::key);
             let line = Cow::Borrowed(line);
             let (fields, blocks) = self.noted();
-            let mut entry = Entry { line, row, fresh, message, fields, blocks, gone: false };
+            let less = matches!(left, Cow::Owned(_));
+            let mut entry = Entry { line, row, fresh, message, fields, blocks, less, gone: false };
             if row.kind == Kind::Assistant {
                 self.remember(&entry);
             }
@@ -295,6 +298,7 @@ impl Exporter<'_> {
                 time: &self.time,
                 old,
                 lineage: lineage.as_deref(),
+                less: entry.less,
                 message: renamed.as_deref().filter(|_| entry.row.kind == Kind::Assistant),
                 known: &known,
                 ..Link::of(self.birth, session)

@@ -1,7 +1,8 @@
 //! Writing an object's fields: most as they are, some in another's place.
 
+use super::form::Link;
 use crate::transcript::dialect::TOLD;
-use crate::transcript::span::Span;
+use crate::transcript::span::{self, Span};
 
 /// An object that is being written.
 pub(super) struct Object<'o> {
@@ -86,6 +87,28 @@ pub(super) fn told(stands_for: Option<&[u8]>, lineage: Option<&str>) -> Vec<u8> 
 pub(super) fn quote(text: &str, out: &mut Vec<u8>) {
     // Writing into memory can't fail.
     let _ = serde_json::to_writer(out, text);
+}
+
+/// Where a row comes from, as the field `forkedFrom`: the session and the row it was copied from
+/// (`row` is what the dialect calls that), the one that this was a copy of in turn, the first of
+/// all where it is known, and whether something of the row was left out on the way.
+pub(super) fn from(object: &mut Object, row: &str, link: &Link, before: Option<&[u8]>) {
+    let of = |name| before.and_then(|json| span::find(json, name));
+    let mut from = Object::new(object.out(b"forkedFrom"));
+    from.text(b"sessionId", &link.source.id);
+    from.plain(row.as_bytes(), link.old);
+    if let Some(origin) = of("origin") {
+        from.json(b"origin", origin);
+    } else if let (Some(session), Some(id)) = (of("sessionId"), of(row)) {
+        let mut origin = Object::new(from.out(b"origin"));
+        origin.json(b"sessionId", session);
+        origin.json(row.as_bytes(), id);
+        origin.end();
+    }
+    if link.less || of("less") == Some(b"true") {
+        from.json(b"less", b"true");
+    }
+    from.end();
 }
 
 /// The array without some of its items, which lie at `items`; `None` where none is left.

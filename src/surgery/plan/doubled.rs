@@ -1,20 +1,18 @@
 //! The rounds that two sessions both have, as forks of one session do, and a merged one with
 //! what it was made from.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
-use std::ops::RangeInclusive;
 
-use super::shared::{RowsOf, Spare, ids, origin, spare, table};
-use super::{Place, Refused};
+use super::shared::{Key, RowsOf, Spare, keys, spare};
+use super::{Place, Refused, tables};
 use crate::clock::Time;
 use crate::transcript::round::{Round, Session};
 
 /// The spare one of each two rounds that are the same: one was copied from the other, or both
 /// from a third. Copies keep the time to the millisecond and the words, often the id too; in a
 /// merged session a round may have got a later time, and tells what it was copied from. Where
-/// they part behind that, none is spare. So is an index table whose rounds the other session
-/// has in its context, whole.
+/// they part behind that, none is spare. So is an index table ([`tables::spare`]).
 pub(super) fn doubled(
     sessions: &[Session],
     context: &[Vec<u32>],
@@ -24,69 +22,73 @@ pub(super) fn doubled(
     let like: Vec<_> = of(&sessions[1], &context[1])
         .filter_map(|(seq, round)| Some((known[0].like(round)?, seq)))
         .collect();
-    let (mut found, mut tables) = (spares(sessions, &like, rows)?, Vec::new());
+    let mut found = spares(sessions, &like, rows)?;
     // What no session was before is no copy, and its rows need no look.
-    for number in [0, 1].into_iter().filter(|number| sessions[*number].parent.is_some()) {
-        let (session, other) = (&sessions[number], 1 - number);
-        let known = &known[other];
-        let kept = kept(&sessions[other], &context[other], rows)?;
-        let paired: HashSet<u32> = found.iter().map(|spare| spare.pair[number]).collect();
-        let mut copies = Vec::new();
-        for (seq, round) in of(session, &context[number]) {
-            if paired.contains(&seq) || !known.may_say(round) {
-                continue;
-            }
-            let from = origin((session, round), &sessions[other].id, rows)
-                .map_err(|why| unread(session, seq, &why))?;
-            let source =
-                from.and_then(|id| known.ids.get(id.as_str()).or_else(|| kept.get(&id)).copied());
-            copies.extend(source.map(|s| if number == 0 { (seq, s) } else { (s, seq) }));
-        }
+    if sessions.iter().any(|session| session.parent.is_some()) {
+        let firsts = [0, 1].map(|number| {
+            let paired: HashSet<u32> = found.iter().map(|spare| spare.pair[number]).collect();
+            // What has no words of its own may have some in a copy.
+            let may = |round: &Round| {
+                let open = round.boundary || !paired.contains(&round.seq);
+                open && (round.said.is_none() || known[1 - number].may_say(round))
+            };
+            firsts(&sessions[number], &context[number], may, rows)
+        });
+        let [first, second] = firsts;
+        let copies = same([&first?, &second?], &known, sessions);
         found.extend(spares(sessions, &copies, rows)?);
-        tables.extend(told_whole(sessions, number, context, rows)?);
     }
-    let mut places: Vec<_> = found.into_iter().map(|found| found.place).chain(tables).collect();
+    let mut places: Vec<_> = found.into_iter().map(|found| found.place).collect();
+    places.extend(tables::spare(sessions, context, &places, rows)?);
     places.sort_unstable();
     places.dedup();
     Ok(places)
 }
 
-/// The index tables of a session that stand for nothing but rounds of the other one's context.
-fn told_whole(
-    sessions: &[Session],
-    number: usize,
-    context: &[Vec<u32>],
-    rows: &mut RowsOf,
-) -> Result<Vec<Place>, Refused> {
-    let (session, other) = (&sessions[number], 1 - number);
-    let mut found = Vec::new();
-    for (seq, round) in of(session, &context[number]).filter(|(_, round)| !round.assistant) {
-        let told = table((session, round), rows).map_err(|why| unread(session, seq, &why))?;
-        let whole = |seq: u32| context[other].binary_search(&seq).is_ok();
-        let all = |(id, rounds): (String, Vec<RangeInclusive<u32>>)| {
-            id == sessions[other].id && rounds.into_iter().all(|mut range| range.all(whole))
-        };
-        found.extend(told.is_some_and(all).then_some(Place { session: number, seq }));
-    }
-    Ok(found)
-}
-
-/// The rounds behind compactions by the ids of their rows: in a copy the summary is a message,
-/// and where the compaction kept prompts it is of several rounds.
-fn kept(
+/// What rounds are known by in other sessions.
+fn firsts(
     session: &Session,
     seqs: &[u32],
+    may: impl Fn(&Round) -> bool,
     rows: &mut RowsOf,
-) -> Result<HashMap<String, u32>, Refused> {
-    let mut found = HashMap::new();
-    for (seq, round) in of(session, seqs).filter(|(_, round)| round.boundary) {
-        let ids = ids((session, round), rows).map_err(|why| unread(session, seq, &why))?;
-        found.extend(ids.into_iter().map(|id| (id, seq)));
-    }
-    Ok(found)
+) -> Result<Vec<(u32, Vec<Key>)>, Refused> {
+    let rounds = of(session, seqs).filter(|(_, round)| may(round));
+    let keys = rounds.map(|(seq, round)| {
+        let keys = keys((session, round), rows).map_err(|why| unread(session, seq, &why))?;
+        Ok((seq, keys))
+    });
+    keys.collect()
 }
 
-fn unread(session: &Session, seq: u32, why: &io::Error) -> Refused {
+/// The pairs of rounds, one of each session, that are known by the same.
+fn same(
+    firsts: [&[(u32, Vec<Key>)]; 2],
+    known: &[Known; 2],
+    sessions: &[Session],
+) -> Vec<(u32, u32)> {
+    let mut pairs = BTreeSet::new();
+    for number in [0, 1] {
+        let (own, other) = (firsts[number], 1 - number);
+        let mut places: HashMap<&Key, u32> = HashMap::new();
+        for (seq, keys) in firsts[other] {
+            keys.iter().for_each(|key| {
+                places.entry(key).or_insert(*seq);
+            });
+        }
+        let place = |key: &Key| {
+            let first =
+                || known[other].ids.get(key.1.as_str()).filter(|_| key.0 == sessions[other].id);
+            places.get(key).or_else(first).copied()
+        };
+        for (seq, keys) in own {
+            let Some(like) = keys.iter().find_map(place) else { continue };
+            pairs.insert(if number == 0 { (*seq, like) } else { (like, *seq) });
+        }
+    }
+    pairs.into_iter().collect()
+}
+
+pub(super) fn unread(session: &Session, seq: u32, why: &io::Error) -> Refused {
     Refused::Unread(format!("could not read round {seq} of {}: {why}", session.id))
 }
 
@@ -121,7 +123,10 @@ fn spares(
     Ok(found)
 }
 
-fn of<'a>(session: &'a Session, seqs: &'a [u32]) -> impl Iterator<Item = (u32, &'a Round)> {
+pub(super) fn of<'a>(
+    session: &'a Session,
+    seqs: &'a [u32],
+) -> impl Iterator<Item = (u32, &'a Round)> {
     seqs.iter().filter_map(|seq| Some((*seq, session.round(*seq)?)))
 }
 

@@ -6,6 +6,7 @@ mod merge;
 mod operations;
 mod shared;
 mod split;
+mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;

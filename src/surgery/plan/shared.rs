@@ -1,14 +1,13 @@
 //! Which of two rounds that begin alike is spare: told by what their rows say, for forks begin
 //! alike wherever they part.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io;
-use std::ops::RangeInclusive;
 
+use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
-use crate::surgery::{preserved, ranges};
+use crate::surgery::preserved;
 use crate::transcript::dialect::{self, Dialect, Kind, Row, Scratch};
 use crate::transcript::round::{Round, Session};
 use crate::transcript::rows::Rows;
@@ -24,18 +23,48 @@ pub(super) enum Spare {
     Second,
 }
 
+/// A row as all its copies know it: its session and its id.
+pub(super) type Key = (String, String);
+
 /// A row that says something.
 struct Said {
     /// A digest of what it says.
     words: [u8; 32],
-    id: Option<String>,
-    /// The session and the row that it was copied from.
-    from: Option<(String, String)>,
+    /// How long that is.
+    weight: usize,
+    own: Option<Key>,
+    /// The rows that it was copied from, the nearest first.
+    from: Vec<Key>,
+    /// Something was left out of it as it was copied.
+    less: bool,
+}
+
+impl Said {
+    /// What it is known by.
+    fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.own.iter().chain(&self.from)
+    }
+
+    /// Whether it was copied from the other one.
+    fn is_from(&self, other: &Self) -> bool {
+        other.own.as_ref().is_some_and(|own| self.from.contains(own))
+    }
+
+    /// Whether the other one, of the same origin, says all of it: it was made of that one or
+    /// says the same, or less was left of it.
+    fn is_in(&self, other: &Self) -> bool {
+        let less = match (self.less, other.less) {
+            (true, false) => true,
+            (true, true) => self.weight <= other.weight,
+            (false, _) => false,
+        };
+        self.is_from(other) || self.words == other.words || less
+    }
 }
 
 /// The round that the other one makes spare, where one does: it was made from the other row by
-/// row, be it at less fidelity, or the other says the same, and perhaps goes on. `None` where
-/// each says something of its own.
+/// row, be it at less fidelity, or both were made from a third and it has no more of that, or the
+/// other says the same, and perhaps goes on. `None` where each says something of its own.
 ///
 /// # Errors
 /// Rows that can't be read.
@@ -48,56 +77,46 @@ pub(super) fn spare(
     // Where both say the same, the one with more beside it stays: sessions that began at one time
     // are in the order of their ids, which says nothing.
     let more = first.len() > second.len() || (a.1.rows, a.1.bytes) >= (b.1.rows, b.1.bytes);
-    Ok(if is_from(&second, a.0, &first) {
+    let in_first = among(&second, &first, Said::is_in);
+    let in_second = among(&first, &second, Said::is_in);
+    Ok(if among(&second, &first, Said::is_from) {
         Some(Spare::Second)
-    } else if is_from(&first, b.0, &second) {
+    } else if among(&first, &second, Said::is_from) {
         Some(Spare::First)
-    } else if more && begins(&first, &second) {
+    } else if in_first && (more || !in_second) || more && begins(&first, &second) {
         Some(Spare::Second)
-    } else if begins(&second, &first) {
+    } else if in_second || begins(&second, &first) {
         Some(Spare::First)
     } else {
         None
     })
 }
 
-/// The row of another session that the round's first row that says something was copied from.
+/// What a round is known by in other sessions: its first row that says something; where a
+/// compaction begins it, each of its rows, for what that kept begins rounds of its own in a copy.
 ///
 /// # Errors
 /// Rows that can't be read.
-pub(super) fn origin(
-    of: (&Session, &Round),
-    other: &str,
-    read: &mut RowsOf,
-) -> io::Result<Option<String>> {
-    let (session, round) = of;
-    let Some(dialect) = dialect::named(&session.dialect) else { return Ok(None) };
-    let (mut rows, mut scratch) = (Rows::with_capacity(round.bytes as usize), Scratch::default());
-    read(session, round, &mut rows)?;
-    let first = rows.iter().find(|line| {
-        let row = dialect.row(line, &mut scratch);
-        !matches!(row.kind, Kind::System | Kind::Other | Kind::Broken | Kind::Attachment)
-    });
-    Ok(first.and_then(from).filter(|(source, _)| source == other).map(|(_, row)| row))
+pub(super) fn keys(of: (&Session, &Round), rows: &mut RowsOf) -> io::Result<Vec<Key>> {
+    let count = if of.1.boundary { usize::MAX } else { 1 };
+    let said = said(of, rows)?;
+    Ok(said.iter().take(count).flat_map(Said::keys).cloned().collect())
 }
 
-/// The ids of the round's rows that say something, with what a compaction kept.
-///
-/// # Errors
-/// Rows that can't be read.
-pub(super) fn ids(of: (&Session, &Round), rows: &mut RowsOf) -> io::Result<Vec<String>> {
-    Ok(said(of, rows)?.into_iter().filter_map(|row| row.id).collect())
+/// Rounds that an index table stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(super) struct Table {
+    /// Their session.
+    pub session: String,
+    /// The rows that they begin with.
+    pub first: Vec<Option<String>>,
 }
 
-/// The session and the rounds that an index table stands for, where the round is that table and
-/// nothing else.
+/// What an index table stands for, where the round is that table and nothing else.
 ///
 /// # Errors
 /// Rows that can't be read.
-pub(super) fn table(
-    of: (&Session, &Round),
-    read: &mut RowsOf,
-) -> io::Result<Option<(String, Vec<RangeInclusive<u32>>)>> {
+pub(super) fn table(of: (&Session, &Round), read: &mut RowsOf) -> io::Result<Option<Table>> {
     let (session, round) = of;
     let Some(dialect) = dialect::named(&session.dialect) else { return Ok(None) };
     let (mut rows, mut scratch) = (Rows::with_capacity(round.bytes as usize), Scratch::default());
@@ -111,19 +130,22 @@ pub(super) fn table(
             return Ok(None);
         }
     }
-    let field = |name| found.and_then(|json| span::find(json, name)).and_then(span::text);
-    let rounds = field("rounds").and_then(|text| ranges::parse(&text).ok());
-    Ok(field("session").map(Cow::into_owned).zip(rounds))
+    Ok(found.and_then(|told| serde_json::from_slice(told).ok()))
 }
 
-/// Whether all of `copy` was copied from rows of `original`, each from one of its own: behind
-/// the first one in any order, as a copy has the rows of a message together.
-fn is_from(copy: &[Said], session: &Session, original: &[Said]) -> bool {
-    let ids = original.iter().enumerate().filter_map(|(at, row)| Some((row.id.as_deref()?, at)));
-    let places: HashMap<&str, usize> = ids.collect();
+/// Whether each row of `copy` has one of its own in `whole` that it is a copy of, or that is a
+/// copy of it or of the same row, and `is` so: behind the first one in any order, as a copy has
+/// the rows of a message together.
+fn among(copy: &[Said], whole: &[Said], is: fn(&Said, &Said) -> bool) -> bool {
+    let mut places: HashMap<&Key, usize> = HashMap::new();
+    for (at, row) in whole.iter().enumerate() {
+        row.keys().for_each(|key| {
+            places.entry(key).or_insert(at);
+        });
+    }
     let places = copy.iter().map(|row| {
-        let (source, row) = row.from.as_ref()?;
-        places.get(row.as_str()).filter(|_| *source == session.id).copied()
+        let at = row.keys().find_map(|key| places.get(key).copied())?;
+        is(row, &whole[at]).then_some(at)
     });
     match places.collect::<Option<Vec<usize>>>() {
         Some(mut places) => {
@@ -155,7 +177,10 @@ fn said(of: (&Session, &Round), read: &mut RowsOf) -> io::Result<Vec<Said>> {
     let rows = rows.iter().filter_map(|line| {
         let row = dialect.row(line, &mut scratch);
         let words = words(dialect, line, &row)?;
-        Some(Said { words, id: row.id.map(str::to_owned), from: from(line) })
+        let own = row.id.map(|id| (session.id.clone(), id.to_owned()));
+        let (from, less) = from(line);
+        let weight = row.content.map_or(line.len(), |content| content.of(line).len());
+        Some(Said { words, weight, own, from, less })
     });
     Ok(rows.collect())
 }
@@ -181,10 +206,15 @@ fn words(dialect: &dyn Dialect, line: &[u8], row: &Row) -> Option<[u8; 32]> {
     }
 }
 
-fn from(line: &[u8]) -> Option<(String, String)> {
-    let from = span::find(line, "forkedFrom")?;
-    let text = |name| span::find(from, name).and_then(span::plain).map(str::to_owned);
-    Some((text("sessionId")?, text("messageUuid").or_else(|| text("entryId"))?))
+/// The rows that a row was copied from, and whether something was left out on the way.
+fn from(line: &[u8]) -> (Vec<Key>, bool) {
+    let Some(from) = span::find(line, "forkedFrom") else { return (Vec::new(), false) };
+    let key = |json| {
+        let text = |name| span::find(json, name).and_then(span::plain).map(str::to_owned);
+        Some((text("sessionId")?, text("messageUuid").or_else(|| text("entryId"))?))
+    };
+    let all = key(from).into_iter().chain(span::find(from, "origin").and_then(key));
+    (all.collect(), span::find(from, "less") == Some(b"true"))
 }
 
 #[cfg(test)]
@@ -267,7 +297,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_table_tells_which_rounds_it_stands_for() {
-        let told = r#""brainGuard":{"table":true,"stands_for":{"rounds":"1-2, 5","session":"a"}}}"#;
+        let told = r#""brainGuard":{"table":true,"stands_for":{"first":["7",null],"rounds":"1-2","session":"a"}}}"#;
         let prompt = r#""message":{"role":"user","content":[{"type":"text","text":"| 001 |"}]}"#;
         for (dialect, head) in [
             ("claude", r#"{"type":"user","uuid":"1""#),
@@ -282,10 +312,12 @@ pub(super) mod tests {
                 };
                 table((&session, &round), &mut read).unwrap()
             };
-            assert_eq!(of(&[&row]), Some(("a".to_owned(), vec![1..=2, 5..=5])), "{dialect}");
+            let expected = Table { session: "a".into(), first: vec![Some("7".into()), None] };
+            assert_eq!(of(&[&row]), Some(expected), "{dialect}");
             let words = format!("{head},{prompt}}}\n");
             assert_eq!((of(&[&words]), of(&[&row, &words])), (None, None), "{dialect}");
-            let early = row.replace(r#","stands_for":{"rounds":"1-2, 5","session":"a"}"#, "");
+            let early = row
+                .replace(r#","stands_for":{"first":["7",null],"rounds":"1-2","session":"a"}"#, "");
             assert_eq!(of(&[&early]), None, "{dialect}: of an earlier build");
         }
     }

@@ -39,7 +39,7 @@ fn malformed_lines_are_named_and_stay_in_the_store() {
     world.write(ID, &lines.concat());
     let text = world.done(&["surgery", "compress-before", ID, "round:3"]);
     assert!(text.contains("lines 3, 17-18 of"), "{text}");
-    assert!(text.contains("no JSON (a prompt may have been there), left out"), "{text}");
+    assert!(text.contains("no JSON object (a prompt may have been there), left out"), "{text}");
     let made = world.json(&["surgery", "compress-before", ID, "round:3"]);
     world.done(&["validate", made["path"].as_str().unwrap()]);
     let answer = world.run(&["validate", world.file(ID).to_str().unwrap()]);
@@ -56,6 +56,34 @@ fn a_prompt_that_cant_be_read_takes_its_round_along_and_that_is_told() {
     assert!(told.contains("lines 1-6 of") && told.contains("in no round, left out"), "{told}");
     let made = world.json(&["surgery", "compress-before", ID, "round:2"]);
     assert!(made["notes"].to_string().contains("in no round"), "{made}");
+}
+
+#[test]
+fn an_index_that_was_lost_is_told_and_made_anew() {
+    let world = World::new(4);
+    world.done(&["inscribe", "--all"]);
+    world.done(&["tag", ID, "1-2", "console-work"]);
+    let asked = |args: &[&str]| world.run(args).stderr;
+    let lost = "the index knows nothing of 1 session in the store";
+    for database in ["search.db", "sessions.db"] {
+        assert!(!asked(&["search", "question"]).contains(lost));
+        for end in ["", "-wal", "-shm"] {
+            let _ = fs::remove_file(world.store().join(format!("{database}{end}")));
+        }
+        world.done(&["inscribe", "--all"]);
+        for args in
+            [&["search", "question"][..], &["matrix"], &["tag", "--search", "question", "x"]]
+        {
+            let told = asked(args);
+            assert!(
+                told.contains(lost) && told.contains("store check --repair"),
+                "{args:?}: {told}"
+            );
+        }
+        world.run(&["store", "check", "--repair"]);
+        assert!(world.done(&["search", "question"]).contains("question"));
+        assert!(world.done(&["matrix"]).contains("console-work"));
+    }
 }
 
 #[test]

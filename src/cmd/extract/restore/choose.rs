@@ -80,7 +80,12 @@ pub fn choose(
         ALL if read.live.is_empty() => {
             bail!("nothing of {} is extracted{}", source.place().display(), unknown(source, read))
         }
-        ALL => read.live.iter().collect(),
+        ALL => {
+            if let Some(said) = read.unknown(source) {
+                err(said);
+            }
+            read.live.iter().collect()
+        }
         entry => {
             let id = unique(source, read, entry)?;
             read.live.iter().filter(|live| *live.entry == *id).collect()

@@ -26,6 +26,9 @@ impl Amount {
 pub struct Swept {
     /// Objects that stay.
     pub kept: Amount,
+    /// Bytes of whole packs that no ledger names, and that stay: a ledger may be lost, or a run
+    /// was killed. Among those of [`Swept::kept`].
+    pub unnamed: u64,
     /// Those among them that nothing needs, and that wait for their retention to end.
     pub waiting: Amount,
     /// Objects that went, or would.
