@@ -71,9 +71,9 @@ fn same(
         let (own, other) = (firsts[number], 1 - number);
         let mut places: HashMap<&Key, u32> = HashMap::new();
         for (seq, keys) in firsts[other] {
-            keys.iter().for_each(|key| {
+            for key in keys {
                 places.entry(key).or_insert(*seq);
-            });
+            }
         }
         let place = |key: &Key| {
             let first =

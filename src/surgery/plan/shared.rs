@@ -139,9 +139,9 @@ pub(super) fn table(of: (&Session, &Round), read: &mut RowsOf) -> io::Result<Opt
 fn among(copy: &[Said], whole: &[Said], is: fn(&Said, &Said) -> bool) -> bool {
     let mut places: HashMap<&Key, usize> = HashMap::new();
     for (at, row) in whole.iter().enumerate() {
-        row.keys().for_each(|key| {
+        for key in row.keys() {
             places.entry(key).or_insert(at);
-        });
+        }
     }
     let places = copy.iter().map(|row| {
         let at = row.keys().find_map(|key| places.get(key).copied())?;
@@ -307,7 +307,9 @@ pub(super) mod tests {
             let of = |lines: &[&str]| {
                 let (session, round) = (session("b", dialect), Round::default());
                 let mut read = |_: &Session, _: &Round, rows: &mut Rows| {
-                    lines.iter().for_each(|line| rows.push(line.as_bytes()));
+                    for line in lines {
+                        rows.push(line.as_bytes());
+                    }
                     Ok(())
                 };
                 table((&session, &round), &mut read).unwrap()
