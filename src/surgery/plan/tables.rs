@@ -14,7 +14,7 @@ struct Told {
 }
 
 /// The tables whose rounds all stand in one of the sessions' contexts, or as lines in another
-/// table of theirs that stays. Rounds that are `gone` stand nowhere: the other session has them.
+/// table of theirs that stays. Of what is `gone` already the other session has the same.
 pub(super) fn spare(
     sessions: &[Session],
     context: &[Vec<u32>],
