@@ -136,9 +136,11 @@ fn tags(session: &Session, seqs: &[u32], now: Option<&str>) -> BTreeMap<String, 
     tags.into_iter().map(|(id, seqs)| (id, ranges::show(&seqs))).collect()
 }
 
+/// That rounds can be tagged with it.
+///
 /// # Errors
 /// An engagement's id that is none.
-fn valid(id: &str) -> anyhow::Result<()> {
+pub(super) fn valid(id: &str) -> anyhow::Result<()> {
     engagement::id_fault(id).map_or(Ok(()), |fault| Err(anyhow::anyhow!(fault)))
 }
 

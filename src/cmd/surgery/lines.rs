@@ -118,3 +118,26 @@ fn malformed(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<Vec<
     }
     Ok(notes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::surgery::fidelity::Fidelity;
+    use crate::surgery::plan::{compress_before, tests::session};
+    use crate::surgery::when::When;
+
+    #[test]
+    fn what_was_left_behind_and_stands_in_a_table_is_told() {
+        let noted = |follows: &[(u32, bool)]| {
+            let plan = compress_before(session(follows), When::Round(4), Fidelity::default());
+            behind(&plan.unwrap())
+        };
+        assert_eq!(noted(&[(0, false), (1, false), (2, false), (3, false)]), [""; 0]);
+        let [only] = &noted(&[(0, false), (1, false), (1, false), (3, false)])[..] else {
+            panic!()
+        };
+        assert!(only.starts_with("round 2 of 3f0a9d1e: a line in the table, though"), "{only}");
+        let [only] = &noted(&[(0, false), (1, false), (2, true), (3, false)])[..] else { panic!() };
+        assert!(only.starts_with("rounds 1-2 of 3f0a9d1e: "), "{only}");
+    }
+}

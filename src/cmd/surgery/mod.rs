@@ -24,11 +24,10 @@ use anyhow::Context as _;
 
 use self::make::Made;
 use self::source::Store;
-use super::{Exit, err, out, out_json};
+use super::{Exit, err, out, out_json, tag};
 use crate::cli::{ExportArgs, OutputArgs, SurgeryVerb};
 use crate::clock::Time;
 use crate::env::Env;
-use crate::surgery::engagement::id_fault;
 use crate::surgery::plan::{self, Plan};
 
 /// Runs `surgery`.
@@ -47,14 +46,14 @@ pub fn run(env: &Env, now: Time, what: SurgeryVerb) -> anyhow::Result<Exit> {
         SurgeryVerb::CompressEngagement { session, engagement, output } => {
             let store = Store::open(env)?;
             let session = store.session(env, session.as_deref())?;
-            named(&engagement)?;
+            tag::valid(&engagement)?;
             let plan = plan::compress_engagement(session, &engagement, output.fidelity.into())?;
             one(env, now, &store, plan, &output)
         }
         SurgeryVerb::ExtractEngagement { session, engagement, output } => {
             let store = Store::open(env)?;
             let session = store.session(env, session.as_deref())?;
-            named(&engagement)?;
+            tag::valid(&engagement)?;
             let plan = plan::extract_engagement(session, &engagement, output.fidelity.into())?;
             one(env, now, &store, plan, &output)
         }
@@ -96,11 +95,6 @@ pub fn export(env: &Env, now: Time, args: ExportArgs) -> anyhow::Result<Exit> {
         SurgeryVerb::Merge { a, b, no_table, output }
     };
     run(env, now, verb)
-}
-
-/// That a word may be an engagement's id: no other can be tagged with.
-fn named(engagement: &str) -> anyhow::Result<()> {
-    id_fault(engagement).map_or(Ok(()), |fault| Err(anyhow::anyhow!(fault)))
 }
 
 /// Makes one session and tells of it.

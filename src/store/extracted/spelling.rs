@@ -13,6 +13,9 @@ const BEGIN: &str = "[[extracted-";
 /// How an escape of a character begins that needs none.
 const ESCAPE: &[u8] = b"\\u00";
 
+/// Bytes that it takes at most with its quote: an escape writes a character in six.
+const SPELT: usize = 1 + 6 * BEGIN.len();
+
 /// What stands in the place of a block that went whole. Names that stand twice are an error, and
 /// so are others: then it is another block.
 #[derive(Deserialize)]
@@ -26,32 +29,21 @@ struct Block<'j> {
 
 /// The same as it is put there, for what may be a placeholder in another spelling.
 pub fn ours(json: &[u8]) -> Option<Vec<u8>> {
-    let has = |what: &[u8]| memmem::find(json, what).is_some();
-    let ours = if json.strip_prefix(b"\"").is_some_and(begins) {
-        serde_json::to_vec(&serde_json::from_slice::<String>(json).ok()?)
-    } else if json.starts_with(b"{") && (has(BEGIN.as_bytes()) || has(ESCAPE)) {
-        let Block { kind, text } = serde_json::from_slice(json).ok()?;
-        if kind != "text" || !text.starts_with(BEGIN) {
-            return None;
+    let has = |json: &[u8], what| memmem::find(json, what).is_some();
+    let may = |json: &[u8]| has(json, BEGIN.as_bytes()) || has(json, ESCAPE);
+    let ours = match json.first()? {
+        b'"' if may(&json[..json.len().min(SPELT)]) => {
+            let text: String = serde_json::from_slice(json).ok()?;
+            text.starts_with(BEGIN).then(|| json!(text))?
         }
-        serde_json::to_vec(&json!({ "type": "text", "text": text }))
-    } else {
-        return None;
+        b'{' if may(json) => {
+            let Block { kind, text } = serde_json::from_slice(json).ok()?;
+            let is = kind == "text" && text.starts_with(BEGIN);
+            is.then(|| json!({ "type": "text", "text": text }))?
+        }
+        _ => return None,
     };
-    ours.ok().filter(|ours| ours != json)
-}
-
-/// Whether a string's JSON, behind its quote, begins as placeholders do.
-fn begins(json: &[u8]) -> bool {
-    let mut rest = json;
-    BEGIN.bytes().all(|byte| {
-        let (is, length) = match rest.strip_prefix(ESCAPE).and_then(|hex| hex.get(..2)) {
-            Some(hex) => (hex.eq_ignore_ascii_case(format!("{byte:02x}").as_bytes()), 6),
-            None => (rest.first() == Some(&byte), 1),
-        };
-        rest = rest.get(length..).unwrap_or_default();
-        is
-    })
+    serde_json::to_vec(&ours).ok().filter(|ours| ours != json)
 }
 
 #[cfg(test)]

@@ -78,8 +78,9 @@ fn interleaved_engagements_are_parted() {
     tag(&mut session, [1, 3, 5, 7, 9, 11], "a");
     tag(&mut session, [2, 4, 6, 8, 10, 12], "b");
     let advice = advise(&session, &[], &Beside::default());
-    // Nothing is over by going back to what was worked on before.
+    // Nothing is over where work is gone back to, and a successor keeps the last third.
     assert_eq!(commands(&advice).len(), 1, "{advice:?}");
+    assert_eq!(cut(&session, &[]).unwrap().seq, 9);
     let case = advice.iter().find(|a| a.case == Case::SeparateWorkstream).unwrap();
     assert_eq!(case.command, "brain-guard surgery extract-engagement 3f0a9d1e a");
     assert!(

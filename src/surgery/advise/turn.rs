@@ -41,9 +41,11 @@ pub fn last_turn(session: &Session, phases: &[Phase]) -> Option<Turn> {
         let pause = before.ended.or(before.started).map(|ended| at - ended);
         let why = match (phase, engaged[n - 1], engaged[n]) {
             (Some(phase), ..) => format!("the phase {}", phase.name),
-            // What was worked on before is gone back to, and nothing is over by that.
+            // Where work is gone back to, now or later, nothing is over.
             (None, Some(left), Some(taken))
-                if left != taken && !engaged[..n].contains(&Some(taken)) =>
+                if left != taken
+                    && !engaged[..n].contains(&Some(taken))
+                    && !engaged[n..].contains(&Some(left)) =>
             {
                 format!("the turn to {taken}")
             }

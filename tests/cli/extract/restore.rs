@@ -93,6 +93,34 @@ fn what_another_store_may_have_is_told() {
 }
 
 #[test]
+fn a_lost_ledger_is_told() {
+    let ledger = |world: &World| {
+        let found = world.kept().into_keys().find(|path| path.ends_with("ledger.jsonl"));
+        found.expect("a ledger")
+    };
+    let hint = "no ledger of the store";
+    let world = World::of(&plain().text());
+    world.done(&["run", ID]);
+    fs::remove_file(ledger(&world)).expect("removed");
+    assert!(world.done(&["status"]).starts_with("no ledger names the "));
+    let swept = world.done(&["gc"]);
+    assert!(
+        swept.contains("0 are kept, 0 B; ") && swept.contains("that no ledger names"),
+        "{swept}"
+    );
+    // One that lost its end.
+    let world =
+        World::of(&plain().exec(&long("more", 3_000)).answer("b").user("c").answer("d").text());
+    world.done(&["run", ID, "--keep-recent", "0"]);
+    let text = fs::read_to_string(ledger(&world)).expect("read");
+    let first: String = text.split_inclusive('\n').take(2).collect();
+    assert!(first.len() < text.len(), "{text}");
+    fs::write(ledger(&world), first).expect("written");
+    let ran = world.run(&["restore", ID, "all", "--in-place"]);
+    assert!(ran.code == Some(0) && ran.stderr.contains(hint), "{ran:?}");
+}
+
+#[test]
 fn a_placeholder_that_was_written_over_is_no_placeholder() {
     let world = World::of(&plain().text());
     world.done(&["run", ID]);

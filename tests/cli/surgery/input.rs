@@ -118,6 +118,8 @@ fn an_engagement_nobody_has() {
     for verb in ["compress-engagement", "extract-engagement"] {
         let why = unwritten(&world, || world.refused(&["surgery", verb, ID, "nobody"]));
         assert!(why.contains("nobody") && why.contains("console-work"), "{why}");
+        let why = unwritten(&world, || world.refused(&["surgery", verb, ID, "bad id!"]));
+        assert!(why.contains("is no engagement's id") && !why.contains("tag some"), "{why}");
     }
 }
 

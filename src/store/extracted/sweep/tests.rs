@@ -268,10 +268,10 @@ fn what_no_ledger_names_goes_once_it_is_old() {
     let now = crate::clock::now();
     let hour_ago = now - TimeDelta::hours(1);
     let swept = sweep(&scene.root, now, hour_ago, &mut gone, false).unwrap();
-    assert_eq!((swept.kept, swept.gone), (some(0, 6), some(0, 0)));
+    assert_eq!((swept.kept, swept.unnamed, swept.gone), (some(0, 6), 6, some(0, 0)));
     let later = hour_ago + TimeDelta::hours(2);
     let swept = sweep(&scene.root, later, later, &mut gone, false).unwrap();
-    assert_eq!((swept.kept, swept.gone), (some(0, 0), some(0, 6)));
+    assert_eq!((swept.kept, swept.unnamed, swept.gone), (some(0, 0), 0, some(0, 6)));
     assert!(!pack(&scene, &id).exists() && foreign.exists());
     // Its writer goes on, unaware: no ledger names what is gone.
     let why = scene.extracted.add(&[extract("e", "k", &id, b"p")]).unwrap_err();
