@@ -12,7 +12,6 @@ use crate::env::Env;
 use crate::hook::facts::Facts;
 use crate::job::kinds;
 use crate::job::slice::{self, Note, SliceError};
-use crate::store::atomic;
 use crate::store::jobs::{self, Open};
 
 /// What is given to append.
@@ -102,7 +101,7 @@ pub(in crate::cmd) fn write(facts: &Facts, open: &Open, notes: &[Note]) -> anyho
         return Ok(after);
     }
     super::keep_bytes(&facts.places, &open.job)?;
-    atomic::write(&path, after.as_bytes())
+    jobs::write_live(&facts.places, &open.job, &after)
         .with_context(|| format!("could not write {}", path.display()))?;
     if notes.iter().any(|note| shape.role(note.section) == Role::Summary) {
         let next = jobs::last_version(&facts.places, &open.job) + 1;

@@ -8,7 +8,7 @@ use crate::cli::Whose;
 use crate::clock::Time;
 use crate::compaction::{self, Shape};
 use crate::env::Env;
-use crate::store::{atomic, jobs};
+use crate::store::{beneath, jobs};
 
 /// Runs the verb.
 ///
@@ -19,7 +19,7 @@ pub fn run(env: &Env, now: Time, whose: &Whose, id: Option<&str>) -> anyhow::Res
     let facts = whose::facts(env, now, &found)?;
     let job = whose::job(&facts);
     let path = facts.places.compaction(&job);
-    if !path.exists() {
+    if !beneath::exists(&path) {
         err(format_args!(
             "the job {job} has no compaction file yet; `brain-guard append` makes one"
         ));
@@ -37,7 +37,7 @@ pub fn run(env: &Env, now: Time, whose: &Whose, id: Option<&str>) -> anyhow::Res
     super::keep_bytes(&facts.places, &open.job)?;
     match compaction::close(&open.text, &facts.settings.file.shape, id) {
         Ok(after) => {
-            atomic::write(&path, after.as_bytes())
+            jobs::write_live(&facts.places, &open.job, &after)
                 .with_context(|| format!("could not write {}", path.display()))?;
             out(format_args!("closed {id} in {}", path.display()));
             Ok(Exit::Done)

@@ -15,7 +15,7 @@ use crate::log;
 use crate::store::journal::{SealedAs, What};
 use crate::store::requests::{self, Request};
 use crate::store::sealing::{self, Outcome, Writer};
-use crate::store::{boundary, jobs, prompts, state};
+use crate::store::{beneath, boundary, jobs, prompts, state};
 
 /// Seals the session's file as it stands, without a word from the agent.
 fn seal_now(facts: &Facts) -> std::io::Result<Outcome> {
@@ -67,7 +67,7 @@ pub fn take_requests(facts: &mut Facts) -> Option<String> {
             Request::Seal { job, version, clear, authored, promised, words, .. } => {
                 sealed_as(facts, job, *version, *words, false);
                 // A focus in the same command may have given the job another name.
-                let mirrored = if facts.places.job(job).is_dir() {
+                let mirrored = if beneath::is_dir(&facts.places.job(job)) {
                     jobs::mirror(&facts.places, job)
                 } else {
                     Ok(())

@@ -4,6 +4,7 @@ use std::io;
 
 use super::facts::Facts;
 use crate::clock;
+use crate::store::beneath;
 use crate::store::jobs::{self, Asker};
 use crate::texts::{self, Text};
 
@@ -26,7 +27,7 @@ impl Facts<'_> {
     /// # Errors
     /// What the system says.
     pub fn ensure_file(&self, job: &str) -> io::Result<()> {
-        if self.places.compaction(job).exists() {
+        if beneath::exists(&self.places.compaction(job)) {
             return Ok(());
         }
         jobs::make_file(&self.asker(), job)

@@ -8,7 +8,7 @@ use crate::boundary::{Carrier, Delivery, MOVED_ON, Token};
 use crate::clock;
 use crate::compaction::{self, BlockKind, Role, Shape};
 use crate::store::paths::short_digest;
-use crate::store::{aside, atomic, boundary, jobs, prompts};
+use crate::store::{aside, atomic, beneath, boundary, jobs, prompts};
 use crate::texts::Text;
 
 /// A job that the session turned to.
@@ -35,7 +35,7 @@ pub fn focus(facts: &mut Facts, ask: &Focus) -> Option<String> {
     if left == ask.job && !(ask.clear && unopened(facts, ask.job)) {
         return None;
     }
-    let new = ask.created || !facts.places.compaction(ask.job).exists();
+    let new = ask.created || !beneath::exists(&facts.places.compaction(ask.job));
     if let Err(e) = facts.ensure_file(ask.job) {
         facts.fault("compaction file not made", &e);
     }

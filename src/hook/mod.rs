@@ -17,6 +17,7 @@ pub mod opening;
 pub mod post_tool;
 pub mod pre_tool;
 pub mod prompt;
+mod refusals;
 pub mod reply;
 pub mod rewake;
 pub mod say;
@@ -88,7 +89,9 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time) -> Reply {
     let reply = match role {
         Role::Main => {
             remember_surroundings(&mut facts);
-            dispatch(&mut facts, &event)
+            let mut reply = dispatch(&mut facts, &event);
+            refusals::tell(&facts, &mut reply);
+            reply
         }
         Role::Piece(number) => piece(&mut facts, &event, number),
         Role::Rewake => rewake::handle(&mut facts, &event),

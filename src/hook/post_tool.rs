@@ -41,6 +41,9 @@ pub fn used(
     }
     let command = input.command.as_deref().unwrap_or_default();
     let committed = commits::after_call(facts, event, call, command, output);
+    if command.contains("brain-guard") {
+        note_unwritten(facts, call);
+    }
     let note = command
         .contains("brain-guard")
         .then(|| crossing::after_verbs(facts, command, event.subagent))
@@ -55,6 +58,18 @@ pub fn used(
     match output {
         Some(output) if !event.subagent => cap_output(facts, call, output.get()),
         _ => Reply::default(),
+    }
+}
+
+/// Remembers that a verb of ours could not write, until one can: the disk may refuse for
+/// reasons that nothing tells beforehand (a quota, the client's sandbox).
+fn note_unwritten(facts: &mut Facts, call: &ToolCall) {
+    let failed = |line: &&str| line.contains("brain-guard: ") && line.contains("(os error ");
+    let line = call.error.and_then(|error| error.lines().find(failed));
+    let unwritten = line.map(|line| (facts.now, line.chars().take(300).collect::<String>()));
+    if facts.session.unwritten.is_some() || unwritten.is_some() {
+        facts.update(|s| s.unwritten.clone_from(&unwritten));
+        facts.session.unwritten = unwritten;
     }
 }
 

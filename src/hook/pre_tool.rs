@@ -1,5 +1,7 @@
 //! `PreToolUse`: the decision on one call.
 
+use std::io;
+
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -20,6 +22,7 @@ use crate::policy::gauge::WindowSource;
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Cap, Ranks, Readings, Stance};
 use crate::store::jobs;
+use crate::store::paths::safe_name;
 use crate::store::state::{self, Counted, Denied, First, Grace};
 
 /// Handles the event.
@@ -204,6 +207,10 @@ fn answer(
     match decision {
         Decision::Pass => Reply::default(),
         Decision::Allow(command) => {
+            if let Some(why) = refused_files(facts, &call.target) {
+                facts.fault("call left to the client, whose files are refused", &why);
+                return Reply::default();
+            }
             if call.target == Target::CompactionFile && call.tool != "Read" {
                 facts.make_file();
             }
@@ -227,6 +234,20 @@ fn answer(
         }
         Decision::Deny(denial) => deny(facts, call, at, denial, say),
     }
+}
+
+/// Why the files of a job that the call touches are not used, if so. Then the client asks
+/// its user, as for any other call.
+fn refused_files(facts: &Facts, target: &Target) -> Option<io::Error> {
+    let own = facts.session.job.as_str();
+    let named = match target {
+        Target::Own(own) => own.words.as_slice(),
+        _ => &[],
+    };
+    let names = named.iter().map(String::as_str).filter(|name| safe_name(name)).chain([own]);
+    names
+        .map(|job| jobs::name_now(&facts.places, job))
+        .find_map(|job| jobs::check(&facts.places, &job).err())
 }
 
 fn deny(

@@ -145,6 +145,10 @@ fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
     if !top(stance.effective(&ramp)) && !broke {
         return Reply::default();
     }
+    if facts.not_writable().is_some() {
+        // Neither the agent nor the guard can seal now: the turn may end.
+        return Reply::default();
+    }
     if facts.session.stop_blocks < REFUSALS {
         // A refusal that isn't counted would be repeated without end.
         if let Err(e) = state::update(&facts.places, facts.id, |s| s.stop_blocks += 1) {

@@ -9,7 +9,7 @@ use crate::compaction;
 use crate::job::{Holder, Link, State};
 use crate::store::requests::{self, Request, Taken};
 use crate::store::state::{self, Session};
-use crate::store::{aside, atomic, jobs};
+use crate::store::{aside, atomic, beneath, jobs};
 use crate::texts::{Text, say};
 
 /// Days after its last writing in which a job is offered: one that somebody named,
@@ -118,7 +118,7 @@ fn refused(facts: &Facts, job: &str) -> Option<String> {
 fn holds(facts: &Facts) -> Option<String> {
     let job = facts.session.job.as_str();
     let live = facts.places.compaction(job);
-    if !live.exists() {
+    if !beneath::exists(&live) {
         return None;
     }
     let (phase, live) = (ground::phase_name(facts, job), live.display().to_string());

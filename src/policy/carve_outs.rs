@@ -41,6 +41,8 @@ pub struct OwnCommand {
     pub rewritten: String,
     /// The verbs it runs, in order.
     pub verbs: Vec<String>,
+    /// The words that stand behind them: a job's name may be among these.
+    pub words: Vec<String>,
 }
 
 /// Recognises `[cd <project> &&] brain-guard VERB … [&& | ; | newline …] [2>&1]`
@@ -67,8 +69,9 @@ pub fn recognise(
     let mut rewritten = String::with_capacity(command.len() + 160);
     let mut copied = 0;
     let mut verbs = Vec::new();
-    for (index, words) in commands.iter().enumerate() {
-        let Some((program, rest)) = words.split_first() else { continue };
+    let mut words = Vec::new();
+    for (index, simple) in commands.iter().enumerate() {
+        let Some((program, rest)) = simple.split_first() else { continue };
         if index == 0 && program.text == "cd" {
             if rest.len() != 1 || !is_project(&rest[0].text) {
                 return Err(format!("`cd` goes elsewhere than to {}", caller.project));
@@ -97,12 +100,13 @@ pub fn recognise(
         }
         copied = verb.range.end;
         verbs.push(verb.text.clone());
+        words.extend(rest[1..].iter().map(|word| word.text.clone()));
     }
     rewritten.push_str(&command[copied..]);
     if verbs.is_empty() {
         Err("it runs no verb".into())
     } else {
-        Ok(OwnCommand { rewritten, verbs })
+        Ok(OwnCommand { rewritten, verbs, words })
     }
 }
 

@@ -130,7 +130,8 @@ mod tests {
     }
 
     fn own(verb: &str) -> Target {
-        Target::Own(OwnCommand { rewritten: format!("/x {verb}"), verbs: vec![verb.into()] })
+        let (rewritten, verbs) = (format!("/x {verb}"), vec![verb.into()]);
+        Target::Own(OwnCommand { rewritten, verbs, words: Vec::new() })
     }
 
     #[test]

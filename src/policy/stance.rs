@@ -29,6 +29,8 @@ pub enum Cap {
     Plan,
     /// No carrier can carry out a boundary now.
     NoCarrier,
+    /// The compaction file cannot be written: what stands in the way.
+    NotWritable(String),
     /// The budget is spent or a boundary failed: the reason.
     Lifted(String),
     /// A session that was already full when first seen.
@@ -44,6 +46,7 @@ impl Cap {
             Self::Headless => "this is a headless run and `headless` is not `boundary`".into(),
             Self::Plan => "the session is in plan mode".into(),
             Self::NoCarrier => "no carrier can clear this session now".into(),
+            Self::NotWritable(why) => format!("the notes can't be written: {why}"),
             Self::Lifted(why) => why.clone(),
             Self::Grace => "the session was already this full when it was first seen".into(),
         }

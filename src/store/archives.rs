@@ -1,24 +1,22 @@
 //! What left a job's file: what the seals took out, kept beside the sealed versions and in
 //! the state's mirror, which outlives a cleaned checkout; and bytes that are no text.
-#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use super::atomic;
 use super::paths::{Places, short_digest};
+use super::{atomic, beneath};
 
 /// The archives of a job, oldest version first, each once.
 pub fn removed(places: &Places, job: &str) -> Vec<PathBuf> {
     let mut found = BTreeMap::new();
     for dir in [places.job(job).join("sealed"), places.state.join("sealed").join(job)] {
-        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            if name.to_str().is_some_and(|name| name.ends_with(".removed.md")) {
-                found.entry(name).or_insert_with(|| entry.path());
+        for (name, _) in beneath::list(&dir, 10_000).unwrap_or_default() {
+            if name.ends_with(".removed.md") {
+                let path = dir.join(&name);
+                found.entry(name).or_insert(path);
             }
         }
     }
@@ -60,7 +58,7 @@ pub fn keep_bytes(places: &Places, job: &str) -> io::Result<Option<Kept>> {
     let Err(e) = std::str::from_utf8(&bytes) else { return Ok(None) };
     let line = bytes[..e.valid_up_to()].split(|byte| *byte == b'\n').count();
     let path = file.with_file_name(format!("compaction.bytes-{}.md", short_digest(&bytes)));
-    if !path.exists() {
+    if !beneath::exists(&path) {
         atomic::write(&path, &bytes)?;
     }
     Ok(Some(Kept { file, line, path }))

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::paths::Places;
-use super::{atomic, commits, jobs};
+use super::{atomic, beneath, commits, jobs, origin};
 
 /// A default job goes on under a name that somebody gave it.
 ///
@@ -21,9 +21,10 @@ pub fn rename(places: &Places, old: &str, job: &str) -> io::Result<()> {
             &state("boundary", format!("{job}.times")),
         ),
         commits::rename(places, old, job),
+        origin::rename(places, old, job),
         follow(&state("sealed", old.to_owned()), &state("sealed", job.to_owned())),
     ];
-    let sealed = places.job(job).join("sealed").is_dir();
+    let sealed = beneath::is_dir(&places.job(job).join("sealed"));
     let mirrored = if sealed { jobs::mirror(places, job) } else { Ok(()) };
     moved.into_iter().chain([mirrored]).collect()
 }

@@ -2,18 +2,47 @@
 //! instant leaves the old content or the new, never half of it.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{FileType, Mode, OFlags};
+
+use super::beneath::{self, Spot};
 
 /// The largest file of ours that is read: larger is damage, not state.
 pub const MAX_READ: u64 = 32 * 1024 * 1024;
 
 /// The largest record of state: a session's, a token, a snapshot, a seat.
 pub const MAX_RECORD: u64 = 2 * 1024 * 1024;
+
+/// The largest file that is read below a project's `.brain-guard`, by what it is: a checkout
+/// may bring one of any size, and a call waits for it.
+fn bound(path: &Path) -> u64 {
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some("job.json") => MAX_JOB,
+        Some("settings.json") => 256 * 1024,
+        Some("prompts.jsonl") => 8 * 1024 * 1024,
+        _ => 1024 * 1024,
+    }
+}
+
+/// Whether a file below a project's `.brain-guard` is of a size that is read.
+///
+/// # Errors
+/// It is larger.
+pub(super) fn within_bound(path: &Path, size: u64) -> io::Result<()> {
+    let most = bound(path);
+    if size <= most {
+        return Ok(());
+    }
+    let why = format!("is larger than {} KB ({} KB)", most / 1024, size.div_ceil(1024));
+    Err(beneath::refuse(path, &why))
+}
+
+/// The largest record of a job.
+pub const MAX_JOB: u64 = 64 * 1024;
 
 /// For opening what should be a file of ours: a FIFO in its place would be waited for without end.
 pub const NO_WAIT: i32 = OFlags::NONBLOCK.bits() as i32;
@@ -35,14 +64,22 @@ pub fn read_record(path: &Path) -> io::Result<Option<Vec<u8>>> {
 }
 
 fn read_within(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
-    let Some((file, size)) = open(path, most)? else { return Ok(None) };
+    let Some((file, size)) = open(path)? else { return Ok(None) };
+    if beneath::is_beneath(path) {
+        within_bound(path, size)?;
+    }
+    if size > most {
+        let why = format!("a file of {size} bytes; at most {most} are read");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
     let mut bytes = Vec::with_capacity(size as usize + 1);
     file.take(most).read_to_end(&mut bytes)?;
     Ok(Some(bytes))
 }
 
-fn open(path: &Path, most: u64) -> io::Result<Option<(File, u64)>> {
-    let file = match OpenOptions::new().read(true).custom_flags(NO_WAIT).open(path) {
+/// A regular file and its size.
+fn open(path: &Path) -> io::Result<Option<(File, u64)>> {
+    let file = match beneath::open(path, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty()) {
         Ok(file) => file,
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
@@ -51,13 +88,17 @@ fn open(path: &Path, most: u64) -> io::Result<Option<(File, u64)>> {
     };
     let meta = file.metadata()?;
     if !meta.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "this is no file"));
-    }
-    if meta.len() > most {
-        let why = format!("a file of {} bytes; at most {most} are read", meta.len());
-        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        return Err(no_file(path));
     }
     Ok(Some((file, meta.len())))
+}
+
+/// The error for what should be a regular file.
+fn no_file(path: &Path) -> io::Error {
+    if beneath::is_beneath(path) {
+        return beneath::refuse(path, "is not a regular file");
+    }
+    io::Error::new(io::ErrorKind::InvalidData, "not a regular file")
 }
 
 /// [`read`], as UTF-8; invalid bytes become U+FFFD, since people's editors write them.
@@ -73,7 +114,7 @@ pub fn read_text(path: &Path) -> io::Result<Option<String>> {
 /// # Errors
 /// As [`read`].
 pub fn read_start(path: &Path, most: u64) -> io::Result<Option<String>> {
-    let Some((file, size)) = open(path, MAX_READ)? else { return Ok(None) };
+    let Some((file, size)) = open(path)? else { return Ok(None) };
     let mut bytes = Vec::with_capacity(size.min(most) as usize + 1);
     file.take(most).read_to_end(&mut bytes)?;
     Ok(Some(text(bytes)))
@@ -85,9 +126,7 @@ fn text(bytes: Vec<u8>) -> String {
 
 /// A file's modification time in nanoseconds and its size; `None` where there is no file.
 pub fn stat(path: &Path) -> Option<(i64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    Some((meta.mtime().wrapping_mul(1_000_000_000).wrapping_add(meta.mtime_nsec()), meta.len()))
+    mark(path).map(|(modified, _, size, _)| (modified, size))
 }
 
 /// What tells a file's content from another one's that may have its time and size: the
@@ -97,16 +136,23 @@ pub type Mark = (i64, i64, u64, u64);
 
 /// A file's [`Mark`]; `None` where there is no file.
 pub fn mark(path: &Path) -> Option<Mark> {
-    fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|meta| mark_of(&meta))
+    let stat = beneath::stat(path).ok()?;
+    if beneath::kind(&stat) != FileType::RegularFile {
+        return None;
+    }
+    let modified = nanos(stat.st_mtime, stat.st_mtime_nsec as i64);
+    let changed = nanos(stat.st_ctime, stat.st_ctime_nsec as i64);
+    Some((modified, changed, stat.st_size as u64, stat.st_ino))
 }
 
 /// The [`Mark`] of a file by what the system says of it.
 pub fn mark_of(meta: &fs::Metadata) -> Mark {
-    use std::os::unix::fs::MetadataExt;
-    let nanos = |s: i64, ns: i64| s.wrapping_mul(1_000_000_000).wrapping_add(ns);
-    let (modified, changed) =
-        (nanos(meta.mtime(), meta.mtime_nsec()), nanos(meta.ctime(), meta.ctime_nsec()));
-    (modified, changed, meta.len(), meta.ino())
+    let modified = nanos(meta.mtime(), meta.mtime_nsec());
+    (modified, nanos(meta.ctime(), meta.ctime_nsec()), meta.len(), meta.ino())
+}
+
+fn nanos(seconds: i64, nanos: i64) -> i64 {
+    seconds.wrapping_mul(1_000_000_000).wrapping_add(nanos)
 }
 
 /// Creates a folder and its parents, private to the user.
@@ -114,11 +160,12 @@ pub fn mark_of(meta: &fs::Metadata) -> Mark {
 /// # Errors
 /// What the system says.
 pub fn create_private_dir(dir: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+    beneath::create_dirs(dir, 0o700)
 }
 
 /// Replaces `path` by `bytes`: temporary file beside it, synced, renamed over it.
-/// A symlink is followed, so that the file it names is replaced and the link stays.
+/// A symlink is followed, so that the file it names is replaced and the link stays; below a
+/// project's `.brain-guard` it is refused.
 ///
 /// # Errors
 /// What the system says; the old content is still there then.
@@ -136,35 +183,46 @@ pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let there = fs::metadata(&target).ok();
-    if there.as_ref().is_some_and(|m| !m.is_file()) {
-        // A link may lead to a device: renamed over, it would be gone for the whole machine.
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    let mode =
-        there.map_or(0o600, |m| std::os::unix::fs::PermissionsExt::mode(&m.permissions()) & 0o777);
-    let (temp, mut file) = temp_beside(&target, mode)?;
+    let beneath = beneath::is_beneath(path);
+    let real = if beneath { None } else { fs::canonicalize(path).ok() };
+    let target = real.as_deref().unwrap_or(path);
+    let spot = Spot::of(target)?;
+    let mode = match spot.stat()? {
+        None => 0o600,
+        Some(stat) => match beneath::kind(&stat) {
+            FileType::RegularFile => stat.st_mode & 0o777,
+            FileType::Symlink if beneath => {
+                return Err(beneath::refuse(path, "is a symbolic link"));
+            }
+            FileType::Symlink => 0o600,
+            // A link may lead to a device: renamed over, it would be gone for the whole machine.
+            _ => return Err(no_file(path)),
+        },
+    };
+    let (temp, mut file) = temp_in(&spot, mode)?;
     let written = file.write_all(bytes).and_then(|()| if sync { file.sync_all() } else { Ok(()) });
     drop(file);
-    let result = written.and_then(|()| fs::rename(&temp, &target));
+    let result = written.and_then(|()| spot.take(&temp));
     if result.is_err() {
         // The error that counts is the one above.
-        let _ = fs::remove_file(&temp);
-    } else if sync && let Some(dir) = target.parent() {
-        // Some file systems refuse to sync a folder; the rename itself stands.
-        let _ = File::open(dir).and_then(|d| d.sync_all());
+        let _ = spot.remove_beside(&temp);
+    } else if sync {
+        spot.sync();
     }
     result
 }
 
 /// A new file beside `target`, under a name that nobody asks for: `.NAME.PID.N.tmp`.
 pub(super) fn temp_beside(target: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
-    let dir = target.parent().unwrap_or(Path::new("."));
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    temp_in(&Spot::of(target)?, mode)
+}
+
+fn temp_in(spot: &Spot, mode: u32) -> io::Result<(PathBuf, File)> {
+    let name = spot.file_name();
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
     for attempt in 0..100 {
-        let temp = dir.join(format!(".{name}.{}.{attempt}.tmp", std::process::id()));
-        match OpenOptions::new().write(true).create_new(true).mode(mode).open(&temp) {
+        let temp = spot.beside(&format!(".{name}.{}.{attempt}.tmp", std::process::id()));
+        match spot.open(&temp, flags, mode) {
             Ok(file) => return Ok((temp, file)),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
             Err(e) => return Err(e),
@@ -173,14 +231,26 @@ pub(super) fn temp_beside(target: &Path, mode: u32) -> io::Result<(PathBuf, File
     Err(io::Error::new(io::ErrorKind::AlreadyExists, "no free name for a temporary file"))
 }
 
-/// Appends whole lines in one write, so that parallel processes don't mix theirs.
+/// Appends whole lines in one write, so that parallel processes don't mix theirs. A file of
+/// a checkout that has a second name is copied first: that name may be another's file.
 ///
 /// # Errors
 /// What the system says.
 pub fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.create(true).append(true).mode(0o600).custom_flags(NO_WAIT);
-    options.open(path)?.write_all(bytes)
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::NONBLOCK;
+    let open = || beneath::open(path, flags, Mode::from_raw_mode(0o600));
+    let mut file = open()?;
+    if beneath::is_beneath(path) {
+        let meta = file.metadata()?;
+        if !meta.is_file() {
+            return Err(no_file(path));
+        }
+        if meta.nlink() > 1 {
+            write(path, &read(path)?.unwrap_or_default())?;
+            file = open()?;
+        }
+    }
+    file.write_all(bytes)
 }
 
 /// Creates an empty file that was not there; `false` where it was: a claim that
@@ -189,7 +259,9 @@ pub fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// What the system says.
 pub fn claim(path: &Path) -> io::Result<bool> {
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+    let spot = Spot::of(path)?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+    match spot.open(Path::new(spot.name()), flags, 0o600) {
         Ok(_) => Ok(true),
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(e) => Err(e),
@@ -201,7 +273,8 @@ pub fn claim(path: &Path) -> io::Result<bool> {
 /// # Errors
 /// What the system says.
 pub fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
+    let removed = Spot::of(path).and_then(|spot| spot.remove());
+    match removed {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
         _ => Ok(()),
     }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::paths::Places;
 use super::repository::Mark;
-use super::{atomic, jobs, lock, sealing};
+use super::{atomic, beneath, jobs, lock, sealing};
 use crate::clock::Time;
 use crate::compaction::{self, EditError, Role};
 use crate::git::{self, Change, Entry};
@@ -141,14 +141,14 @@ pub fn filled(
 /// # Errors
 /// What the system says, and what is wrong with the file.
 pub fn refresh(places: &Places, job: &str, settings: &Settings) -> io::Result<()> {
-    if !places.compaction(job).exists() {
+    if !beneath::exists(&places.compaction(job)) {
         return Ok(());
     }
     let _held = jobs::lock(places, job)?;
     let Some(text) = jobs::read(places, job)? else { return Ok(()) };
     let new = filled(places, job, &text, settings).map_err(io::Error::other)?;
     if new != text {
-        atomic::write(&places.compaction(job), new.as_bytes())?;
+        jobs::write_live(places, job, &new)?;
     }
     Ok(())
 }

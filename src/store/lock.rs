@@ -3,15 +3,16 @@
 //! `gc` takes out that of an empty folder; who locks such a folder asks [`Lock::is_of`]).
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fs2::FileExt;
+use rustix::fs::{Mode, OFlags};
 
-use super::atomic;
+use super::beneath;
 
 /// A held lock; released on drop, and by the kernel when the process ends.
 #[derive(Debug)]
@@ -51,9 +52,8 @@ pub fn share(path: &Path, patience: Duration) -> io::Result<Lock> {
 }
 
 fn take(path: &Path, patience: Duration, lock: fn(&File) -> io::Result<()>) -> io::Result<Lock> {
-    let mut options = OpenOptions::new();
-    options.create(true).truncate(false).write(true).mode(0o600).custom_flags(atomic::NO_WAIT);
-    let file = options.open(path)?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NONBLOCK;
+    let file = beneath::open(path, flags, Mode::from_raw_mode(0o600))?;
     let deadline = Instant::now() + patience;
     let mut pause = Duration::from_millis(1);
     loop {

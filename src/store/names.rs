@@ -2,10 +2,13 @@
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::paths::resolve;
+use rustix::fs::FileType;
+
+use super::beneath;
 
 /// A file that has more than one name, by its device and number; `None` for one that has
 /// a single name, or is not there.
@@ -14,17 +17,13 @@ pub fn shared(path: &Path) -> Option<(u64, u64)> {
     Some((meta.dev(), meta.ino()))
 }
 
-/// Whether a job's file is where its path says: one that is a link to another file is no
-/// compaction file. The folders above may be links.
+/// Whether a job's file is where its path says, or not there yet: a link in its place, or on
+/// the way to it, makes it no compaction file.
 pub fn is_compaction_file(live: &Path) -> bool {
-    let real = resolve(live);
-    let jobs = |path: &Path| path.ancestors().nth(2).map(Path::to_path_buf);
-    // The folder of all jobs may be kept elsewhere, under another name.
-    let in_jobs = |folder: &Path| {
-        folder.file_name().is_some_and(|name| name == "jobs")
-            || jobs(live).is_some_and(|own| resolve(&own) == folder)
-    };
-    real.file_name() == live.file_name() && jobs(&real).is_some_and(|folder| in_jobs(&folder))
+    match beneath::stat(live) {
+        Ok(stat) => beneath::kind(&stat) == FileType::RegularFile,
+        Err(e) => e.kind() == io::ErrorKind::NotFound,
+    }
 }
 
 #[cfg(test)]
@@ -44,19 +43,16 @@ mod tests {
     #[test]
     fn a_link_is_no_compaction_file() {
         let dir = tempfile::tempdir().unwrap();
-        let job = dir.path().join("jobs/j");
-        fs::create_dir_all(&job).unwrap();
-        let live = job.join("compaction.md");
+        let jobs = dir.path().join(".brain-guard/jobs");
+        fs::create_dir_all(jobs.join("j")).unwrap();
+        let live = jobs.join("j/compaction.md");
         assert!(is_compaction_file(&live), "not there yet");
         fs::write(&live, "").unwrap();
-        std::os::unix::fs::symlink(&job, dir.path().join("jobs/old")).unwrap();
-        assert!(is_compaction_file(&dir.path().join("jobs/old/compaction.md")));
-        let elsewhere = tempfile::tempdir().unwrap();
-        fs::create_dir(elsewhere.path().join("j")).unwrap();
-        std::os::unix::fs::symlink(elsewhere.path(), dir.path().join("kept")).unwrap();
-        assert!(is_compaction_file(&dir.path().join("kept/j/compaction.md")), "jobs elsewhere");
+        assert!(is_compaction_file(&live));
+        std::os::unix::fs::symlink("j", jobs.join("old")).unwrap();
+        assert!(!is_compaction_file(&jobs.join("old/compaction.md")), "below a link");
         fs::rename(&live, dir.path().join("compaction.md")).unwrap();
         std::os::unix::fs::symlink(dir.path().join("compaction.md"), &live).unwrap();
-        assert!(!is_compaction_file(&live), "a link to another folder");
+        assert!(!is_compaction_file(&live), "a link");
     }
 }

@@ -4,14 +4,13 @@
 
 mod real;
 
-use std::fs;
 use std::hash::Hasher as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use fnv::FnvHasher;
 
-use super::atomic;
+use super::{atomic, beneath};
 use crate::env::{self, Env};
 
 use real::real;
@@ -33,6 +32,8 @@ pub struct Places {
     pub user_settings: PathBuf,
     /// The folder of the user's own texts, which replace ours by file name.
     pub user_texts: PathBuf,
+    /// The user's settings accept the jobs of this project unasked (`trust.projects`).
+    pub trusted: bool,
 }
 
 impl Places {
@@ -47,6 +48,7 @@ impl Places {
             state,
             user_settings: config.join("settings.json"),
             user_texts: config.join("templates"),
+            trusted: false,
         })
     }
 
@@ -63,9 +65,14 @@ impl Places {
         all.join(format!("x11-{name}.lock"))
     }
 
+    /// The project's folder of ours, which may come with a checkout.
+    pub fn top(&self) -> PathBuf {
+        self.project.join(beneath::TOP)
+    }
+
     /// The project's settings file.
     pub fn project_settings(&self) -> PathBuf {
-        self.project.join(".brain-guard/settings.json")
+        self.top().join("settings.json")
     }
 
     /// The merged settings, kept by this name.
@@ -77,7 +84,7 @@ impl Places {
     /// written (that folder is made only then, so its being there decides).
     pub fn job(&self, job: &str) -> PathBuf {
         let aside = self.state.join("jobs").join(job);
-        if aside.is_dir() { aside } else { self.project.join(".brain-guard/jobs").join(job) }
+        if aside.is_dir() { aside } else { self.top().join("jobs").join(job) }
     }
 
     /// A job's compaction file.
@@ -123,15 +130,19 @@ impl Places {
     /// What the system says of the state folder as well.
     pub fn ensure_job(&self, job: &str) -> io::Result<PathBuf> {
         let dir = self.job(job);
-        if dir.is_dir() {
+        if beneath::is_dir(&dir) {
             return Ok(dir);
         }
-        if dir.starts_with(&self.state) || self.ensure_in_project(&dir).is_err() {
-            let aside = self.state.join("jobs").join(job);
-            atomic::create_private_dir(&aside)?;
-            return Ok(aside);
+        match self.ensure_in_project(&dir) {
+            Ok(()) => Ok(dir),
+            // What a checkout has put there is no reason to work elsewhere in silence.
+            Err(e) if beneath::is_refused(&e) => Err(e),
+            Err(_) => {
+                let aside = self.state.join("jobs").join(job);
+                atomic::create_private_dir(&aside)?;
+                Ok(aside)
+            }
         }
-        Ok(dir)
     }
 
     /// Creates the folder of all jobs: in the project, or in the state where the
@@ -140,8 +151,8 @@ impl Places {
     /// # Errors
     /// What the system says of the state folder as well.
     pub fn ensure_jobs(&self) -> io::Result<PathBuf> {
-        let dir = self.project.join(".brain-guard/jobs");
-        if dir.is_dir() || self.ensure_in_project(&dir).is_ok() {
+        let dir = self.top().join("jobs");
+        if beneath::is_dir(&dir) || self.ensure_in_project(&dir).is_ok() {
             return Ok(dir);
         }
         let aside = self.state.join("jobs");
@@ -152,7 +163,7 @@ impl Places {
     /// Where the verbs leave their requests: beside the jobs, and in the state where the
     /// project can't be written.
     pub fn requests(&self) -> [PathBuf; 2] {
-        [self.project.join(".brain-guard/requests"), self.state.join("requests")]
+        [self.top().join("requests"), self.state.join("requests")]
     }
 
     /// Writes into the first of these folders that can be written.
@@ -168,11 +179,11 @@ impl Places {
     }
 
     fn ensure_in_project(&self, dir: &Path) -> io::Result<()> {
-        let top = self.project.join(".brain-guard");
-        fs::create_dir_all(&top)?;
+        let top = self.top();
+        beneath::create_dirs(&top, 0o755)?;
         let ignore = top.join(".gitignore");
         // Ahead of what it hides: who finds that there does not come here again.
-        if !ignore.exists() {
+        if !beneath::exists(&ignore) {
             // Without it the folder shows up in git, no more.
             let _ = atomic::write(&ignore, b"*\n!.gitignore\n!settings.json\n");
         }
@@ -244,6 +255,8 @@ pub fn safe_name(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

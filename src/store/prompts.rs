@@ -2,11 +2,12 @@
 //! the agent copying them.
 
 use std::io;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::atomic;
 use super::paths::Places;
+use super::{atomic, beneath, origin};
 use crate::clock::Time;
 
 /// One prompt by a person.
@@ -25,10 +26,11 @@ pub struct Prompt {
 /// # Errors
 /// What the system says.
 pub fn keep(places: &Places, job: &str, prompt: &Prompt) -> io::Result<()> {
+    origin::prompted(places, job, prompt)?;
     let mut line = serde_json::to_vec(prompt).map_err(io::Error::from)?;
     line.push(b'\n');
     let dir = places.job(job);
-    if dir.is_dir() {
+    if beneath::is_dir(&dir) {
         flush(places, job, &prompt.session)?;
         atomic::append(&dir.join("prompts.jsonl"), &line)
     } else {
@@ -45,7 +47,7 @@ pub fn flush(places: &Places, job: &str, session: &str) -> io::Result<()> {
     let waiting = places.session(session, "prompts.jsonl");
     let dir = places.job(job);
     if let Some(bytes) = atomic::read(&waiting)?
-        && dir.is_dir()
+        && beneath::is_dir(&dir)
     {
         atomic::append(&dir.join("prompts.jsonl"), &bytes)?;
         atomic::remove(&waiting)?;
@@ -55,17 +57,19 @@ pub fn flush(places: &Places, job: &str, session: &str) -> io::Result<()> {
 
 /// The job's prompts, oldest first, those still waiting with the session last.
 pub fn all(places: &Places, job: &str, session: &str) -> Vec<Prompt> {
-    let files = [places.job(job).join("prompts.jsonl"), places.session(session, "prompts.jsonl")];
-    files
-        .iter()
-        .filter_map(|path| atomic::read(path).ok().flatten())
-        .flat_map(|bytes| {
-            bytes
-                .split(|b| *b == b'\n')
-                .filter_map(|l| serde_json::from_slice(l).ok())
-                .collect::<Vec<Prompt>>()
-        })
-        .collect()
+    let mut all = of_job(places, job);
+    all.extend(read(&places.session(session, "prompts.jsonl")));
+    all
+}
+
+/// The job's prompts, oldest first.
+pub fn of_job(places: &Places, job: &str) -> Vec<Prompt> {
+    read(&places.job(job).join("prompts.jsonl"))
+}
+
+fn read(path: &Path) -> Vec<Prompt> {
+    let bytes = atomic::read(path).ok().flatten().unwrap_or_default();
+    bytes.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
 }
 
 #[cfg(test)]

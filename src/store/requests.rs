@@ -1,15 +1,17 @@
 //! What the agent's verbs ask the hooks to do: one list a session, in order. In the
 //! client's sandbox a verb may write only in the project, and the hooks keep the state.
-#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::atomic;
+use rustix::fs::RenameFlags;
+
+use super::beneath::Spot;
 use super::paths::{Places, safe_name};
 use super::state;
+use super::{atomic, beneath, jobs, origin};
 use crate::clock::Time;
 
 /// One thing asked.
@@ -72,13 +74,21 @@ impl Request {
     /// Whether its jobs are names: the file lies in the project, where anybody may write
     /// it, and a job's name becomes a path.
     fn is_plain(&self) -> bool {
-        let (job, adopted) = match self {
-            Self::Seal { job, .. } | Self::Pause { job, .. } | Self::Complete { job, .. } => {
-                (job, None)
-            }
-            Self::Focus { job, adopted, .. } => (job, adopted.as_ref()),
+        let adopted = match self {
+            Self::Focus { adopted, .. } => adopted.as_ref(),
+            Self::Seal { .. } | Self::Pause { .. } | Self::Complete { .. } => None,
         };
-        safe_name(job) && adopted.is_none_or(|name| safe_name(name))
+        safe_name(self.job()) && adopted.is_none_or(|name| safe_name(name))
+    }
+
+    /// The job it is about.
+    fn job(&self) -> &str {
+        match self {
+            Self::Seal { job, .. }
+            | Self::Focus { job, .. }
+            | Self::Pause { job, .. }
+            | Self::Complete { job, .. } => job,
+        }
     }
 
     /// The job the session works on after this: `Some(None)` for the next default
@@ -114,7 +124,10 @@ pub fn waiting(places: &Places, session: &str) -> Vec<Request> {
         files.push(path);
         files
     });
-    files.flat_map(|file| read(&file)).collect()
+    files
+        .flat_map(|file| read(&file))
+        .filter(|request| !is_about_found(places, session, request))
+        .collect()
 }
 
 /// Requests that one process has taken up. They are kept until it has done what they
@@ -142,31 +155,47 @@ pub fn take(places: &Places, session: &str) -> Taken {
         // Of processes that are no more.
         files.extend(taken(&path, session, |pid| state::client(pid).is_none()));
         let own = path.with_extension(format!("{}.taken", std::process::id()));
-        if std::fs::rename(&path, &own).is_ok() {
+        if rename(&path, &own).is_ok() {
             files.push(own);
         }
     }
-    Taken { requests: files.iter().flat_map(|file| read(file)).collect(), files }
+    let requests = files.iter().flat_map(|file| read(file));
+    let requests = requests.filter(|request| !is_about_found(places, session, request)).collect();
+    Taken { requests, files }
 }
 
 /// What processes have taken up, by their number.
 fn taken(path: &Path, session: &str, by: impl Fn(u32) -> bool) -> Vec<PathBuf> {
-    let Some(Ok(entries)) = path.parent().map(std::fs::read_dir) else { return Vec::new() };
+    let Some(folder) = path.parent() else { return Vec::new() };
     let left = |name: &str| {
         let pid = name.strip_prefix(session)?.strip_prefix('.')?.strip_suffix(".taken")?;
         pid.parse().ok().filter(|pid| by(*pid))
     };
-    entries
-        .flatten()
-        .filter(|entry| entry.file_name().to_str().and_then(left).is_some())
-        .map(|entry| entry.path())
-        .collect()
+    let names = beneath::list(folder, 10_000).unwrap_or_default();
+    let taken = names.iter().filter(|(name, _)| left(name).is_some());
+    taken.map(|(name, _)| folder.join(name)).collect()
+}
+
+fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    Spot::of(from)?.rename(&Spot::of(to)?, RenameFlags::empty())
 }
 
 fn read(path: &Path) -> Vec<Request> {
     let Ok(Some(bytes)) = atomic::read(path) else { return Vec::new() };
     let lines = bytes.split(|b| *b == b'\n');
     lines.filter_map(|line| serde_json::from_slice(line).ok()).filter(Request::is_plain).collect()
+}
+
+/// Whether a request is about a job that came with the checkout, which no verb takes up. One
+/// that this very session made where the state could not be written is its own.
+fn is_about_found(places: &Places, session: &str, request: &Request) -> bool {
+    let job = jobs::name_now(places, request.job());
+    if !origin::is_found(places, &job) {
+        return false;
+    }
+    let made = matches!(request, Request::Focus { created: true, .. })
+        && jobs::record(places, &job).holder.is_some_and(|holder| holder.session == session);
+    !(made && origin::made(places, &job).is_ok())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::paths::Places;
 use super::state::Session;
-use super::{archives, atomic, commits, jobs};
+use super::{archives, atomic, beneath, commits, jobs};
 use crate::clock::Time;
 use crate::compaction::{self, Document, EntryId, Role, Stamp, StampState};
 use crate::job::{Sealer, phase};
@@ -58,7 +58,7 @@ pub fn run(
     now: Time,
     dry: bool,
 ) -> io::Result<Outcome> {
-    if !places.compaction(job).exists() {
+    if !beneath::exists(&places.compaction(job)) {
         return Ok(Outcome::NoFile);
     }
     let _held = jobs::lock(places, job)?;
@@ -94,7 +94,7 @@ pub fn run(
         Err(refused) => Ok(Outcome::Refused(refused)),
         Ok(sealed) => {
             let path = jobs::sealed_path(places, job, sealed.report.version);
-            if !dry && (sealed.text != source || !path.exists()) {
+            if !dry && (sealed.text != source || !beneath::exists(&path)) {
                 archives::keep_bytes(places, job)?;
                 // Ahead of the file: a kill in between counts nothing twice.
                 jobs::change_record(places, job, |record| {

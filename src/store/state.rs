@@ -6,7 +6,7 @@ mod seats;
 mod sidecars;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -89,6 +89,10 @@ pub struct Session {
     pub token: Option<String>,
     /// The sealed file, where it was found not to have arrived whole.
     pub missing: Option<String>,
+    /// When a verb of ours last failed to write the notes, and what the system said.
+    pub unwritten: Option<(Time, String)>,
+    /// Paths in the checkout that the user was told are not used.
+    pub refused: Vec<PathBuf>,
     /// Blocks are lifted until then, and why.
     pub lifted: Option<(Time, String)>,
     /// The last reading and window that were written down.

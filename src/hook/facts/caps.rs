@@ -4,7 +4,11 @@ use super::{Context, Facts};
 use crate::policy::gauge::Reading;
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{self, Cap, Readings, Stance};
+use crate::store::jobs;
 use crate::store::state::{self, First};
+
+/// How long a note that could not be written keeps the blocks lifted, unless a later one can.
+const UNWRITTEN: chrono::Duration = chrono::Duration::minutes(10);
 
 impl Facts<'_> {
     /// Both gauges, for the stance.
@@ -36,6 +40,18 @@ impl Facts<'_> {
         self.cap_behind_shadow(readings)
     }
 
+    /// Why the session's compaction file cannot be written now, if so. Blocking would leave
+    /// the agent without a way out.
+    pub fn not_writable(&self) -> Option<String> {
+        if let Some((at, why)) = &self.session.unwritten
+            && self.now - *at < UNWRITTEN
+        {
+            return Some(why.clone());
+        }
+        let job = jobs::name_now(&self.places, &self.session.job);
+        jobs::check_writable(&self.places, &job).err().map(|e| e.to_string())
+    }
+
     /// Why nothing could be blocked even without the override and shadow mode.
     pub fn cap_behind_shadow(&self, readings: &Readings) -> Option<Cap> {
         let calls = || state::calls(&self.places, self.id);
@@ -52,6 +68,9 @@ impl Facts<'_> {
         }
         if self.carrier().chosen.is_none() {
             return Some(Cap::NoCarrier);
+        }
+        if let Some(why) = self.not_writable() {
+            return Some(Cap::NotWritable(why));
         }
         // Our verbs reach the agent as text: what that can't name it can't run.
         if self.places.project.to_str().is_none() || self.env.program().is_none() {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{change_record, lock, record};
 use crate::job::{Holder, Record};
+use crate::store::beneath;
 use crate::store::lock as locks;
 use crate::store::paths::Places;
 use crate::store::state;
@@ -29,7 +30,7 @@ pub fn holder(places: &Places, job: &str) -> Option<Holder> {
 /// # Errors
 /// The lock stayed taken, or what the system says.
 pub fn hold(places: &Places, job: &str, me: &Holder) -> io::Result<Result<(), Holder>> {
-    if !places.job(job).is_dir() {
+    if !beneath::is_dir(&places.job(job)) {
         return Ok(Ok(()));
     }
     let _held = lock(places, job)?;
@@ -87,6 +88,7 @@ mod tests {
     use super::*;
     use crate::boundary::Client;
     use crate::env::Env;
+    use crate::store::origin;
 
     fn places() -> (tempfile::TempDir, Places) {
         let dir = tempfile::tempdir().unwrap();
@@ -142,6 +144,7 @@ mod tests {
         let gone = Client { start: me.client.unwrap().start + 1, ..me.client.unwrap() };
         let dead = Holder { session: "t".into(), client: Some(gone) };
         for (job, by) in [("mine", &me), ("theirs", &dead)] {
+            origin::made(&places, job).unwrap();
             places.ensure_job(job).unwrap();
             hold(&places, job, by).unwrap().unwrap();
         }

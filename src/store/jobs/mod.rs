@@ -7,16 +7,19 @@ mod adopt;
 mod holders;
 mod moves;
 mod sealed;
+mod usable;
 mod writing;
 
-use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::atomic;
+use rustix::fs::FileType;
+
+use super::beneath::Spot;
 use super::lock::{self, Lock};
 use super::paths::{Places, safe_name};
+use super::{atomic, beneath, origin};
 use crate::compaction::{self, Document};
 use crate::job::{self, Record, Summed, default_name};
 
@@ -26,6 +29,7 @@ pub use moves::{Asker, auto, run, seen, situation};
 pub use sealed::{
     Version, last_version, mirror, restore, sealed_path, version, versions, write_sealed,
 };
+pub use usable::{check, check_writable};
 pub use writing::{Open, begin, make_file, open};
 
 /// Gives a session its default job: the first number of the day nobody has.
@@ -37,11 +41,24 @@ pub fn claim_default(places: &Places, date: &str) -> io::Result<String> {
     let project = places.project.file_name().unwrap_or_default().to_string_lossy().into_owned();
     for number in 1..10_000 {
         let name = default_name(&project, date, number);
-        if !places.job(&name).exists() && atomic::claim(&places.state.join("claims").join(&name))? {
+        if !taken(places, &name)? && atomic::claim(&places.state.join("claims").join(&name))? {
+            origin::made(places, &name)?;
             return Ok(name);
         }
     }
     Err(io::Error::other("no free default job"))
+}
+
+/// Whether anything lies under a job's name, a link among others.
+///
+/// # Errors
+/// What the system says.
+pub(super) fn taken(places: &Places, job: &str) -> io::Result<bool> {
+    match Spot::of(&places.job(job)) {
+        Ok(spot) => Ok(spot.stat()?.is_some()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(e),
+    }
 }
 
 /// Whether a job's name is one that the guard gives by itself.
@@ -92,11 +109,43 @@ pub fn change_record<T>(
     let mut after = before.clone();
     let result = change(&mut after);
     if after != before {
-        let bytes = serde_json::to_vec_pretty(&after).map_err(io::Error::from)?;
+        let bytes = within_bound(&mut after)?;
         keep_damaged(places, job)?;
-        atomic::write(&record_path(places, job), &bytes)?;
+        write(places, job, &record_path(places, job), &bytes)?;
     }
     Ok(result)
+}
+
+/// A record as it is written. What it says of long past sessions and phases goes where it
+/// would be larger than what is read.
+fn within_bound(record: &mut Record) -> io::Result<Vec<u8>> {
+    loop {
+        let bytes = serde_json::to_vec_pretty(record).map_err(io::Error::from)?;
+        let (links, phases) = (record.lineage.len() / 2, record.phases.len() / 2);
+        if bytes.len() as u64 <= atomic::MAX_JOB || links + phases == 0 {
+            return Ok(bytes);
+        }
+        record.lineage.drain(..links);
+        record.phases.drain(..phases);
+    }
+}
+
+/// Writes a job's compaction file.
+///
+/// # Errors
+/// What the system says.
+pub fn write_live(places: &Places, job: &str, text: &str) -> io::Result<()> {
+    write(places, job, &places.compaction(job), text.as_bytes())
+}
+
+/// Writes a file of a job's, and remembers that it was the guard.
+fn write(places: &Places, job: &str, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // In the client's sandbox the state can't be written: there the hooks remember it, right
+    // before the verb and behind it.
+    let _ = origin::look(places, job);
+    atomic::write(path, bytes)?;
+    let _ = origin::written(places, job);
+    Ok(())
 }
 
 /// Puts a record that can't be read beside the one that takes its place: people write
@@ -109,7 +158,7 @@ fn keep_damaged(places: &Places, job: &str) -> io::Result<()> {
     }
     let free = |number: u32| {
         let kept = path.with_extension(format!("damaged-{number}.json"));
-        (!kept.exists()).then_some(kept)
+        (!beneath::exists(&kept)).then_some(kept)
     };
     let kept = (1..10_000).find_map(free).unwrap_or_else(|| path.with_extension("damaged.json"));
     atomic::write(&kept, &bytes)
@@ -127,21 +176,29 @@ pub fn summed(places: &Places, job: &str, session: &str, version: u64) -> io::Re
 
 /// Whether there is such a job: a name that was only claimed or locked is none yet.
 pub fn exists(places: &Places, job: &str) -> bool {
-    places.compaction(job).exists() || record_path(places, job).exists()
+    beneath::exists(&places.compaction(job)) || beneath::exists(&record_path(places, job))
 }
 
-/// The jobs there are, by name. One that got its name later is listed once, by that name.
+/// Names in the folder of jobs that are looked at: a checkout may bring any number.
+const MOST: usize = 2_000;
+
+/// The jobs there are and that have an effect, by name. One that got its name later is listed
+/// once, by that name.
 pub fn all(places: &Places) -> Vec<String> {
-    let folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-    let mut names: Vec<String> =
-        [places.project.join(".brain-guard/jobs"), places.state.join("jobs")]
-            .iter()
-            .filter_map(|dir| fs::read_dir(dir).ok())
-            .flat_map(Iterator::flatten)
-            .filter(folder)
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .filter(|name| safe_name(name) && exists(places, name))
-            .collect();
+    let mut jobs = on_disk(places);
+    jobs.retain(|job| origin::origin(places, job).has_effect());
+    jobs
+}
+
+/// All jobs whose files are there, those among them that came with the checkout.
+pub fn on_disk(places: &Places) -> Vec<String> {
+    let mut names: Vec<String> = [places.top().join("jobs"), places.state.join("jobs")]
+        .iter()
+        .flat_map(|dir| beneath::list(dir, MOST).unwrap_or_default())
+        .filter(|(_, kind)| *kind == FileType::Directory)
+        .map(|(name, _)| name)
+        .filter(|name| safe_name(name) && exists(places, name))
+        .collect();
     names.sort();
     names.dedup();
     names
@@ -157,6 +214,8 @@ pub fn authored_ids(document: &Document) -> Vec<compaction::EntryId> {
 mod laws;
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::env::Env;
 

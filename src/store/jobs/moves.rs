@@ -16,11 +16,12 @@ use crate::job::transition::{Ask, Effect, Held, Seen, Situation, Taken, Transiti
 use crate::job::transition::{Verb, meant, transition};
 use crate::job::{Holder, Record, State};
 use crate::settings::Settings;
+use crate::store::beneath;
 use crate::store::lock::{self as locks, Lock};
 use crate::store::paths::Places;
 use crate::store::requests::{self, Request};
 use crate::store::state::Session;
-use crate::store::{boundary, sealing};
+use crate::store::{boundary, origin, sealing};
 
 /// The session that asks, and what its verbs work with.
 #[derive(Debug, Clone)]
@@ -96,6 +97,11 @@ pub(super) fn steps(
     limit: usize,
 ) -> io::Result<Result<Transition, Refusal>> {
     let _moving = moving(asker.places)?;
+    if let Some(job) = name.map(|name| adopt::name_now(asker.places, name))
+        && origin::is_found(asker.places, &job)
+    {
+        return Ok(Err(Refusal::Found { job }));
+    }
     let decided = situation(asker, verb, name).and_then(|at| transition(verb, &at));
     let found = match decided {
         Ok(found) => found,
@@ -136,7 +142,7 @@ pub fn seen(asker: &Asker, job: &str) -> Seen {
     };
     Seen {
         name: job.to_owned(),
-        file: places.compaction(job).exists(),
+        file: beneath::exists(&places.compaction(job)),
         auto: record.as_ref().map_or_else(|| is_default(places, job), |r| auto(places, job, r)),
         record,
         held,
@@ -247,6 +253,7 @@ fn apply(asker: &Asker, effect: &Effect) -> io::Result<Result<(), Refusal>> {
     let me = asker.holder();
     match effect {
         Effect::Create(job) | Effect::Take(job) => {
+            super::writing::remember(places, job);
             let _held = lock(places, job)?;
             if let Err(by) = hold_locked(places, job, &me)? {
                 return Ok(Err(Refusal::Held { job: job.clone(), by, own: asker.job() }));

@@ -1,20 +1,29 @@
 //! A job's sealed versions: written once, never changed, mirrored in the state.
-#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::lock;
+use rustix::fs::FileType;
+
+use super::{MOST, lock, write_live};
 use crate::clock::Time;
 use crate::compaction::{self, Shape};
 use crate::seal::Sealed;
 use crate::store::paths::Places;
-use crate::store::{archives, atomic};
+use crate::store::{archives, atomic, beneath};
 
 fn sealed_dir(places: &Places, job: &str) -> PathBuf {
     places.job(job).join("sealed")
+}
+
+/// The names of the regular files in a folder of sealed versions.
+fn files(dir: &Path) -> Vec<String> {
+    let all = beneath::list(dir, MOST).unwrap_or_default();
+    all.into_iter()
+        .filter(|(_, kind)| *kind == FileType::RegularFile)
+        .map(|(name, _)| name)
+        .collect()
 }
 
 /// The path of a sealed version.
@@ -41,11 +50,10 @@ pub struct Version {
 pub fn versions(places: &Places, job: &str, shape: &Shape) -> Vec<Version> {
     let mut found: BTreeMap<u64, PathBuf> = BTreeMap::new();
     for dir in [mirror_dir(places, job), sealed_dir(places, job)] {
-        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let digits = name.to_str().and_then(|n| n.strip_prefix('v')?.strip_suffix(".md"));
+        for name in files(&dir) {
+            let digits = name.strip_prefix('v').and_then(|rest| rest.strip_suffix(".md"));
             if let Some(number) = digits.and_then(|digits| digits.parse().ok()) {
-                found.insert(number, entry.path());
+                found.insert(number, dir.join(name));
             }
         }
     }
@@ -99,13 +107,13 @@ pub fn restore(
         None => None,
         Some(before) => {
             let dir = sealed_dir(places, job);
-            fs::create_dir_all(&dir)?;
+            beneath::create_dirs(&dir, 0o755)?;
             let path = free_name(&dir, &format!("replaced-{}", now.format("%Y%m%dT%H%M%SZ")));
             atomic::write(&path, before.as_bytes())?;
             Some(path)
         }
     };
-    atomic::write(&live, text.as_bytes())?;
+    write_live(places, job, &text)?;
     Ok(kept)
 }
 
@@ -113,20 +121,15 @@ pub fn restore(
 fn free_name(dir: &Path, stem: &str) -> PathBuf {
     let numbered = (2..).map(|number| dir.join(format!("{stem}-{number}.md")));
     let mut names = std::iter::once(dir.join(format!("{stem}.md"))).chain(numbered);
-    names.find(|path| !path.exists()).unwrap_or_else(|| dir.join(format!("{stem}.md")))
+    names.find(|path| !beneath::exists(path)).unwrap_or_else(|| dir.join(format!("{stem}.md")))
 }
 
 /// The highest version that was ever sealed, here or in the mirror.
 pub fn last_version(places: &Places, job: &str) -> u64 {
     [sealed_dir(places, job), mirror_dir(places, job)]
         .iter()
-        .filter_map(|dir| fs::read_dir(dir).ok())
-        .flat_map(Iterator::flatten)
-        .filter_map(|entry| {
-            let name = entry.file_name();
-            let digits = name.to_str()?.strip_prefix('v')?.split('.').next()?;
-            digits.parse().ok()
-        })
+        .flat_map(|dir| files(dir))
+        .filter_map(|name| name.strip_prefix('v')?.split('.').next()?.parse().ok())
         .max()
         .unwrap_or(0)
 }
@@ -144,14 +147,14 @@ pub fn write_sealed(
     sealed: &Sealed,
 ) -> io::Result<PathBuf> {
     let dir = sealed_dir(places, job);
-    fs::create_dir_all(&dir)?;
+    beneath::create_dirs(&dir, 0o755)?;
     let path = sealed_path(places, job, sealed.report.version);
     atomic::write(&path.with_extension("raw.md"), source.as_bytes())?;
     if !sealed.removed_markdown.is_empty() {
         atomic::write(&path.with_extension("removed.md"), sealed.removed_markdown.as_bytes())?;
     }
     atomic::write(&path, sealed.text.as_bytes())?;
-    atomic::write(&places.compaction(job), sealed.text.as_bytes())?;
+    write_live(places, job, &sealed.text)?;
     Ok(path)
 }
 
@@ -164,10 +167,11 @@ pub fn mirror(places: &Places, job: &str) -> io::Result<()> {
     let from = sealed_dir(places, job);
     let to = mirror_dir(places, job);
     atomic::create_private_dir(&to)?;
-    for entry in fs::read_dir(&from)?.flatten() {
-        let (name, path) = (entry.file_name(), entry.path());
-        if Path::new(&name).extension().is_some_and(|e| e == "md") && !to.join(&name).exists() {
-            atomic::write_unsynced(&to.join(&name), &atomic::read(&path)?.unwrap_or_default())?;
+    for name in files(&from) {
+        let copy = to.join(&name);
+        if Path::new(&name).extension().is_some_and(|e| e == "md") && !copy.exists() {
+            let bytes = atomic::read(&from.join(&name))?.unwrap_or_default();
+            atomic::write_unsynced(&copy, &bytes)?;
         }
     }
     Ok(())

@@ -1,18 +1,22 @@
 //! Opening a job's file to write: the file is made with the first note, and only the
 //! session that holds the job writes.
-#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
-use std::fs;
 use std::io;
+use std::path::Path;
+
+use rustix::fs::Mode;
 
 use super::holders::hold_locked;
 use super::moves::{Asker, moving};
-use super::{atomic, change_record, exists, is_default, lock, read, record};
+use super::{change_record, exists, is_default, lock, read, record, write_live};
 use crate::compaction;
 use crate::job::refusal::Refusal;
 use crate::job::{State, default_name};
+use crate::store::beneath::Spot;
 use crate::store::commits;
 use crate::store::lock::Lock;
+use crate::store::origin;
+use crate::store::paths::Places;
 use crate::store::requests::{self, Request};
 
 /// A job's file, open for writing while this is kept.
@@ -58,7 +62,16 @@ fn is_new(asker: &Asker, job: &str) -> bool {
     super::holder(asker.places, job).is_none_or(|holder| holder.is(&asker.holder()))
 }
 
+/// Remembers that a job is made here, before anything is written into it. In the client's
+/// sandbox the state can't be written: there the hook does it, after the call.
+pub(super) fn remember(places: &Places, job: &str) {
+    if !exists(places, job) {
+        let _ = origin::made(places, job);
+    }
+}
+
 fn open_own(asker: &Asker, job: &str) -> io::Result<Result<Open, Refusal>> {
+    remember(asker.places, job);
     let held = lock(asker.places, job)?;
     if record(asker.places, job).state == State::Completed {
         return Ok(Err(Refusal::Completed { job: job.to_owned() }));
@@ -76,6 +89,7 @@ fn open_own(asker: &Asker, job: &str) -> io::Result<Result<Open, Refusal>> {
 /// # Errors
 /// The lock stayed taken, or what the system says.
 pub fn make_file(asker: &Asker, job: &str) -> io::Result<()> {
+    remember(asker.places, job);
     let _held = lock(asker.places, job)?;
     // Another one that holds it is told to whoever writes.
     let _other = hold_locked(asker.places, job, &asker.holder())?;
@@ -111,7 +125,7 @@ pub fn begin(asker: &Asker, job: &str, auto: bool) -> io::Result<String> {
     })?;
     // Last: where the file is there, all of this was done.
     if !is_there {
-        atomic::write(&places.compaction(job), text.as_bytes())?;
+        write_live(places, job, &text)?;
     }
     Ok(text)
 }
@@ -124,14 +138,20 @@ fn claim(asker: &Asker) -> io::Result<String> {
     for number in 1..10_000 {
         let name = default_name(&project, &asker.date, number);
         let claimed = asker.places.state.join("claims").join(&name).exists();
-        if claimed || asker.places.job(&name).exists() {
+        if claimed || super::taken(asker.places, &name)? {
             continue;
         }
-        match fs::create_dir(folder.join(&name)) {
+        match make_dir(&folder.join(&name)) {
             Ok(()) => return Ok(name),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
             Err(e) => return Err(e),
         }
     }
     Err(io::Error::other("no free default job"))
+}
+
+/// Makes a folder that was not there.
+fn make_dir(path: &Path) -> io::Result<()> {
+    let spot = Spot::of(path)?;
+    Ok(rustix::fs::mkdirat(spot.folder(), spot.name(), Mode::from_raw_mode(0o755))?)
 }
