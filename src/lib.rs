@@ -2,7 +2,7 @@
 //! write down how the work is going, and carries that into a fresh session.
 //!
 //! The layers (CONTRIBUTING.md): `policy`, `compaction`, `seal`, `job`,
-//! `boundary`, `transcript`, `git`, `surgery`, `extract` and `report` are pure; `store`, `carrier`, `process`, `env`,
+//! `boundary`, `transcript`, `git`, `surgery`, `extract`, `report` and `plain` are pure; `store`, `carrier`, `process`, `env`,
 //! `clock` and `log` touch the world; `hook` and `cmd` join them.
 
 pub mod boundary;
@@ -18,6 +18,7 @@ pub mod hook;
 pub mod index;
 pub mod job;
 pub mod log;
+pub mod plain;
 pub mod policy;
 pub mod process;
 pub mod report;

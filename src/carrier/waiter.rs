@@ -132,7 +132,7 @@ fn prove_arrival(places: &Places, id: &str) -> io::Result<()> {
     let Some(child) = token.child.as_deref() else { return Ok(()) };
     let Some(session) = state::load(places, child)? else { return Ok(()) };
     let Some(transcript) = session.transcript else { return Ok(()) };
-    let Some(file) = atomic::read_text(Path::new(&token.sealed))? else { return Ok(()) };
+    let Some(file) = deliver::rendered(&token)? else { return Ok(()) };
     let mut arrival = Arrival::Absent;
     crossing::wait_for(ROWS, || {
         let rows = atomic::read(Path::new(&transcript)).ok().flatten().unwrap_or_default();

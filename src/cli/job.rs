@@ -59,6 +59,15 @@ pub enum JobVerb {
         #[arg(long, value_name = "N", conflicts_with = "json")]
         version: Option<u64>,
     },
+    /// Accept a job that came with the repository; only you can, not the agent
+    ///
+    /// Until then the job has no effect. Afterwards it can be worked on; its notes are handed
+    /// to the agent as text of the repository, never as your words.
+    #[command(after_help = "Example:\n  brain-guard job accept parser-rewrite")]
+    Accept {
+        /// The job
+        name: String,
+    },
     /// Make a sealed version the job's file again; the file of now is kept beside it
     #[command(after_help = "Example:\n  brain-guard job restore parser-rewrite --version 3")]
     Restore {

@@ -14,9 +14,12 @@ use crate::clock::Time;
 use crate::env::Env;
 use crate::hook::crossing;
 use crate::hook::facts::{self, Facts};
+use crate::job::refusal::Refusal;
 use crate::job::transition::{Done, Transition, Verb};
 use crate::settings::Settings;
+use crate::store::ancestry::below_a_client;
 use crate::store::jobs;
+use crate::store::origin::{self, Origin};
 use crate::store::paths::{Places, safe_name};
 
 /// Runs the verb.
@@ -42,13 +45,14 @@ pub fn run(env: &Env, now: Time, whose: &Whose, what: &JobVerb) -> anyhow::Resul
             view::version(env, now, whose, name.as_deref(), *version)
         }
         JobVerb::Show { name, json, .. } => view::show(env, now, whose, name.as_deref(), *json),
+        JobVerb::Accept { name } => accept(env, whose, name),
         JobVerb::Restore { name, version } => restore(env, now, whose, name.as_deref(), *version),
     }
 }
 
 fn named(what: &JobVerb) -> Option<&str> {
     match what {
-        JobVerb::Focus { name, .. } => Some(name),
+        JobVerb::Focus { name, .. } | JobVerb::Accept { name } => Some(name),
         JobVerb::Resume { name } | JobVerb::Show { name, .. } | JobVerb::Restore { name, .. } => {
             name.as_deref()
         }
@@ -192,6 +196,14 @@ impl Around {
         }
     }
 
+    /// The jobs that wait for the user to accept them.
+    fn brought(&self) -> String {
+        match origin::found(&self.places).join(", ") {
+            none if none.is_empty() => "the repository brought none".into(),
+            found => format!("the repository brought: {found}"),
+        }
+    }
+
     fn known(&self) -> String {
         match jobs::all(&self.places).join(", ") {
             none if none.is_empty() => "there is none yet; the first note makes one".into(),
@@ -207,6 +219,13 @@ pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
     let own = facts.asker().job();
     let mut words = args.split_whitespace();
     let shown = match (words.next(), words.next()) {
+        (Some("accept"), _) if below_a_client(&facts.places, 1) => {
+            "accepting a job is yours alone: type it in a session that no agent started".to_owned()
+        }
+        (Some("accept"), Some(name)) => accepted(&facts.places, name).unwrap_or_else(|why| why),
+        (Some("accept"), None) => {
+            format!("name the job: /brain-guard:job accept NAME; {}", around.brought())
+        }
         (Some("show"), name) => {
             let name = name.map(|name| jobs::name_now(&around.places, name)).or(own.clone());
             match name.filter(|name| safe_name(name) && jobs::exists(&around.places, name)) {
@@ -217,6 +236,49 @@ pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
         _ => view::table(&around, own.as_deref()),
     };
     format!("brain-guard\n{shown}")
+}
+
+fn accept(env: &Env, whose: &Whose, name: &str) -> anyhow::Result<Exit> {
+    if whose::in_an_agents_shell(env) {
+        err(format_args!(
+            "accepting a job is the operator's: run this in a terminal of your own, or type /brain-guard:job accept {name} at the prompt"
+        ));
+        return Ok(Exit::Refused);
+    }
+    let around = Around::of(env, whose)?;
+    match accepted(&around.places, name) {
+        Ok(done) => {
+            out(done);
+            Ok(Exit::Done)
+        }
+        Err(why) => {
+            err(why);
+            Ok(Exit::Refused)
+        }
+    }
+}
+
+/// Accepts a job as its files stand, and says what follows.
+fn accepted(places: &Places, name: &str) -> Result<String, String> {
+    let job = jobs::name_now(places, name);
+    if !usable(&job) || !jobs::exists(places, &job) {
+        let name = crate::plain::line(name, 100);
+        return Err(format!("there is no job {name} in {}", places.project.display()));
+    }
+    let before = origin::origin(places, &job);
+    if before == Origin::Own {
+        return Err(format!("the job {job} was made here; there is nothing to accept"));
+    }
+    jobs::check(places, &job)
+        .and_then(|()| places.ensure_state())
+        .and_then(|()| origin::accept(places, &job))
+        .map_err(|e| format!("the job {job} can't be accepted: {e}"))?;
+    Ok(match before {
+        Origin::Changed => format!("the notes of the job {job} count as yours again"),
+        _ => format!(
+            "accepted the job {job}; its notes are handed to the agent as text of the repository. To work on it: /brain-guard:job focus {job}"
+        ),
+    })
 }
 
 fn restore(
@@ -248,6 +310,10 @@ fn restore(
     let Some(text) = jobs::version(places, &job, number)? else {
         return Ok(view::no_version(&around, &job, number));
     };
+    if origin::is_found(places, &job) {
+        err(Refusal::Found { job });
+        return Ok(Exit::Refused);
+    }
     let live = places.compaction(&job);
     let kept = jobs::restore(places, &job, &text, &settings.file.shape, now)
         .with_context(|| format!("could not restore {}", live.display()))?;

@@ -15,7 +15,7 @@ use crate::env::Env;
 use crate::hook::facts::Facts;
 use crate::job::Phase;
 use crate::job::phase::{self, COACH_LETTERS, Missing};
-use crate::store::jobs;
+use crate::store::{jobs, origin};
 
 /// Runs the verb.
 ///
@@ -67,7 +67,9 @@ fn enter(facts: &Facts, name: &str, coach: Option<String>) -> anyhow::Result<Exi
             since(open.entered)
         )));
     }
-    let kept = || phase::coaching(&record, &name).map(str::to_owned);
+    // What others wrote into the record is nobody's word here.
+    let own = origin::origin(&facts.places, job).is_own();
+    let kept = || phase::coaching(&record, &name).filter(|_| own).map(str::to_owned);
     let coach = coach.or_else(kept).or_else(|| facts.settings.phases.coach(&name));
     let phase = Phase {
         name,

@@ -2,6 +2,9 @@
 //! numbered pieces where the hooks carry it (a hook's context is cut above
 //! 10,000 characters, seen with client 2.1.329).
 
+use std::io;
+use std::path::Path;
+
 use serde_json::json;
 
 use super::facts::Facts;
@@ -9,8 +12,9 @@ use super::{account, ground};
 use crate::boundary::{Delivery, Step, Token};
 use crate::compaction::Role;
 use crate::log;
+use crate::plain;
 use crate::store::paths::Places;
-use crate::store::{atomic, boundary, jobs, prompts};
+use crate::store::{atomic, boundary, jobs, origin};
 use crate::texts::{Text, say};
 
 /// Characters of the file in one piece; its frame, the bearings and the prompts come on top.
@@ -35,13 +39,47 @@ pub fn text(facts: &Facts, token: &Token) -> Option<String> {
 
 /// What is put between the markers.
 pub fn delivered(facts: &Facts, token: &Token) -> Option<String> {
-    match atomic::read_text(std::path::Path::new(&token.sealed)) {
+    match rendered(token) {
         Ok(text) => text,
         Err(e) => {
             facts.fault("what is to be delivered not read", &e);
             None
         }
     }
+}
+
+/// The text that crosses as the reader gets it; its arrival is proved by this.
+///
+/// # Errors
+/// What the system says.
+pub fn rendered(token: &Token) -> io::Result<Option<String>> {
+    let text = atomic::read_text(Path::new(&token.sealed))?;
+    Ok(text.map(|text| plain::notes(&text)))
+}
+
+/// Whether a job's notes are this machine's own, as they stand and as they were sealed.
+fn are_own(places: &Places, job: &str, sealed: Option<u64>) -> bool {
+    // What can't be remembered now is seen again the next time.
+    let _ = origin::look(places, job);
+    origin::origin(places, job).is_own()
+        && sealed.is_none_or(|version| jobs::is_as_sealed(places, job, version))
+}
+
+/// A text that holds notes, with whose they are ahead of them.
+pub fn framed(
+    facts: &Facts,
+    job: &str,
+    sealed: Option<u64>,
+    text: Text,
+    values: &[(&str, &str)],
+) -> String {
+    let own = are_own(&facts.places, job, sealed);
+    let whose = if own { Text::NotesOwn } else { Text::NotesFromRepository };
+    let whose = say(&facts.places, whose, &[]);
+    let values = [&[("whose", whose.as_str())], values].concat();
+    let text = say(&facts.places, text, &values);
+    // A template of the user's may leave it out.
+    if own || text.contains(&whose) { text } else { format!("{whose}\n{text}") }
 }
 
 fn kick_off(token: &Token) -> Text {
@@ -92,7 +130,11 @@ pub fn about(facts: &Facts, token: &Token, text: Text, more: &[(&str, &str)]) ->
         ("token", token.id.as_str()),
         ("next", next.as_str()),
     ]);
-    say(&facts.places, text, &values)
+    if !more.iter().any(|(name, _)| *name == "file") {
+        return say(&facts.places, text, &values);
+    }
+    let sealed = (token.delivery == Delivery::Sealed).then_some(token.version);
+    framed(facts, &token.job, sealed, text, &values)
 }
 
 /// The first and the last of the user's prompts, `chars` of each, and where all are.
@@ -101,11 +143,15 @@ fn quoted_prompts(facts: &Facts, token: &Token, chars: usize) -> String {
     if token.delivery == Delivery::Transition {
         return String::new();
     }
-    let all = prompts::all(&facts.places, &token.job, &token.parent);
-    let quote = |text: &str| format!("> {}", cut(text, chars).replace('\n', "\n> "));
-    let Some(first) = all.first() else { return String::new() };
+    let Some((first, last)) = origin::prompts(&facts.places, &token.job) else {
+        return String::new();
+    };
+    let quote = |text: &str| {
+        let text = plain::notes(&cut(text, chars));
+        format!("> {}", text.replace('\n', "\n> "))
+    };
     let mut out = format!("The user's first prompt in this job:\n{}", quote(&first.text));
-    if let Some(last) = all.last().filter(|last| *last != first) {
+    if last != first {
         out = format!("{out}\nThe last one:\n{}", quote(&last.text));
     }
     let path = facts.places.job(&token.job).join("prompts.jsonl");

@@ -8,8 +8,9 @@ use super::event::Event;
 use super::facts::Facts;
 use super::reply::Reply;
 use crate::boundary::{Delivery, Token};
-use crate::store::jobs;
+use crate::plain;
 use crate::store::state::Session;
+use crate::store::{jobs, origin};
 use crate::texts::{Text, say};
 
 /// Background shells that are named to a fresh session, and how much of each.
@@ -24,7 +25,9 @@ const COACH_CHARS: usize = 2_000;
 pub fn phase(facts: &Facts, job: &str) -> String {
     let Some(phase) = jobs::record(&facts.places, job).phase else { return String::new() };
     let coach = phase.coach.trim();
-    let coach = if coach.is_empty() {
+    // What others wrote into the record is nobody's word here.
+    let own = origin::origin(&facts.places, job).is_own();
+    let coach = if coach.is_empty() || !own {
         String::new()
     } else {
         format!(" As it was entered, this was said:\n{}", deliver::cut(coach, COACH_CHARS))
@@ -105,6 +108,7 @@ pub fn compacted(facts: &Facts) -> Reply {
     let job = facts.session.job.as_str();
     let path = facts.places.compaction(job).display().to_string();
     let Ok(Some(text)) = jobs::read(&facts.places, job) else { return Reply::default() };
+    let text = plain::notes(&text);
     let phase = phase(facts, job);
     let chars = deliver::PIECE_CHARS.saturating_sub(phase.chars().count());
     let first: String = text.chars().take(chars).collect();
@@ -112,7 +116,7 @@ pub fn compacted(facts: &Facts) -> Reply {
         if first.len() == text.len() { text } else { format!("{first}\n[the rest is in {path}]") };
     let values =
         [("job", job), ("path", path.as_str()), ("file", file.as_str()), ("phase", phase.as_str())];
-    let text = say(&facts.places, Text::Compacted, &values);
+    let text = deliver::framed(facts, job, None, Text::Compacted, &values);
     super::account::delivered(facts, text.len());
     Reply::note("SessionStart", text)
 }

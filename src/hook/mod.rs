@@ -2,6 +2,7 @@
 //! wrong in here lets the call through and leaves a line in the log.
 
 pub mod account;
+mod checkout;
 pub mod commits;
 pub mod crossing;
 pub mod deliver;
@@ -17,7 +18,6 @@ pub mod opening;
 pub mod post_tool;
 pub mod pre_tool;
 pub mod prompt;
-mod refusals;
 pub mod reply;
 pub mod rewake;
 pub mod say;
@@ -90,7 +90,7 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time) -> Reply {
         Role::Main => {
             remember_surroundings(&mut facts);
             let mut reply = dispatch(&mut facts, &event);
-            refusals::tell(&facts, &mut reply);
+            checkout::tell(&facts, &event, &mut reply);
             reply
         }
         Role::Piece(number) => piece(&mut facts, &event, number),

@@ -10,7 +10,7 @@ use super::reply::{Agent, Reply};
 use super::say::Say;
 use super::target::absolute;
 use super::wire::ToolInput;
-use super::{commits, crossing};
+use super::{checkout, commits, crossing};
 use crate::policy::bands::{Band, band};
 use crate::policy::coach::note_due;
 use crate::policy::stance::{Cap, Ranks};
@@ -34,6 +34,9 @@ pub fn used(
         if let Err(e) = state::remember_file(&facts.places, facts.id, &path.to_string_lossy()) {
             facts.fault("file not remembered", &e);
         }
+    }
+    if checkout::writes_notes(facts, event, call, &input) {
+        checkout::written(facts);
     }
     let shell = band(call.tool, &facts.settings.bands) == Band::Shell;
     if !shell {

@@ -5,6 +5,7 @@ use std::io;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::checkout;
 use super::event::{Event, Kind, ToolCall};
 use super::facts::{Context, Facts};
 use super::reply::{Agent, Reply};
@@ -40,7 +41,8 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
         let say = Say::new(facts, &ramp, &none, &stance);
         let decision = shadowed(facts, &call, decision, &say, || None);
         Seen { facts, event, raw, input: &input, call: &call }.account(&ramp, &stance, &decision);
-        return answer(facts, &call, &input, None, decision.made, &say);
+        let reply = answer(facts, &call, &input, None, decision.made, &say);
+        return looked_at(facts, event, raw, &input, reply);
     }
     let context = facts.context(Some(call.id), 0);
     let file = facts.file();
@@ -66,7 +68,22 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
         (stance.cap == Some(Cap::Shadow)).then(|| decided(&open()))
     });
     Seen { facts, event, raw, input: &input, call: &call }.account(&ramp, &stance, &decision);
-    answer(facts, &call, &input, Some((&ramp, &stance)), decision.made, &say)
+    let reply = answer(facts, &call, &input, Some((&ramp, &stance)), decision.made, &say);
+    looked_at(facts, event, raw, &input, reply)
+}
+
+/// The answer, with a look at the notes ahead of a call that writes them.
+fn looked_at(
+    facts: &Facts,
+    event: &Event,
+    call: &ToolCall,
+    input: &ToolInput,
+    mut reply: Reply,
+) -> Reply {
+    if checkout::writes_notes(facts, event, call, input) {
+        checkout::look(facts, &mut reply);
+    }
+    reply
 }
 
 /// The plugin's own skill, by the name the client gives it.

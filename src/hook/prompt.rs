@@ -70,9 +70,10 @@ fn own_command(text: &str) -> Option<&str> {
     text.strip_prefix("/brain-guard:")?.split_whitespace().next()
 }
 
-/// Whether these arguments of the job command only look; the others are the agent's to run.
+/// Whether these arguments of the job command are answered here: those that only look, and
+/// what only a person may say. The others are the agent's to run.
 fn views(args: &str) -> bool {
-    matches!(args.split_whitespace().next(), None | Some("list" | "show"))
+    matches!(args.split_whitespace().next(), None | Some("list" | "show" | "accept"))
 }
 
 /// Whether this session is one that was cleared and has not answered yet.

@@ -3,6 +3,14 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::plain;
+
+/// Characters of one text to the agent: above 10,000 the client shows 2,000 of them.
+const CONTEXT_CHARS: usize = 9_990;
+
+/// Characters of a message to the user.
+const MESSAGE_CHARS: usize = 2_000;
+
 /// An answer; the default says nothing and prints nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
@@ -62,14 +70,17 @@ impl Reply {
         if self.agent.is_none() && self.user.is_none() {
             return None;
         }
+        let told = |text: &str| plain::block(text, CONTEXT_CHARS);
+        let message = self.user.as_deref().map(|text| plain::block(text, MESSAGE_CHARS));
+        let reason;
         let mut wire =
-            Wire { specific: None, decision: None, reason: None, message: self.user.as_deref() };
+            Wire { specific: None, decision: None, reason: None, message: message.as_deref() };
         match &self.agent {
             Some(Agent::Deny(reason)) => {
                 wire.specific = Some(json!({
                     "hookEventName": "PreToolUse",
                     "permissionDecision": "deny",
-                    "permissionDecisionReason": reason,
+                    "permissionDecisionReason": told(reason),
                 }));
             }
             Some(Agent::Allow(input, note)) => {
@@ -81,18 +92,20 @@ impl Reply {
                     specific["updatedInput"] = input.clone();
                 }
                 if let Some(note) = note {
-                    specific["additionalContext"] = json!(note);
+                    specific["additionalContext"] = json!(told(note));
                 }
                 wire.specific = Some(specific);
             }
             Some(Agent::Note(event, text)) => {
-                wire.specific = Some(json!({"hookEventName": event, "additionalContext": text}));
+                wire.specific =
+                    Some(json!({"hookEventName": event, "additionalContext": told(text)}));
             }
             Some(Agent::Output(output)) => {
                 wire.specific =
                     Some(json!({"hookEventName": "PostToolUse", "updatedToolOutput": output}));
             }
-            Some(Agent::Block(reason)) => {
+            Some(Agent::Block(text)) => {
+                reason = told(text);
                 (wire.decision, wire.reason) = (Some("block"), Some(reason.as_str()));
             }
             None => {}

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::boundary::Client;
 use crate::clock::Time;
 use crate::compaction::EntryId;
+use crate::job::phase;
+use crate::plain;
 use crate::seal::Ages;
 
 /// A job beside its compaction file. One without a `job.json` is as the default says.
@@ -138,6 +140,24 @@ pub struct Sealer {
 }
 
 impl Record {
+    /// The record with its texts as a verb would have written them: a checkout may bring any.
+    pub fn into_plain(mut self) -> Self {
+        let name = |name: &str| plain::line(name, phase::NAME_LETTERS);
+        let coach = |text: &str| plain::block(text, phase::COACH_LETTERS);
+        if let Some(phase) = &mut self.phase {
+            (phase.name, phase.coach) = (name(&phase.name), coach(&phase.coach));
+        }
+        for past in &mut self.phases {
+            past.name = name(&past.name);
+        }
+        let coaching = std::mem::take(&mut self.coaching);
+        self.coaching = coaching.iter().map(|(key, text)| (name(key), coach(text))).collect();
+        let id = |id: &str| id.len() <= 128 && id.chars().all(|c| c.is_ascii_graphic());
+        self.holder = self.holder.filter(|holder| id(&holder.session));
+        self.lineage.retain(|link| id(&link.from) && id(&link.to));
+        self
+    }
+
     /// Which one of the job's sessions seals, if this one does.
     pub fn ordinal(&self, session: &str) -> u32 {
         match &self.sealer {

@@ -110,6 +110,16 @@ pub fn recognise(
     }
 }
 
+/// Whether a command runs our program and nothing else, whatever verbs and flags.
+pub fn runs_only_ours(command: &str, program: &str) -> bool {
+    let ours = |words: &Vec<Word>| {
+        words
+            .first()
+            .is_none_or(|word| ["cd", "brain-guard", program].contains(&word.text.as_str()))
+    };
+    simple_commands(command).is_ok_and(|commands| commands.iter().all(ours))
+}
+
 /// The beginning of a word that an agent wrote.
 fn shown(word: &str) -> String {
     word.chars().take(40).flat_map(char::escape_debug).collect()

@@ -26,12 +26,15 @@ pub struct Prompt {
 /// # Errors
 /// What the system says.
 pub fn keep(places: &Places, job: &str, prompt: &Prompt) -> io::Result<()> {
-    origin::prompted(places, job, prompt)?;
     let mut line = serde_json::to_vec(prompt).map_err(io::Error::from)?;
     line.push(b'\n');
     let dir = places.job(job);
-    if beneath::is_dir(&dir) {
+    let there = beneath::is_dir(&dir);
+    if there {
         flush(places, job, &prompt.session)?;
+    }
+    origin::prompted(places, job, prompt)?;
+    if there {
         atomic::append(&dir.join("prompts.jsonl"), &line)
     } else {
         places.ensure_state()?;
@@ -49,6 +52,9 @@ pub fn flush(places: &Places, job: &str, session: &str) -> io::Result<()> {
     if let Some(bytes) = atomic::read(&waiting)?
         && beneath::is_dir(&dir)
     {
+        for prompt in read(&waiting) {
+            origin::prompted(places, job, &prompt)?;
+        }
         atomic::append(&dir.join("prompts.jsonl"), &bytes)?;
         atomic::remove(&waiting)?;
     }

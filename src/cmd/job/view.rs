@@ -11,6 +11,7 @@ use crate::cmd::{Exit, err, out, out_json};
 use crate::compaction;
 use crate::env::Env;
 use crate::job::{Holder, Record, State, refusal};
+use crate::store::origin::{self, Origin};
 use crate::store::{atomic, jobs};
 
 /// What is shown of a job.
@@ -20,6 +21,7 @@ struct Line {
     auto: bool,
     own: bool,
     holder: Option<Holder>,
+    origin: Origin,
     words: usize,
     written: Option<Time>,
     sealed: u64,
@@ -34,6 +36,7 @@ fn line(around: &Around, name: &str, own: Option<&str>) -> Line {
         auto: jobs::auto(places, name, &record),
         own: own == Some(name),
         holder: jobs::holder(places, name),
+        origin: origin::origin(places, name),
         words: compaction::gauge_words(&text, &settings.file.shape),
         written: atomic::stat(&path).map(|(nanos, _)| Time::from_timestamp_nanos(nanos)),
         sealed: jobs::last_version(places, name),
@@ -54,8 +57,19 @@ impl Line {
             "words": self.words,
             "written": self.written,
             "sealed_version": self.sealed,
+            "origin": self.origin(),
             "path": around.places.compaction(&self.name),
         })
+    }
+
+    /// In one word, for programs.
+    fn origin(&self) -> &'static str {
+        match self.origin {
+            Origin::Own => "own",
+            Origin::Changed => "changed",
+            Origin::Accepted => "accepted",
+            Origin::Found => "found",
+        }
     }
 
     fn held(&self) -> String {
@@ -96,7 +110,7 @@ pub(super) fn list(env: &Env, now: Time, whose: &Whose, as_json: bool) -> anyhow
 
 fn lines(around: &Around, own: Option<&str>) -> Vec<Line> {
     let mut lines: Vec<Line> =
-        jobs::all(&around.places).iter().map(|name| line(around, name, own)).collect();
+        jobs::on_disk(&around.places).iter().map(|name| line(around, name, own)).collect();
     lines.sort_by(|a, b| b.written.cmp(&a.written).then_with(|| a.name.cmp(&b.name)));
     lines
 }
@@ -112,8 +126,14 @@ pub(super) fn table(around: &Around, own: Option<&str>) -> String {
         let own = if line.own { "*" } else { " " };
         let phase = line.record.phase.as_ref().map_or("-", |phase| &phase.name);
         let default = if line.auto { ", default" } else { "" };
+        let origin = match line.origin {
+            Origin::Own => "",
+            Origin::Changed => ", changed by something else",
+            Origin::Accepted => ", came with the repository",
+            Origin::Found => ", came with the repository: not accepted",
+        };
         format!(
-            "{own} {:<widest$}  {:<9}  {:>6} words  written {:<16}  phase {phase}  held by {}{default}",
+            "{own} {:<widest$}  {:<9}  {:>6} words  written {:<16}  phase {phase}  held by {}{default}{origin}",
             line.name,
             state(line.record.state),
             line.words,

@@ -27,7 +27,8 @@ pub use adopt::name_now;
 pub use holders::{free_dead, hold, holder, release};
 pub use moves::{Asker, auto, run, seen, situation};
 pub use sealed::{
-    Version, last_version, mirror, restore, sealed_path, version, versions, write_sealed,
+    Version, is_as_sealed, last_version, mirror, restore, sealed_path, version, versions,
+    write_sealed,
 };
 pub use usable::{check, check_writable};
 pub use writing::{Open, begin, make_file, open};
@@ -92,7 +93,8 @@ fn record_path(places: &Places, job: &str) -> PathBuf {
 /// begun anew: what counts of a job is its file.
 pub fn record(places: &Places, job: &str) -> Record {
     let bytes = atomic::read(&record_path(places, job)).ok().flatten();
-    bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    let record = bytes.and_then(|bytes| serde_json::from_slice::<Record>(&bytes).ok());
+    record.unwrap_or_default().into_plain()
 }
 
 /// Changes a job's record and hands on what `change` returns; nothing is written if

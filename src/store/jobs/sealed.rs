@@ -158,6 +158,16 @@ pub fn write_sealed(
     Ok(path)
 }
 
+/// Whether a sealed version is as the state's copy of it; so is one without a copy.
+pub fn is_as_sealed(places: &Places, job: &str, number: u64) -> bool {
+    let path = sealed_path(places, job, number);
+    let copy = mirror_dir(places, job).join(path.file_name().unwrap_or_default());
+    match atomic::read(&copy) {
+        Ok(Some(copy)) => atomic::read(&path).is_ok_and(|there| there.is_none_or(|t| t == copy)),
+        _ => true,
+    }
+}
+
 /// Copies a job's sealed versions into the state: `git clean -fdx` in the
 /// project must not cost a memory.
 ///
