@@ -24,7 +24,7 @@ fn bound(path: &Path) -> u64 {
         Some("job.json") => MAX_JOB,
         Some("settings.json") => 256 * 1024,
         Some("prompts.jsonl") => 8 * 1024 * 1024,
-        _ => 1024 * 1024,
+        _ => MAX_NOTES,
     }
 }
 
@@ -40,6 +40,9 @@ pub(super) fn within_bound(path: &Path, size: u64) -> io::Result<()> {
     let why = format!("is larger than {} KB ({} KB)", most / 1024, size.div_ceil(1024));
     Err(beneath::refuse(path, &why))
 }
+
+/// The largest compaction file, and the largest of any other file of a job.
+pub const MAX_NOTES: u64 = 1024 * 1024;
 
 /// The largest record of a job.
 pub const MAX_JOB: u64 = 64 * 1024;

@@ -217,6 +217,16 @@ fn digest(places: &Places, job: &str) -> Option<String> {
     Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
+/// The jobs that the state knows, whether their files are there or not. A checkout may bring
+/// any number of others: they cost nothing here.
+pub fn known_jobs(places: &Places) -> Vec<String> {
+    known::prepare(places);
+    let names = beneath::list(&folder(places), usize::MAX).unwrap_or_default();
+    let jobs =
+        names.into_iter().filter_map(|(name, _)| Some(name.strip_suffix(".json")?.to_owned()));
+    jobs.filter(|job| safe_name(job)).collect()
+}
+
 /// Jobs in the project that have no effect until the user accepts them, by name.
 pub fn found(places: &Places) -> Vec<String> {
     let mut found = jobs::on_disk(places);

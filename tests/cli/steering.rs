@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use brain_guard::store::origin;
 use serde_json::json;
 
 use crate::harness::Hook;
@@ -51,6 +52,7 @@ fn the_notes_of_all_jobs_by_the_voice_they_speak_of() {
         hook.raw(&["append", "--kind", "steering", note], b"");
     }
     hook.raw(&["append", "--kind", "steering", "--about", "Design", "too big"], b"");
+    origin::made(&hook.places(), "other").expect("known");
     let other = hook.places().job("other");
     fs::create_dir_all(other.join("sealed")).expect("folder");
     let moved = "# other\n\n## Open Threads\n- steering: [design] too big\n";

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use brain_guard::store::jobs;
 use brain_guard::store::requests::{self, Request};
+use brain_guard::store::{jobs, origin};
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Hook};
@@ -37,10 +37,13 @@ fn focus(job: &str, created: bool) -> Request {
 
 /// A job's file with this entry under Forward State.
 fn job(hook: &Hook, job: &str, entry: &str) -> PathBuf {
-    let dir = hook.places().ensure_job(job).expect("folder");
+    let places = hook.places();
+    origin::made(&places, job).expect("known");
+    let dir = places.ensure_job(job).expect("folder");
     let text =
         format!("---\njob: {job}\nversion: 0\n---\n# {job}\n\n## Forward State\n- {entry}\n");
     fs::write(dir.join("compaction.md"), text).expect("file");
+    origin::written(&places, job).expect("known");
     dir
 }
 
@@ -234,6 +237,7 @@ fn in_a_phase(hook: &Hook) -> PathBuf {
     let record =
         json!({"auto": true, "phase": {"name": "review", "coach": "look for what nobody tested"}});
     fs::write(dir.join("job.json"), record.to_string()).expect("record");
+    origin::written(&hook.places(), &name).expect("known");
     dir
 }
 
@@ -322,6 +326,7 @@ fn a_long_file_arrives_whole_beside_a_long_coaching() {
     let coach = "look again. ".repeat(400);
     let record = json!({"phase": {"name": "review", "coach": coach}});
     fs::write(dir.join("job.json"), record.to_string()).expect("record");
+    origin::written(&hook.places(), "parser").expect("known");
     hook.agent("brain-guard job focus parser");
     let id = token(&hook)["id"].as_str().expect("id").to_owned();
     hook.agent("brain-guard append --kind thread 'one more'");

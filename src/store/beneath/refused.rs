@@ -47,6 +47,15 @@ pub(in crate::store) fn refuse(path: &Path, why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, refused)
 }
 
+/// Whether a link is what a job that got another name leaves under the old one. Who looks for
+/// the job asks for its name of now; by this path there is none.
+fn is_former_name(link: &Path) -> bool {
+    let jobs = Path::new(super::TOP).join("jobs");
+    let is_name = |to: PathBuf| to.file_name().is_some_and(|name| *name == *to.as_os_str());
+    link.parent().is_some_and(|folder| folder.ends_with(jobs))
+        && std::fs::read_link(link).is_ok_and(is_name)
+}
+
 /// The refusal of the link on the way to `path`, if that is why it was not opened.
 pub(super) fn refuse_link(root: &Path, path: &Path, error: Errno) -> io::Error {
     if !matches!(error, Errno::LOOP | Errno::NOTDIR | Errno::XDEV) {
@@ -56,6 +65,9 @@ pub(super) fn refuse_link(root: &Path, path: &Path, error: Errno) -> io::Error {
     for part in path.components() {
         at.push(part);
         if std::fs::symlink_metadata(&at).is_ok_and(|meta| meta.is_symlink()) {
+            if is_former_name(&at) {
+                return io::ErrorKind::NotFound.into();
+            }
             return refuse(&at, "is a symbolic link");
         }
     }

@@ -59,7 +59,11 @@ fn links_within_the_folder_are_none_the_better() {
     let world = World::new();
     symlink("j", world.top.join("jobs/alias")).unwrap();
     symlink("compaction.md", world.top.join("jobs/j/again.md")).unwrap();
-    assert!(!both(&world.top.join("jobs/alias/compaction.md")));
+    let former = world.top.join("jobs/alias/compaction.md");
+    assert!(!both(&former));
+    let error = stat(&former).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::NotFound, "a job's former name");
+    assert!(refused().iter().all(|refused| refused.path != world.top.join("jobs/alias")));
     assert!(!both(&world.top.join("jobs/j/again.md")));
     assert_eq!(Spot::of(&world.top.join("jobs/alias")).unwrap().link().as_deref(), Some("j"));
 }

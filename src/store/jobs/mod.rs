@@ -135,8 +135,13 @@ fn within_bound(record: &mut Record) -> io::Result<Vec<u8>> {
 /// Writes a job's compaction file.
 ///
 /// # Errors
-/// What the system says.
+/// More than is read of one; what the system says.
 pub fn write_live(places: &Places, job: &str, text: &str) -> io::Result<()> {
+    if text.len() as u64 > atomic::MAX_NOTES {
+        let (has, most) = (text.len() / 1024, atomic::MAX_NOTES / 1024);
+        let why = format!("the notes would have {has} KB; at most {most} KB are read");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
     write(places, job, &places.compaction(job), text.as_bytes())
 }
 
@@ -187,8 +192,12 @@ const MOST: usize = 2_000;
 /// The jobs there are and that have an effect, by name. One that got its name later is listed
 /// once, by that name.
 pub fn all(places: &Places) -> Vec<String> {
-    let mut jobs = on_disk(places);
-    jobs.retain(|job| origin::origin(places, job).has_effect());
+    if places.trusted {
+        return on_disk(places);
+    }
+    let mut jobs = origin::known_jobs(places);
+    jobs.retain(|job| exists(places, job));
+    jobs.sort();
     jobs
 }
 

@@ -145,10 +145,10 @@ fn a_megabyte_is_taken_in_and_the_seal_names_what_to_cut() {
     let mut source = "# big\n\n## Forward State\n\n- go on\n\n## Open Threads\n\n".to_owned();
     for number in 0..250 {
         let words: Vec<String> =
-            (0..500 + number).map(|word| format!("w{number}x{word}")).collect();
+            (0..340 + number).map(|word| format!("w{number}x{word}")).collect();
         let _ = writeln!(source, "- thread {number} {}", words.join(" "));
     }
-    assert!(source.len() > 1_000_000);
+    assert!(source.len() > 900_000 && source.len() < 1_000_000, "{}", source.len());
     let (hook, _) = job("big", &source);
     let answer = hook.raw(&["append", "--kind", "risk", "it is big"], b"");
     assert_eq!(answer.code, Some(0), "{answer:?}");
@@ -168,12 +168,10 @@ fn a_megabyte_is_taken_in_and_the_seal_names_what_to_cut() {
         "{heaviest}"
     );
     let note = "word ".repeat(200_000);
-    assert_eq!(
-        hook.raw(&["append", "--kind", "lesson"], note.as_bytes()).code,
-        Some(0),
-        "a note of a megabyte"
-    );
-    assert!(text(&hook).len() > 2_000_000);
+    let refused = hook.raw(&["append", "--kind", "lesson"], note.as_bytes());
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("at most 1024 KB are read"), "{refused:?}");
+    assert_eq!(text(&hook), before, "nothing is lost by it");
 }
 
 /// Bytes of another encoding can't be shown, but they are kept.

@@ -152,7 +152,7 @@ fn maps_that_can_not_be_followed() {
     let why = world.refused(&args);
     assert!(why.contains("there is no file /nowhere/map.json; a map's file comes last"), "{why}");
     let why = world.refused(&["surgery", "split", ID, world.folder().to_str().unwrap()]);
-    assert!(why.contains("this is no file"), "{why}");
+    assert!(why.contains("not a regular file"), "{why}");
     fs::write(&map, r#"{"engagements": {"a": "1"}}"#).unwrap();
     let args = ["surgery", "split", ID, map.to_str().unwrap(), "--run"];
     assert!(unwritten(&world, || world.refused(&args)).contains("tmux"));
