@@ -1,0 +1,78 @@
+//! One attack: how the stranger lays out the project, and what came of it.
+
+use crate::judge::judge;
+use crate::play::standard;
+use crate::world::World;
+
+/// What came of an attack.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Nothing was reached.
+    Held,
+    /// What was reached.
+    Through(Vec<String>),
+    /// It can't be tried here; why.
+    Missing(String),
+}
+
+impl Outcome {
+    pub fn of(found: Vec<String>) -> Self {
+        if found.is_empty() { Self::Held } else { Self::Through(found) }
+    }
+}
+
+enum What {
+    /// The project is laid out so, then the standard play is played.
+    Laid(fn(&mut World)),
+    /// A story of its own.
+    Story(fn() -> Outcome),
+}
+
+pub struct Attack {
+    pub name: &'static str,
+    what: What,
+    /// The guard must go on blocking at 31 %.
+    stands: bool,
+    root: bool,
+}
+
+impl Attack {
+    /// A layout of files; the guard must stand as it does without it.
+    pub fn laid(name: &'static str, lay: fn(&mut World)) -> Self {
+        Self { name, what: What::Laid(lay), stands: true, root: false }
+    }
+
+    pub fn story(name: &'static str, story: fn() -> Outcome) -> Self {
+        Self { name, what: What::Story(story), stands: true, root: false }
+    }
+
+    /// No job of this project can be written, so that nothing needs to be blocked.
+    pub fn lifts(self) -> Self {
+        Self { stands: false, ..self }
+    }
+
+    /// Needs rights that only root has.
+    pub fn as_root(self) -> Self {
+        Self { root: true, ..self }
+    }
+
+    pub fn make(&self) -> Outcome {
+        if self.root && !rustix::process::geteuid().is_root() {
+            return Outcome::Missing("it takes root to lay it out".to_owned());
+        }
+        match self.what {
+            What::Laid(lay) => {
+                let mut world = World::new();
+                lay(&mut world);
+                world.mark();
+                let (steps, verdict) = standard(&world);
+                let mut found = judge(&world, &steps, false);
+                if self.stands && verdict != "deny" {
+                    found.push(format!("OFF: at 31 % a read is answered: {verdict}"));
+                }
+                Outcome::of(found)
+            }
+            What::Story(story) => story(),
+        }
+    }
+}
