@@ -1,16 +1,13 @@
 //! What an attack reached: outside the project, in the user's or the guard's voice, in time lost.
 
 use std::fs;
-use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::listing::files;
 use crate::play::Step;
-use crate::world::{MARKER, SECRET, World};
+use crate::world::{FRAME, MARKER, SECRET, World};
 
-/// Processor time of a hook in a build for tests.
-const CPU: Duration = Duration::from_millis(1_500);
 /// Characters that the client takes of a hook.
 const CONTEXT: usize = 10_000;
 const MESSAGE: usize = 2_000;
@@ -67,8 +64,8 @@ fn said(world: &World, step: &Step, accepted: bool) -> impl Iterator<Item = Stri
         }
         return found.into_iter();
     }
-    if step.cpu > CPU {
-        found.push(format!("COST: more than {} ms", CPU.as_millis()));
+    if step.slow() && !step.hung {
+        found.push("COST: more than 1.5 s of processor time".to_owned());
     }
     let json = if answer.stdout.is_empty() {
         Ok(Value::Null)
@@ -86,7 +83,10 @@ fn said(world: &World, step: &Step, accepted: bool) -> impl Iterator<Item = Stri
         if !accepted && text.contains(MARKER) {
             found.push(format!("VOICE: the stranger speaks in {field}"));
         }
-        let offered = field == "additionalContext" && !step.names_job && names(text, &world.job);
+        let offered = world.found
+            && field == "additionalContext"
+            && !step.names_job
+            && names(text, &world.job);
         if !accepted && offered {
             found.push("VOICE: the job is named to the agent".to_owned());
         }
@@ -103,6 +103,37 @@ fn said(world: &World, step: &Step, accepted: bool) -> impl Iterator<Item = Stri
         }
     }
     found.into_iter()
+}
+
+/// All that hooks added to the conversation.
+pub fn contexts(steps: &[Step]) -> Vec<String> {
+    strings(steps, "additionalContext")
+}
+
+/// All that the user was told.
+pub fn messages(steps: &[Step]) -> Vec<String> {
+    strings(steps, "systemMessage")
+}
+
+fn strings(steps: &[Step], name: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for reply in steps.iter().filter(|step| step.hook).map(Step::json) {
+        let mut texts = Vec::new();
+        collect("", &reply, &mut texts);
+        all.extend(
+            texts.into_iter().filter(|(field, _)| *field == name).map(|(_, t)| t.to_owned()),
+        );
+    }
+    all
+}
+
+/// Texts with the stranger's words that don't say where these came from.
+pub fn framed(texts: &[String]) -> Vec<String> {
+    let bare = |text: &&String| text.contains(MARKER) && !text.contains(FRAME);
+    let bare = texts.iter().filter(bare).count();
+    let found =
+        (bare > 0).then(|| format!("VOICE: {bare} texts with the stranger's words don't say so"));
+    found.into_iter().collect()
 }
 
 fn collect<'v>(field: &'v str, value: &'v Value, into: &mut Vec<(&'v str, &'v str)>) {

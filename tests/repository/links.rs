@@ -1,8 +1,7 @@
 //! Links at every level below `.brain-guard`: to files, folders, devices, nowhere, themselves.
 
-use serde_json::json;
-
 use crate::attack::Attack;
+use crate::settings::sections;
 use crate::world::World;
 
 /// A found job with one of its files a link.
@@ -42,10 +41,9 @@ fn files() -> Vec<Attack> {
         job_link!("the file to a folder", "compaction.md" -> "{home}/outside"),
         job_link!("the file to notes elsewhere", "compaction.md" -> "{home}/outside/compaction.md"),
         Attack::laid("link: the file to the shell's profile, with sections of no prompt", |w| {
-            let sections = json!({"file": {"sections": [
-                {"name": "export PATH=.:$PATH #", "prompt": ""}, {"name": "x", "prompt": ""}]}});
+            let sections = sections(&[("export PATH=.:$PATH #", "")]);
             w.found_job().link("{job}/compaction.md", "{home}/.bashrc");
-            w.file(".brain-guard/settings.json", &sections.to_string());
+            w.file(".brain-guard/settings.json", &sections);
         }),
         Attack::laid("link: the file to a link that leads out", |w| {
             w.found_job().link("docs/notes.md", "{home}/.ssh/authorized_keys");

@@ -7,11 +7,21 @@
     reason = "tests are an edge: they start processes, write files, and print"
 )]
 
+mod accept;
 mod attack;
+mod bombs;
+mod control;
 mod judge;
+mod kinds;
 mod links;
 mod listing;
+mod mounts;
+mod names;
+mod owned;
 mod play;
+mod race;
+mod settings;
+mod voice;
 mod world;
 
 #[path = "../hook/harness.rs"]
@@ -29,14 +39,33 @@ use attack::{Attack, Outcome};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let attacks: Vec<Attack> = [links::all()].into_iter().flatten().collect();
+    if words.first().is_some_and(|word| word == mounts::WORD) {
+        mounts::play(&words[1..]);
+        return ExitCode::SUCCESS;
+    }
+    let attacks: Vec<Attack> = [
+        links::all(),
+        kinds::all(),
+        names::all(),
+        voice::all(),
+        bombs::all(),
+        settings::all(),
+        accept::all(),
+        owned::all(),
+        race::all(),
+        mounts::all(),
+        control::all(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     if words.iter().any(|w| w == "--list") {
         attacks.iter().for_each(|a| println!("{}: test", a.name));
         return ExitCode::SUCCESS;
     }
     let filter = words.iter().find(|w| !w.starts_with('-')).map_or("", String::as_str);
     let wanted = |name: &str| "repository".contains(filter) || name.contains(filter);
-    let attacks: Vec<Attack> = attacks.into_iter().filter(|a| wanted(a.name)).collect();
+    let attacks: Vec<Attack> = attacks.into_iter().filter(|a| wanted(&a.name)).collect();
     let began = Instant::now();
     let outcomes = all_of(&attacks);
     let (mut held, mut through, mut missing) = (0, 0, 0);

@@ -17,6 +17,9 @@ pub const SECRET: &str = "CANARY-51b0";
 /// What the stranger wants to be heard.
 pub const MARKER: &str = "INJECTED-7f3a";
 
+/// How notes that came with a checkout are announced.
+pub const FRAME: &str = "came with the repository";
+
 /// The job that came with the checkout.
 pub const JOB: &str = "stranger-job";
 
@@ -27,6 +30,10 @@ pub struct World {
     pub hook: Hook,
     /// The name of the job that the attack is about.
     pub job: String,
+    /// The job's folder came with the checkout; else a job of its name is the agent's own.
+    pub found: bool,
+    /// What must be loosened before it can be removed.
+    pub frozen: Vec<PathBuf>,
     root: PathBuf,
     before: Listing,
 }
@@ -66,7 +73,15 @@ impl World {
         fs::create_dir(root.join("bin")).expect("folder");
         symlink(PROGRAM, root.join("bin/brain-guard")).expect("link");
         write(&hook.project.join("README.md"), "# A project\n");
-        let mut world = Self { hook, job: JOB.to_owned(), root, before: Listing::default() };
+        let frozen = Vec::new();
+        let mut world = Self {
+            frozen,
+            hook,
+            job: JOB.to_owned(),
+            found: false,
+            root,
+            before: Listing::default(),
+        };
         world.mark();
         world
     }
@@ -74,6 +89,10 @@ impl World {
     /// What lies outside the project now is how it must stay.
     pub fn mark(&mut self) {
         self.before = self.outside();
+        let real = |path: &str| fs::symlink_metadata(self.at(path)).is_ok_and(|m| m.is_dir());
+        self.found = real(".brain-guard")
+            && real(".brain-guard/jobs")
+            && fs::symlink_metadata(self.at("{job}")).is_ok();
     }
 
     /// What was created, changed or removed outside since [`World::mark`].
