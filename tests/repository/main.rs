@@ -30,6 +30,7 @@ mod harness;
 #[path = "../faults/run.rs"]
 mod run;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -68,22 +69,14 @@ fn main() -> ExitCode {
     let attacks: Vec<Attack> = attacks.into_iter().filter(|a| wanted(&a.name)).collect();
     let began = Instant::now();
     let outcomes = all_of(&attacks);
-    let (mut held, mut through, mut missing) = (0, 0, 0);
-    for (attack, outcome) in attacks.iter().zip(outcomes) {
-        match outcome {
-            Outcome::Held => held += 1,
-            Outcome::Missing(why) => {
-                missing += 1;
-                println!("not tried: {}: {why}", attack.name);
-            }
-            Outcome::Through(found) => {
-                through += 1;
-                println!("GOT THROUGH: {}", attack.name);
-                found.iter().take(8).for_each(|what| println!("    {what}"));
-            }
-        }
-    }
+    let count = |is: fn(&Outcome) -> bool| outcomes.iter().filter(|o| is(o)).count();
+    let held = count(|o| matches!(o, Outcome::Held));
+    let through = count(|o| matches!(o, Outcome::Through(_)));
+    let missing = count(|o| matches!(o, Outcome::Missing(_)));
     println!("repository: {} attacks tried, {held} held, {through} got through", held + through);
+    for (kind, number) in kinds_of(&outcomes) {
+        println!("    {number} {kind}");
+    }
     let verdict = if through == 0 { "ok" } else { "FAILED" };
     println!(
         "test result: {verdict}. {held} passed; {through} failed; {missing} ignored; 0 measured; 0 filtered out; \
@@ -93,27 +86,47 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(through > 0))
 }
 
-/// Every attack, a few at a time, in their order.
+/// How many attacks reached something of each kind.
+fn kinds_of(outcomes: &[Outcome]) -> BTreeMap<String, usize> {
+    let mut kinds = BTreeMap::new();
+    for outcome in outcomes {
+        let Outcome::Through(found) = outcome else { continue };
+        let words = |what: &String| what.split([':', ' ']).next().unwrap_or_default().to_owned();
+        for kind in found.iter().map(words).collect::<BTreeSet<_>>() {
+            *kinds.entry(kind).or_default() += 1;
+        }
+    }
+    kinds
+}
+
+/// Every attack, a few at a time; what came of each is printed as it ends.
 fn all_of(attacks: &[Attack]) -> Vec<Outcome> {
     let workers = std::thread::available_parallelism().map_or(2, |n| n.get().clamp(1, 4));
     let next = AtomicUsize::new(0);
-    let mut outcomes: Vec<(usize, Outcome)> = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let work = || {
             let mut made = Vec::new();
-            loop {
-                let index = next.fetch_add(1, Ordering::SeqCst);
-                let Some(attack) = attacks.get(index) else { return made };
-                made.push((index, guarded(attack)));
+            while let Some(attack) = attacks.get(next.fetch_add(1, Ordering::SeqCst)) {
+                let outcome = guarded(attack);
+                told(&attack.name, &outcome);
+                made.push(outcome);
             }
+            made
         };
         let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        workers
-            .into_iter()
-            .flat_map(|w| w.join().expect("no attack panics out of its guard"))
-            .collect()
-    });
-    outcomes.sort_by_key(|(index, _)| *index);
-    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+        workers.into_iter().flat_map(|w| w.join().expect("a panic stays in its attack")).collect()
+    })
+}
+
+fn told(name: &str, outcome: &Outcome) {
+    match outcome {
+        Outcome::Held => {}
+        Outcome::Missing(why) => println!("ignored: {name}: {why}"),
+        Outcome::Through(found) => {
+            let lines = found.iter().take(8).map(|what| format!("\n    {what}"));
+            println!("GOT THROUGH: {name}{}", lines.collect::<String>());
+        }
+    }
 }
 
 /// An attack that panics has failed, and only that one.

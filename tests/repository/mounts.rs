@@ -136,6 +136,7 @@ fn played(how: &str, attended: bool, when: &str) -> Vec<String> {
         // Where there is a way out, in the state, an end without a seal may be refused.
         if reply["decision"] == "block" && !(denied && when == "before") {
             found.push("STUCK: the turn's end is refused".to_owned());
+            break;
         }
         p.hook.fill(31.3);
         p.read();

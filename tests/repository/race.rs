@@ -1,8 +1,9 @@
 //! Somebody swaps files and folders for links in a loop while the verbs and hooks run.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -55,33 +56,51 @@ fn race(path: &str, to: &str) -> Outcome {
     let hook = p.hook;
     world.file(".brain-guard/requests/none.jsonl", "");
     world.mark();
-    let (real, link) = (world.at(path), world.hook.project.join("swapped"));
-    symlink(world.hook.home.join(to), &link).expect("link");
+    let swap = Swap {
+        real: world.at(path),
+        beside: world.hook.project.join("swapped"),
+        to: world.hook.home.join(to),
+    };
     let (stop, swaps) = (AtomicBool::new(false), AtomicUsize::new(0));
     let mut found = std::thread::scope(|scope| {
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
-                let swapped = renameat_with(CWD, &real, CWD, &link, RenameFlags::EXCHANGE);
-                swaps.fetch_add(usize::from(swapped.is_ok()), Ordering::Relaxed);
-                if swapped.is_err() {
-                    std::thread::yield_now();
-                }
+                swaps.fetch_add(usize::from(swap.once()), Ordering::Relaxed);
             }
         });
-        let found = (0..RUNS).filter_map(|number| run(&hook, number)).collect::<Vec<_>>();
+        let found: BTreeSet<_> = (0..RUNS).filter_map(|number| run(&hook, number)).collect();
         stop.store(true, Ordering::Relaxed);
-        found
+        found.into_iter().collect::<Vec<_>>()
     });
-    found.dedup();
-    // A link or a folder, what it leads to is not the project's.
-    let _ =
-        fs::symlink_metadata(&link).map(|meta| meta.is_symlink().then(|| fs::remove_file(&link)));
     found.extend(judge(&world, &[], true));
     let swaps = swaps.into_inner();
     if swaps < RUNS {
         found.push(format!("CONTROL: only {swaps} swaps in {RUNS} runs"));
     }
     Outcome::of(found)
+}
+
+/// A file or folder of the project, and a link beside it that takes its place.
+struct Swap {
+    real: PathBuf,
+    beside: PathBuf,
+    to: PathBuf,
+}
+
+impl Swap {
+    /// Lets them change places, whatever the program made of them; `false` if they could not.
+    fn once(&self) -> bool {
+        let link = |path: &Path| fs::symlink_metadata(path).map(|meta| meta.is_symlink());
+        let (real, beside) = (link(&self.real), link(&self.beside));
+        // What fails here was changed by the program meanwhile, and is tried again.
+        if real.is_err() && matches!(beside, Ok(false)) {
+            let _ = fs::rename(&self.beside, &self.real);
+        } else if !matches!(real, Ok(true)) && !matches!(beside, Ok(true)) {
+            let _ = fs::remove_file(&self.beside);
+            let _ = symlink(&self.to, &self.beside);
+        }
+        renameat_with(CWD, &self.real, CWD, &self.beside, RenameFlags::EXCHANGE).is_ok()
+    }
 }
 
 /// What a link would lead to, for everything that is read or written there.
