@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use self::listing::{Listing, files};
 use super::story::{alone, patient};
 use super::{Move, moves, only_result, percent, step};
+use crate::client::Tui;
 use crate::mock::Reply;
 use crate::process::{self, DEADLINE};
 use crate::world::{Spy, World};
@@ -66,7 +67,7 @@ impl Scene {
 
     /// Plays until the model was asked so often; every dialog is answered with yes.
     #[track_caller]
-    fn play(&self, requests: usize) {
+    fn play(&self, requests: usize) -> Tui {
         let world = &self.world;
         let tui = world.tui(&[]);
         tui.prompt("Look at this project");
@@ -78,6 +79,7 @@ impl Scene {
         });
         asked.unwrap_or_else(|| world.evidence.fail(&format!("fewer than {requests} requests")));
         tui.wait_idle();
+        tui
     }
 
     /// Nothing outside was touched, nothing of it was given away, and the stranger was not heard.
@@ -172,7 +174,7 @@ fn a_file_that_links_to_the_keys_is_not_written() {
     let scene = Scene::new(&[FOCUS, APPEND, "brain-guard seal --no-clear"], |project, _| {
         link(&project.join(JOB).join("compaction.md"), "../../../../home/.ssh/authorized_keys");
     });
-    scene.play(4);
+    let _tui = scene.play(4);
     scene.judge();
     scene.no_dialog_was_skipped(FOCUS);
 }
@@ -182,7 +184,7 @@ fn a_file_that_links_to_the_profile_is_not_written() {
     let scene = Scene::new(&[FOCUS, "brain-guard append 'touch ~/pwned'"], |project, home| {
         link(&project.join(JOB).join("compaction.md"), home.join(".bashrc"));
     });
-    scene.play(3);
+    let _tui = scene.play(3);
     scene.judge();
     scene.no_dialog_was_skipped(FOCUS);
 }
@@ -194,7 +196,7 @@ fn a_sealed_version_that_links_to_credentials_is_not_restored() {
     let scene = Scene::new(&[SHOW, FOCUS, RESTORE, "brain-guard close"], |project, home| {
         link(&project.join(JOB).join("sealed/v0001.md"), home.join(".aws/credentials"));
     });
-    scene.play(5);
+    let _tui = scene.play(5);
     scene.judge();
     scene.no_dialog_was_skipped(SHOW);
     scene.no_dialog_was_skipped(RESTORE);
@@ -206,7 +208,7 @@ fn a_file_that_links_to_notes_elsewhere_is_not_read() {
         Scene::new(&[FOCUS, "brain-guard close", "brain-guard job list"], |project, home| {
             link(&project.join(JOB).join("compaction.md"), home.join("outside/compaction.md"));
         });
-    scene.play(4);
+    let _tui = scene.play(4);
     scene.judge();
     scene.no_dialog_was_skipped(FOCUS);
 }
@@ -216,7 +218,7 @@ fn a_job_folder_that_links_out_is_not_entered() {
     let scene = Scene::new(&[FOCUS, APPEND, "brain-guard seal --no-clear"], |project, home| {
         link(&project.join(JOB), home.join("outside"));
     });
-    scene.play(4);
+    let _tui = scene.play(4);
     scene.judge();
     scene.no_dialog_was_skipped(FOCUS);
 }
@@ -228,7 +230,7 @@ fn a_phase_says_nothing_to_the_first_request() {
         let phase = json!({"phase": {"name": name, "coach": MARKER}});
         put(&project.join(JOB).join("job.json"), &phase.to_string());
     });
-    scene.play(2);
+    let _tui = scene.play(2);
     scene.judge();
 }
 
@@ -239,10 +241,14 @@ fn prompts_that_nobody_typed_are_not_delivered() {
         let prompt = json!({"at": "2026-01-01T00:00:00Z", "session": "s", "text": text});
         put(&project.join(JOB).join("prompts.jsonl"), &format!("{prompt}\n"));
     });
-    scene.play(2);
+    let _tui = scene.play(2);
     // Where the focus is taken, the fresh session's first request follows.
-    let third = || (scene.world.mock.main().len() > 2).then_some(());
-    let _ = process::poll(Duration::from_secs(5), Duration::from_millis(100), third);
+    let over = || {
+        let main = scene.world.mock.main();
+        let refused = main[1].tool_results().iter().any(|result| result.is_error);
+        (refused || main.len() > 2).then_some(())
+    };
+    assert!(process::poll(DEADLINE, Duration::from_millis(100), over).is_some(), "it hangs");
     scene.judge();
 }
 
@@ -251,7 +257,7 @@ fn a_folder_of_ours_that_is_home_gets_no_files() {
     let scene = Scene::new(&[APPEND, "brain-guard seal --no-clear"], |project, home| {
         link(&project.join(".brain-guard"), home);
     });
-    scene.play(3);
+    let _tui = scene.play(3);
     scene.judge();
 }
 
@@ -261,7 +267,7 @@ fn requests_and_prompts_that_link_out_are_not_written() {
         link(&project.join(".brain-guard/requests"), home.join("outside"));
         link(&project.join(JOB).join("prompts.jsonl"), home.join(".ssh/authorized_keys"));
     });
-    scene.play(4);
+    let _tui = scene.play(4);
     scene.judge();
 }
 
@@ -272,7 +278,7 @@ fn a_pipe_in_the_files_place_hangs_nothing() {
         fs::remove_file(&path).expect("own file");
         mknodat(CWD, &path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).expect("pipe");
     });
-    scene.play(4);
+    let _tui = scene.play(4);
     scene.judge();
     scene.no_dialog_was_skipped(FOCUS);
 }
@@ -293,6 +299,6 @@ fn a_projects_variable_does_not_switch_the_guard_off() {
         let off = json!({"env": {"CLAUDE_PLUGIN_OPTION_MODE": "off"}});
         put(&project.join(".claude/settings.local.json"), &off.to_string());
     });
-    scene.play(3);
+    let _tui = scene.play(3);
     scene.judge();
 }
