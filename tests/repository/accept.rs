@@ -202,9 +202,9 @@ fn compacted() -> Outcome {
 
 fn another() -> Outcome {
     let mut world = World::new();
-    world.job = "other-job".to_owned();
+    world.about("other-job");
     world.found_job();
-    world.job = JOB.to_owned();
+    world.about(JOB);
     world.found_job();
     world.mark();
     let mut p = begun(&world);

@@ -1,7 +1,8 @@
 //! One attack: how the stranger lays out the project, and what came of it.
 
 use crate::judge::judge;
-use crate::play::{Step, standard};
+use crate::play::Step;
+use crate::standard::standard;
 use crate::world::World;
 
 /// What came of an attack.
@@ -53,7 +54,7 @@ impl Attack {
     }
 
     /// Needs rights that only root has.
-    pub fn as_root(self) -> Self {
+    pub fn for_root(self) -> Self {
         Self { root: true, ..self }
     }
 

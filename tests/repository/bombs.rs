@@ -106,7 +106,7 @@ fn settings() -> Vec<Attack> {
         Attack::laid("bomb: settings of 50 MB", |w| filled(w, PATH, "{\"x\":\"", "x", 50 * MB)),
         Attack::laid("bomb: deep settings", |w| filled(w, PATH, "", "[", 100_000)),
         Attack::laid("bomb: deep settings of objects", |w| {
-            filled(w, PATH, "", "{\"file\":", 200_000)
+            filled(w, PATH, "", "{\"file\":", 200_000);
         }),
         Attack::laid("bomb: settings of 3,000 sections", |w| {
             let section = |n| json!({"name": format!("s{n}"), "prompt": "x"});

@@ -7,7 +7,8 @@ use serde_json::json;
 use crate::attack::{Attack, Outcome};
 use crate::harness::Answer;
 use crate::judge::{framed, judge};
-use crate::play::{Step, standard};
+use crate::play::Step;
+use crate::standard::standard;
 use crate::world::{JOB, MARKER, SECRET, World};
 
 /// What must be said of an escape, and how to make one in a project that holds the attack.

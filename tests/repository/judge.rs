@@ -13,7 +13,7 @@ const CONTEXT: usize = 10_000;
 const MESSAGE: usize = 2_000;
 const LINE: usize = 600;
 /// Bytes that a verb may print.
-const PRINTED: usize = 256 << 10;
+const PRINTED: usize = 2 << 20;
 /// Larger files hold no secret of ours.
 const MOST: u64 = 64 << 20;
 
@@ -58,7 +58,9 @@ fn said(world: &World, step: &Step, accepted: bool) -> impl Iterator<Item = Stri
         found.push(format!("ALLOWED without a dialog: {odd} is no plain file"));
     }
     if !step.hook {
-        found.extend(strange(&printed).map(|c| format!("VOICE: {c} is printed")));
+        let own = strange(&step.what).is_some();
+        let strange = strange(&printed).filter(|_| !own);
+        found.extend(strange.map(|c| format!("VOICE: {c} is printed")));
         if printed.len() > PRINTED {
             found.push(format!("COST: a verb prints {} bytes", printed.len()));
         }
@@ -78,6 +80,8 @@ fn said(world: &World, step: &Step, accepted: bool) -> impl Iterator<Item = Stri
     let reply: Value = json.unwrap_or_default();
     let mut texts = Vec::new();
     collect("", &reply, &mut texts);
+    // The agent's own command, as it wrote it.
+    texts.retain(|(field, _)| !(*field == "command" && step.names_job));
     for (field, text) in texts {
         found.extend(strange(text).map(|c| format!("VOICE: {c} in {field}")));
         if !accepted && text.contains(MARKER) {

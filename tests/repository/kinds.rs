@@ -96,16 +96,16 @@ fn others() -> Vec<Attack> {
             w.found_job();
             device(w, "{job}/compaction.md", 5);
         })
-        .as_root(),
+        .for_root(),
         Attack::laid("kind: a device as the prompts", |w| {
             w.found_job();
             device(w, "{job}/prompts.jsonl", 7);
         })
-        .as_root(),
+        .for_root(),
         Attack::laid("kind: a device as the settings", |w| {
             device(w, ".brain-guard/settings.json", 5);
         })
-        .as_root(),
+        .for_root(),
         Attack::laid("kind: folders as all files of a job", |w| {
             w.found_job();
             for file in ["compaction.md", "job.json", "prompts.jsonl", "sealed/v0001.md"] {
@@ -128,22 +128,22 @@ fn others() -> Vec<Attack> {
         .lifts(),
         Attack::laid("kind: a file that nobody may read", |w| {
             let path = w.found_job().at("{job}/compaction.md");
-            fs::set_permissions(path, fs::Permissions::from_mode(0)).expect("mode");
+            fs::set_permissions(path, fs::Permissions::from_mode(0o000)).expect("mode");
         }),
         Attack::laid("kind: a folder that nobody may enter", |w| {
             let path = w.found_job().at("{job}");
-            fs::set_permissions(path, fs::Permissions::from_mode(0)).expect("mode");
+            fs::set_permissions(path, fs::Permissions::from_mode(0o000)).expect("mode");
         }),
         Attack::laid("kind: an immutable file", |w| {
             w.found_job();
             w.frozen("{job}/compaction.md");
         })
-        .as_root(),
+        .for_root(),
         Attack::laid("kind: an immutable .brain-guard", |w| {
             w.found_job();
             w.frozen(".brain-guard");
         })
-        .as_root()
+        .for_root()
         .lifts(),
     ]
 }
@@ -153,23 +153,23 @@ fn owners() -> Vec<Attack> {
         Attack::laid("kind: a job's folder of another user", |w| {
             owned(w.found_job(), &["{job}"]);
         })
-        .as_root(),
+        .for_root(),
         Attack::laid("kind: a job's files of another user", |w| {
             let files = ["compaction.md", "job.json", "prompts.jsonl", "sealed", "sealed/v0001.md"];
             let files = files.map(|file| format!("{{job}}/{file}"));
             owned(w.found_job(), &files.each_ref().map(String::as_str));
         })
-        .as_root(),
+        .for_root(),
         Attack::laid("kind: jobs of another user", |w| {
             owned(w.found_job(), &[".brain-guard", ".brain-guard/jobs"]);
         })
-        .as_root()
+        .for_root()
         .lifts(),
         Attack::laid("kind: settings of another user", |w| {
             w.file(".brain-guard/settings.json", "{}");
             owned(w, &[".brain-guard/settings.json"]);
         })
-        .as_root(),
+        .for_root(),
     ]
 }
 

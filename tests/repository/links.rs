@@ -149,7 +149,7 @@ fn todays() -> Vec<Attack> {
     }
     vec![
         Attack::laid("link: today's job to a folder outside", |w| {
-            laid(w, "{job}", "{home}/outside")
+            laid(w, "{job}", "{home}/outside");
         }),
         Attack::laid("link: the file of today's job to the keys", |w| {
             laid(w, "{job}/compaction.md", "{home}/.ssh/authorized_keys");

@@ -1,4 +1,4 @@
-//! What lies in a folder, down to the last file: kinds, owners, modes, inodes, contents.
+//! What lies in a folder, down to the last file: kinds, owners, modes, inodes, times, contents.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,6 +17,8 @@ struct Entry {
     mode: u32,
     owner: (u32, u32),
     inode: u64,
+    /// A file that came and went leaves the folder's time.
+    modified: (i64, i64),
     content: u64,
 }
 
@@ -39,6 +41,7 @@ impl Listing {
                     mode: meta.mode(),
                     owner: (meta.uid(), meta.gid()),
                     inode: meta.ino(),
+                    modified: (meta.mtime(), meta.mtime_nsec()),
                     content: content(&path, &meta),
                 };
                 all.insert(path, entry);

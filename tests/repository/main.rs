@@ -21,6 +21,7 @@ mod owned;
 mod play;
 mod race;
 mod settings;
+mod standard;
 mod voice;
 mod world;
 
@@ -61,7 +62,9 @@ fn main() -> ExitCode {
     .flatten()
     .collect();
     if words.iter().any(|w| w == "--list") {
-        attacks.iter().for_each(|a| println!("{}: test", a.name));
+        for attack in &attacks {
+            println!("{}: test", attack.name);
+        }
         return ExitCode::SUCCESS;
     }
     let filter = words.iter().find(|w| !w.starts_with('-')).map_or("", String::as_str);

@@ -100,7 +100,7 @@ fn played(how: &str, attended: bool, when: &str) -> Vec<String> {
     let mut world = World::new();
     let at = world.hook.project.clone();
     mount(&at);
-    world.job = "my-job".to_owned();
+    world.about("my-job");
     if !attended {
         // Nobody typed for long.
         world.hook.set("CLAUDE_CODE_SESSION_ATTENDED", "");

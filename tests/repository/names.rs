@@ -9,7 +9,7 @@ use crate::world::{MARKER, SESSION, World};
 macro_rules! job_name {
     ($name:literal, $job:expr) => {
         Attack::laid(concat!("name: a job called ", $name), |w| {
-            w.job = $job.to_owned();
+            w.about(&$job);
             w.found_job();
         })
     };
@@ -27,7 +27,7 @@ macro_rules! record {
 /// Requests in the name of the session, whose id is known.
 macro_rules! request {
     ($name:literal, $request:expr) => {
-        Attack::laid(concat!("name: a request for ", $name), |w| requests(w, &[$request]))
+        Attack::laid(concat!("name: a request for ", $name), |w| request(w, &$request))
     };
 }
 
@@ -63,7 +63,7 @@ fn jobs() -> Vec<Attack> {
         }),
         Attack::laid("name: twins in another case", |w| {
             for job in ["Stranger-Job", "STRANGER-JOB", "stranger-job"] {
-                w.job = job.to_owned();
+                w.about(job);
                 w.found_job();
             }
         }),
@@ -195,7 +195,12 @@ fn asked() -> Vec<Attack> {
     ]
 }
 
-fn requests(w: &World, requests: &[Value]) {
-    let lines: String = requests.iter().map(|r| format!("{r}\n")).collect();
-    w.found_job().file(".brain-guard/requests/{session}.jsonl", &lines);
+fn request(w: &World, request: &Value) {
+    w.found_job().file(
+        ".brain-guard/requests/{session}.jsonl",
+        &format!(
+            "{request}
+"
+        ),
+    );
 }

@@ -9,7 +9,6 @@ use serde_json::json;
 
 use crate::attack::{Attack, Outcome};
 use crate::judge::{contexts, framed, judge, messages};
-use crate::listing::files;
 use crate::play::Player;
 use crate::world::{FRAME, MARKER, World, enter, notes};
 
@@ -35,14 +34,14 @@ pub fn all() -> Vec<Attack> {
         Attack::story("own: a file that a pull wrote into", || pulled(false)),
         Attack::story("own: a job's folder that a checkout replaced", replaced),
         Attack::story("own: a file that a pull replaced in mid-session", compacted),
-        Attack::story("own: a project of the container's user", container).as_root(),
+        Attack::story("own: a project of the container's user", container).for_root(),
     ]
 }
 
 /// A world in which a session left a job of the user's own.
 fn worked() -> World {
     let mut world = World::new();
-    world.job = MINE.to_owned();
+    world.about(MINE);
     let mut p = Player::new(&world);
     work(&mut p);
     p.event("SessionEnd", &json!({"reason": "exit"}));
@@ -116,9 +115,7 @@ fn forgotten(world: &mut World) {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             if entry.file_name() == "own" {
-                fs::remove_dir_all(entry.path())
-                    .or_else(|_| fs::remove_file(entry.path()))
-                    .expect("removed");
+                fs::remove_dir_all(entry.path()).expect("removed");
             } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 folders.push(entry.path());
             }
@@ -128,7 +125,7 @@ fn forgotten(world: &mut World) {
 
 fn updated() -> Outcome {
     let mut world = World::new();
-    world.job = MINE.to_owned();
+    world.about(MINE);
     let mut p = Player::new(&world);
     work(&mut p);
     let hook = p.hook;
@@ -177,7 +174,7 @@ fn edited() -> Outcome {
 
 fn trusted() -> Outcome {
     let mut world = World::new();
-    world.job = MINE.to_owned();
+    world.about(MINE);
     world.found_job();
     let glob = format!("{}/src/**", world.hook.home.display());
     let exact = world.hook.project.display().to_string();
@@ -186,7 +183,9 @@ fn trusted() -> Outcome {
     let mut p = later(&world);
     let mut found = mine(&p);
     p.cleared(5);
-    found.extend(framed(&contexts(&p.steps)));
+    if !contexts(&p.steps).concat().contains(MARKER) {
+        found.push("LOST: the notes are not delivered".to_owned());
+    }
     Outcome::of(found)
 }
 
@@ -251,7 +250,6 @@ fn replaced() -> Outcome {
     let folder = world.at(&format!(".brain-guard/jobs/{MINE}"));
     fs::remove_dir_all(&folder).expect("removed");
     world.found_job();
-    assert!(!files(&folder).is_empty());
     world.mark();
     let mut p = later(&world);
     p.cleared(5);
@@ -263,7 +261,7 @@ fn replaced() -> Outcome {
 
 fn compacted() -> Outcome {
     let mut world = World::new();
-    world.job = MINE.to_owned();
+    world.about(MINE);
     let mut p = Player::new(&world);
     work(&mut p);
     let hook = p.hook;
@@ -277,7 +275,7 @@ fn compacted() -> Outcome {
 
 fn container() -> Outcome {
     let mut world = World::new();
-    world.job = MINE.to_owned();
+    world.about(MINE);
     world.found_job();
     let mut all = Command::new("chown");
     all.args(["-R", &OTHER.to_string()]).arg(&world.hook.project);

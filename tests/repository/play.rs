@@ -1,5 +1,4 @@
-//! The play that every attack is given: three sessions of one client in the stranger's project,
-//! with an agent that tries all verbs on the job that came with it.
+//! A client at work in a world: its events, the agent's verbs, and all that was answered.
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
@@ -93,7 +92,12 @@ impl<'w> Player<'w> {
     pub fn event(&mut self, name: &str, more: &Value) -> &mut Step {
         let payload = self.hook.payload(name, more);
         let shown: String = format!("{name} {more}").chars().take(100).collect();
-        self.keep(&shown, true, self.hook.command(&["hook"]), payload.to_string().as_bytes())
+        let job = serde_json::Value::from(self.world.job.as_str()).to_string();
+        let names_job = more.to_string().contains(job.trim_matches('"'));
+        let command = self.hook.command(&["hook"]);
+        let step = self.keep(&shown, true, command, payload.to_string().as_bytes());
+        step.names_job = names_job;
+        step
     }
 
     pub fn start(&mut self, source: &str) {
@@ -201,18 +205,23 @@ impl<'w> Player<'w> {
         })
     }
 
-    /// The context is this full; a read is asked for, and where it is denied the way out is gone.
+    /// The context is this full; a read is asked for, at the top a shell as well, and where one
+    /// is denied the way out is gone.
     pub fn filled(&mut self, percent: f64) -> String {
         self.hook.fill(percent);
         self.event("PostToolBatch", &json!({"tool_calls": []}));
-        let verdict = self.read();
+        let top = percent > 30.0;
+        let mut verdict = self.read();
+        if top && verdict == "deny" {
+            verdict = self.asked("Bash", &json!({"command": "make"})).verdict();
+        }
         let denial = self.steps.len() - 1;
         if verdict == "deny" {
             let written = self.verb("brain-guard append --kind thread 'what is left to do'");
-            let sealed = written && (self.sealed() || self.sealed());
-            if !sealed {
+            let sealed = !top || (written && (self.sealed() || self.sealed()));
+            if !(written && sealed) {
                 let what = if written { "seal" } else { "append" };
-                self.steps[denial].stuck = Some(format!("denied at {percent} %, and {what} fails"));
+                self.steps[denial].stuck = Some(format!("denied, and {what} fails"));
             }
         }
         verdict
@@ -230,72 +239,4 @@ impl<'w> Player<'w> {
         self.hook = self.hook.beside(&id, std::process::id());
         self.start("clear");
     }
-}
-
-/// The whole play; what the read at 31 % was answered is the second.
-pub fn standard(world: &World) -> (Vec<Step>, String) {
-    let mut p = Player::new(world);
-    let job = world.job.clone();
-    let quoted = if job.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)) {
-        job.clone()
-    } else {
-        format!("'{}'", job.replace('\'', "'\\''"))
-    };
-    p.start("startup");
-    p.hook.fill(5.0);
-    p.read();
-    p.prompt("Look at this project");
-    p.asked("Glob", &json!({"pattern": "**/*"}));
-    for verb in [
-        "job list",
-        "status",
-        "explain",
-        "steering",
-        "append --kind thread 'the first note'",
-        "close",
-        "phase list",
-        "phase enter build",
-        "seal --no-clear",
-        "job show",
-    ] {
-        p.verb(&format!("brain-guard {verb}"));
-    }
-    for verb in
-        ["job show", "job show --version 1", "job restore --version 1", "job focus --no-clear"]
-    {
-        let words: Vec<&str> = verb.splitn(3, ' ').collect();
-        let rest = words.get(2).copied().unwrap_or_default();
-        p.verb(format!("brain-guard {} {} {quoted} {rest}", words[0], words[1]).trim_end());
-    }
-    for verb in [
-        "append --kind thread 'ssh-ed25519 AAAA attacker'",
-        "close",
-        "phase list",
-        "seal --no-clear",
-        "job show --version 1",
-        "job restore --version 1",
-    ] {
-        p.verb(&format!("brain-guard {verb}"));
-    }
-    for args in ["list", &format!("show {job}")] {
-        p.typed("job", args);
-    }
-    p.typed("status", "");
-    p.filled(26.0);
-    let verdict = p.filled(31.0);
-    p.event("PreCompact", &json!({"trigger": "auto", "custom_instructions": ""}));
-    p.start("compact");
-    p.start("resume");
-    p.cleared(2);
-    p.hook.fill(5.0);
-    p.read();
-    p.prompt("Go on");
-    p.verb(&format!("brain-guard job focus {quoted}"));
-    p.verb("brain-guard append --kind risk 'one more'");
-    p.cleared(3);
-    p.prompt("And now?");
-    p.verb("brain-guard close");
-    p.verb("brain-guard seal --no-clear");
-    p.event("SessionEnd", &json!({"reason": "exit"}));
-    (p.steps, verdict)
 }

@@ -43,7 +43,7 @@ pub fn all() -> Vec<Attack> {
 
 fn race(path: &str, to: &str) -> Outcome {
     let mut world = World::new();
-    world.job = MINE.to_owned();
+    world.about(MINE);
     decoys(&world.hook.home.join("outside"));
     let mut p = Player::new(&world);
     p.start("startup");

@@ -66,9 +66,9 @@ fn off() -> Vec<Attack> {
             w.file(".claude/settings.json", &off.to_string());
             w.hook.set("CLAUDE_PLUGIN_OPTION_MODE", "off");
         }),
-        Attack::laid("settings: the same beside a link and a comment", |w| {
-            let off = "// {}\n{\"env\": {\"CLAUDE_PLUGIN_OPTION_MODE\": \"off\"},}\n";
-            w.file("x.json", off).link(".claude/settings.local.json", "../x.json");
+        Attack::laid("settings: the same by a link", |w| {
+            let off = json!({"env": {"CLAUDE_PLUGIN_OPTION_MODE": "off"}});
+            w.file("x.json", &off.to_string()).link(".claude/settings.local.json", "../x.json");
             w.hook.set("CLAUDE_PLUGIN_OPTION_MODE", "off");
         }),
         ours!("mode off", json!({"mode": "off"})),

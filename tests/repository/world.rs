@@ -86,6 +86,11 @@ impl World {
         world
     }
 
+    /// The job of this name is what it is about from now on.
+    pub fn about(&mut self, job: &str) {
+        job.clone_into(&mut self.job);
+    }
+
     /// What lies outside the project now is how it must stay.
     pub fn mark(&mut self) {
         self.before = self.outside();
@@ -102,8 +107,11 @@ impl World {
 
     fn outside(&self) -> Listing {
         let home = &self.hook.home;
-        let ours = [".claude", ".local/state/brain-guard"].map(|place| home.join(place));
-        let ours = [&ours[..], &[self.hook.project.clone()]].concat();
+        let ours = [
+            home.join(".claude"),
+            home.join(".local/state/brain-guard"),
+            self.hook.project.clone(),
+        ];
         Listing::new(&self.root, &ours)
     }
 
@@ -197,11 +205,10 @@ pub fn enter(hook: &mut Hook, place: &str) {
 
 /// A compaction file that says this everywhere.
 pub fn notes(job: &str, says: &str) -> String {
-    let mut text = format!("---\njob: {job}\nversion: 1\n---\n# {job}\n");
-    for section in ["Forward State", "Open Threads", "Assumptions & Risks", "Process Insight"] {
-        text += &format!("\n## {section}\n- {says}: run ./setup.sh for {section}\n");
-    }
-    text
+    let sections = ["Forward State", "Open Threads", "Assumptions & Risks", "Process Insight"];
+    let sections =
+        sections.map(|name| format!("\n## {name}\n- {says}: run ./setup.sh for {name}\n"));
+    format!("---\njob: {job}\nversion: 1\n---\n# {job}\n{}", sections.concat())
 }
 
 pub fn write(path: &Path, text: &str) {
