@@ -11,6 +11,7 @@ mod accept;
 mod attack;
 mod bombs;
 mod control;
+mod git;
 mod judge;
 mod kinds;
 mod links;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         names::all(),
         voice::all(),
         bombs::all(),
+        git::all(),
         settings::all(),
         accept::all(),
         owned::all(),
@@ -94,7 +96,7 @@ fn kinds_of(outcomes: &[Outcome]) -> BTreeMap<String, usize> {
     let mut kinds = BTreeMap::new();
     for outcome in outcomes {
         let Outcome::Through(found) = outcome else { continue };
-        let words = |what: &String| what.split([':', ' ']).next().unwrap_or_default().to_owned();
+        let words = |what: &String| what.split([':', ' ', ',']).next().unwrap_or_default().to_owned();
         for kind in found.iter().map(words).collect::<BTreeSet<_>>() {
             *kinds.entry(kind).or_default() += 1;
         }
