@@ -28,6 +28,7 @@ mod phases;
 mod probe;
 mod reground;
 mod report;
+mod repository;
 mod sandbox;
 mod skill;
 mod slow;
