@@ -96,7 +96,8 @@ fn kinds_of(outcomes: &[Outcome]) -> BTreeMap<String, usize> {
     let mut kinds = BTreeMap::new();
     for outcome in outcomes {
         let Outcome::Through(found) = outcome else { continue };
-        let words = |what: &String| what.split([':', ' ', ',']).next().unwrap_or_default().to_owned();
+        let words =
+            |what: &String| what.split([':', ' ', ',']).next().unwrap_or_default().to_owned();
         for kind in found.iter().map(words).collect::<BTreeSet<_>>() {
             *kinds.entry(kind).or_default() += 1;
         }

@@ -193,16 +193,21 @@ impl<'w> Player<'w> {
         }
         let folder = self.hook.project.join(".brain-guard/jobs").join(&job);
         let above = folder.ancestors().take(3);
-        let below = ["compaction.md", "job.json", "prompts.jsonl", "sealed", "sealed/v0001.md"];
-        above.map(Into::into).chain(below.map(|name| folder.join(name))).find_map(|path| {
-            let kind = fs::symlink_metadata(&path).ok()?.file_type();
-            let odd = kind.is_symlink()
-                || kind.is_fifo()
-                || kind.is_socket()
-                || kind.is_char_device()
-                || kind.is_block_device();
-            odd.then(|| path.display().to_string())
-        })
+        let mut below = vec!["compaction.md", "job.json", "prompts.jsonl", "sealed"];
+        if command.contains("--version") {
+            below.push("sealed/v0001.md");
+        }
+        above.map(Into::into).chain(below.into_iter().map(|name| folder.join(name))).find_map(
+            |path| {
+                let kind = fs::symlink_metadata(&path).ok()?.file_type();
+                let odd = kind.is_symlink()
+                    || kind.is_fifo()
+                    || kind.is_socket()
+                    || kind.is_char_device()
+                    || kind.is_block_device();
+                odd.then(|| path.display().to_string())
+            },
+        )
     }
 
     /// The context is this full; a read is asked for, at the top a shell as well, and where one

@@ -95,9 +95,7 @@ impl World {
     pub fn mark(&mut self) {
         self.before = self.outside();
         let real = |path: &str| fs::symlink_metadata(self.at(path)).is_ok_and(|m| m.is_dir());
-        self.found = real(".brain-guard")
-            && real(".brain-guard/jobs")
-            && fs::symlink_metadata(self.at("{job}")).is_ok();
+        self.found = real(".brain-guard") && real(".brain-guard/jobs") && real("{job}");
     }
 
     /// What was created, changed or removed outside since [`World::mark`].
