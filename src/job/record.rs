@@ -142,7 +142,7 @@ pub struct Sealer {
 impl Record {
     /// The record with its texts as a verb would have written them: a checkout may bring any.
     pub fn into_plain(mut self) -> Self {
-        let name = |name: &str| plain::line(name, phase::NAME_LETTERS);
+        let name = |name: &str| phase::name(name).unwrap_or_else(|_| "unnamed".to_owned());
         let coach = |text: &str| plain::block(text, phase::COACH_LETTERS);
         if let Some(phase) = &mut self.phase {
             (phase.name, phase.coach) = (name(&phase.name), coach(&phase.coach));

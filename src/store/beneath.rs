@@ -85,7 +85,7 @@ pub fn list(folder: &Path, most: usize) -> io::Result<Vec<(String, FileType)>> {
         other => other?,
     };
     let mut names = Vec::new();
-    for entry in Dir::new(file)? {
+    for entry in Dir::read_from(&file)? {
         let entry = entry?;
         let Ok(name) = entry.file_name().to_str() else { continue };
         if matches!(name, "." | "..") {
@@ -94,7 +94,15 @@ pub fn list(folder: &Path, most: usize) -> io::Result<Vec<(String, FileType)>> {
         if names.len() == most {
             break;
         }
-        names.push((name.to_owned(), entry.file_type()));
+        let kind = match entry.file_type() {
+            // Some file systems tell only when they are asked for each.
+            FileType::Unknown => {
+                let stat = rustix::fs::statat(&file, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW);
+                stat.map_or(FileType::Unknown, |stat| kind(&stat))
+            }
+            kind => kind,
+        };
+        names.push((name.to_owned(), kind));
     }
     Ok(names)
 }

@@ -4,11 +4,12 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::atomic;
 use crate::git::Line;
 
 /// The most that is read of a reflog at once, from its end: about 5,000 lines.
@@ -70,7 +71,7 @@ impl Repository {
 
 /// What a reflog's file is now; `None` where there is none.
 pub fn mark(log: &Path) -> Option<Mark> {
-    fs::metadata(log).ok().as_ref().map(mark_of)
+    fs::metadata(log).ok().filter(fs::Metadata::is_file).as_ref().map(mark_of)
 }
 
 fn mark_of(meta: &fs::Metadata) -> Mark {
@@ -117,7 +118,8 @@ pub struct Added {
 /// # Errors
 /// What the system says.
 pub fn added(log: &Path, since: Option<Mark>) -> io::Result<Added> {
-    let file = File::open(log)?;
+    // A pipe in its place would be waited for.
+    let file = File::options().read(true).custom_flags(atomic::NO_WAIT).open(log)?;
     let meta = file.metadata()?;
     let size = meta.size();
     let known = since.filter(|s| s.inode == meta.ino() && s.size <= size).map_or(0, |s| s.size);
@@ -146,7 +148,7 @@ pub fn last(log: &Path) -> Option<Line> {
 }
 
 fn first_line(path: &Path) -> Option<String> {
-    let text = super::atomic::read_text(path).ok()??;
+    let text = atomic::read_text(path).ok()??;
     text.lines().next().map(str::to_owned)
 }
 

@@ -31,12 +31,14 @@ fn line(around: &Around, name: &str, own: Option<&str>) -> Line {
     let Around { places, settings, .. } = around;
     let path = places.compaction(name);
     let text = atomic::read_text(&path).ok().flatten().unwrap_or_default();
-    let record = jobs::record(places, name);
+    let origin = origin::origin(places, name);
+    // Nothing that came with a checkout speaks before it is accepted.
+    let record = if origin.has_effect() { jobs::record(places, name) } else { Record::default() };
     Line {
         auto: jobs::auto(places, name, &record),
         own: own == Some(name),
         holder: jobs::holder(places, name),
-        origin: origin::origin(places, name),
+        origin,
         words: compaction::gauge_words(&text, &settings.file.shape),
         written: atomic::stat(&path).map(|(nanos, _)| Time::from_timestamp_nanos(nanos)),
         sealed: jobs::last_version(places, name),

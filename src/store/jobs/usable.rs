@@ -22,15 +22,17 @@ const ROOM: u64 = 64 * 1024;
 /// The first one that is not.
 pub fn check(places: &Places, job: &str) -> io::Result<()> {
     let folder = places.job(job);
-    for (name, wanted) in [
-        ("", FileType::Directory),
-        ("sealed", FileType::Directory),
-        ("compaction.md", FileType::RegularFile),
-        ("job.json", FileType::RegularFile),
-        ("prompts.jsonl", FileType::RegularFile),
-        (".lock", FileType::RegularFile),
+    let top = places.top();
+    for (path, wanted) in [
+        (top.join("jobs"), FileType::Directory),
+        (top, FileType::Directory),
+        (folder.join("sealed"), FileType::Directory),
+        (folder.join("compaction.md"), FileType::RegularFile),
+        (folder.join("job.json"), FileType::RegularFile),
+        (folder.join("prompts.jsonl"), FileType::RegularFile),
+        (folder.join(".lock"), FileType::RegularFile),
+        (folder.clone(), FileType::Directory),
     ] {
-        let path = if name.is_empty() { folder.clone() } else { folder.join(name) };
         let stat = match beneath::stat(&path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
             other => other?,
@@ -39,9 +41,16 @@ pub fn check(places: &Places, job: &str) -> io::Result<()> {
             let what = if wanted == FileType::Directory { "folder" } else { "regular file" };
             return Err(beneath::refuse(&path, &format!("is not a {what}")));
         }
-        atomic::within_bound(&path, stat.st_size as u64)?;
+        if wanted == FileType::RegularFile {
+            atomic::within_bound(&path, stat.st_size as u64)?;
+        }
     }
-    Ok(())
+    let sealed = folder.join("sealed");
+    let versions = beneath::list(&sealed, super::MOST)?;
+    match versions.into_iter().find(|(_, kind)| *kind != FileType::RegularFile) {
+        Some((name, _)) => Err(beneath::refuse(&sealed.join(name), "is not a regular file")),
+        None => Ok(()),
+    }
 }
 
 /// Checks that a note can be written into a job's file and sealed there.
