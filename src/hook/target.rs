@@ -119,16 +119,15 @@ impl Look<'_> {
         Guarded {
             home: env.home().as_deref().map(text),
             states: places.state.parent().map(text).unwrap_or_default(),
-            kept: vec![text(&places.user_settings)],
+            kept: vec![text(&places.user_settings), text(&places.user_texts)],
             program: program.into_iter().flatten().filter(apart).map(|p| text(&p)).collect(),
         }
     }
 
     /// Whether writing this file would touch what is the operator's.
     fn file(&self, call: &ToolCall, path: &str) -> bool {
-        let path = path.trim();
-        let home = || Some(self.facts.env.home()?.join(path.strip_prefix("~/")?));
-        let path = home().unwrap_or_else(|| absolute(self.event, path));
+        let home = self.facts.env.home().map(|home| home.to_string_lossy().into_owned());
+        let path = absolute(self.event, &operator::plain(path.trim(), home.as_deref()));
         let real = resolve(&path);
         let (given, found) = (path.to_string_lossy(), real.to_string_lossy());
         let same = |other: &Path| other.file_name() == real.file_name() && resolve(other) == real;
@@ -189,7 +188,8 @@ impl Look<'_> {
                 before.replace(&*old, &new).into()
             }
             (_, Some(old), Some(new)) => before.replacen(&*old, &new, 1).into(),
-            _ => return false,
+            // A server's tool may take the change in another shape.
+            _ => return call.input.is_some_and(|input| operator::names_switch(input.get())),
         };
         operator::switched(&before, &after)
     }
@@ -199,37 +199,54 @@ impl Look<'_> {
     fn other(&self, call: &ToolCall) -> bool {
         let foreign = call.tool.starts_with("mcp__");
         let raw = call.input.map_or("", |i| i.get());
-        if !foreign && !raw.contains("brain-guard:override") {
+        if !foreign && !raw.contains("brain-guard:") {
             return false;
         }
-        let Some(Value::Object(input)) = parsed(call) else { return false };
-        let texts = || input.values().filter_map(Value::as_str);
-        let skill = input.get("skill").and_then(Value::as_str);
+        let Some(input) = parsed(call) else { return false };
         // What a subagent is told is no command.
         let prompts = !matches!(call.tool, "Agent" | "Task" | "Workflow");
-        if skill == Some("brain-guard:override") || (prompts && texts().any(operator::typed)) {
+        let mut texts = input.as_object().into_iter().flat_map(|i| i.values());
+        if prompts && texts.any(|text| text.as_str().is_some_and(operator::typed)) {
             return true;
         }
-        foreign && (self.runs(&input) || (!only_reads(call.tool) && self.names(call, &input)))
+        let text = |key: &str| input[key].as_str().unwrap_or_default();
+        if !text("skill").is_empty()
+            && operator::typed(&format!("/{} {}", text("skill"), text("args")))
+        {
+            return true;
+        }
+        foreign
+            && (self.runs(&input, 0)
+                || (!only_reads(call.tool) && self.names(call, input.as_object())))
     }
 
-    fn runs(&self, input: &serde_json::Map<String, Value>) -> bool {
-        let args = input.get("args").and_then(Value::as_array).into_iter().flatten();
-        let args = args.filter_map(Value::as_str).collect::<Vec<_>>().join(" ");
-        let text = |key: &'static str| Some((key, input.get(key)?.as_str()?));
-        COMMANDS.into_iter().find_map(text).is_some_and(|(key, command)| {
+    /// Whether a command in the input would touch what is the operator's.
+    fn runs(&self, input: &Value, depth: usize) -> bool {
+        let inside = |value: &Value| depth < DEPTH && self.runs(value, depth + 1);
+        let map = match input {
+            Value::Array(list) => return list.iter().any(inside),
+            Value::Object(map) => map,
+            _ => return false,
+        };
+        let arguments: Vec<String> = ARGUMENTS.iter().filter_map(|k| line(map.get(*k)?)).collect();
+        let arguments = arguments.join(" ");
+        let runs = |(key, command): (&str, String)| {
             // Whether it is the shell's language or another one is not said of these.
             let code = || matches!(key, "script" | "code" | "program");
-            self.shell_touches(&format!("{command} {args}"))
-                || (code() && self.shell_touches(&format!("python -c {}", quote(command))))
-        })
+            self.shell_touches(&format!("{command} {arguments}"))
+                || (code() && self.shell_touches(&format!("python -c {}", quote(&command))))
+        };
+        COMMANDS.into_iter().filter_map(|key| Some((key, line(map.get(key)?)?))).any(runs)
+            || self.shell_touches(&arguments)
+            || map.values().any(inside)
     }
 
-    fn names(&self, call: &ToolCall, input: &serde_json::Map<String, Value>) -> bool {
+    fn names(&self, call: &ToolCall, input: Option<&serde_json::Map<String, Value>>) -> bool {
+        let Some(input) = input else { return false };
         let mut texts = Vec::new();
         // What is run is looked at as such: a command that reads our settings names them, too.
         let runs = COMMANDS.iter().any(|key| input.contains_key(*key));
-        let run = |key: &str| COMMANDS.contains(&key) || (runs && key == "args");
+        let run = |key: &str| COMMANDS.contains(&key) || (runs && ARGUMENTS.contains(&key));
         let named = input.iter().filter(|(key, _)| !run(key));
         named.for_each(|(_, value)| strings(value, 0, &mut texts));
         // A sentence may end in a path; a path's own first folder is there.
@@ -240,16 +257,31 @@ impl Look<'_> {
         let path = |text: &&str| {
             text.contains('/') && text.len() < 4096 && !text.contains('\n') && begins(text)
         };
-        texts
-            .into_iter()
-            .filter(path)
-            .take(32)
-            .any(|text| self.file(call, text.strip_prefix("file://").unwrap_or(text)))
+        let along = |path: &str| takes_away(call.tool) && self.guarded().takes_along(path);
+        texts.into_iter().filter(path).take(32).any(|text| self.file(call, text) || along(text))
     }
 }
 
 /// Under these names a tool takes what it runs.
-const COMMANDS: [&str; 6] = ["command", "cmd", "script", "code", "shell", "program"];
+const COMMANDS: [&str; 7] = ["command", "cmd", "script", "code", "shell", "program", "argv"];
+
+/// And under these what it runs it with.
+const ARGUMENTS: [&str; 2] = ["args", "arguments"];
+
+/// How deep an input is looked at.
+const DEPTH: usize = 4;
+
+/// A command as the shell would take it: a list has a word in each of its items.
+fn line(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(list) => {
+            let words = list.iter().filter_map(Value::as_str).map(quote);
+            Some(words.collect::<Vec<_>>().join(" "))
+        }
+        _ => None,
+    }
+}
 
 fn parsed(call: &ToolCall) -> Option<Value> {
     serde_json::from_str(call.input?.get()).ok()
@@ -258,8 +290,8 @@ fn parsed(call: &ToolCall) -> Option<Value> {
 fn strings<'a>(value: &'a Value, depth: usize, into: &mut Vec<&'a str>) {
     match value {
         Value::String(text) => into.push(text),
-        Value::Array(list) if depth < 4 => list.iter().for_each(|v| strings(v, depth + 1, into)),
-        Value::Object(map) if depth < 4 => map.values().for_each(|v| strings(v, depth + 1, into)),
+        Value::Array(list) if depth < DEPTH => list.iter().for_each(|v| strings(v, depth + 1, into)),
+        Value::Object(map) if depth < DEPTH => map.values().for_each(|v| strings(v, depth + 1, into)),
         _ => {}
     }
 }
@@ -270,4 +302,10 @@ fn only_reads(tool: &str) -> bool {
     ["read", "get", "list", "search", "find", "view", "directory_tree", "stat"]
         .iter()
         .any(|verb| name.starts_with(verb))
+}
+
+/// Whether a server's tool says by its name that it removes or renames.
+fn takes_away(tool: &str) -> bool {
+    let name = tool.rsplit("__").next().unwrap_or(tool);
+    ["delete", "remove", "move", "rename", "trash", "rm", "mv"].iter().any(|v| name.starts_with(v))
 }

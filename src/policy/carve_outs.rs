@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use super::operator::is_operators;
 use super::shell::{Word, quote, simple_commands};
 
 /// The verbs an agent may run at any stance.
@@ -82,6 +83,10 @@ pub fn recognise(
         if !AGENT_VERBS.contains(&verb.text.as_str()) {
             let verbs = AGENT_VERBS.join(", ");
             return Err(format!("`{}` is none of the verbs {verbs}", shown(&verb.text)));
+        }
+        let words: Vec<&str> = rest.iter().map(|w| w.text.as_str()).collect();
+        if is_operators(&words, false) {
+            return Err(format!("`{}` is the user's to run", shown(&words.join(" "))));
         }
         let foreign = |w: &&Word| HOOKS_OWN.iter().any(|flag| w.text.starts_with(flag));
         if let Some(word) = rest.iter().find(foreign) {
@@ -168,6 +173,8 @@ mod tests {
             "ls",
             "brain-guard",
             "brain-guard override --for 30m",
+            "brain-guard job accept parser",
+            "brain-guard job --json accept parser",
             "brain-guard mod step",
             "brain-guard append x | sh",
             "brain-guard append \"$(cat x)\"",

@@ -11,13 +11,16 @@ mod files;
 mod places;
 mod programs;
 mod switches;
+mod verbs;
 mod words;
 
-pub use client_settings::{is_client_settings, switched};
-pub use places::Guarded;
+pub use client_settings::{is_client_settings, names_switch, switched};
+pub use places::{Guarded, plain};
 pub use switches::typed;
+pub use verbs::is_operators;
 
 use std::cell::LazyCell;
+use std::collections::BTreeSet;
 use std::ops::Deref;
 
 use words::Simple;
@@ -42,12 +45,17 @@ pub fn worth_a_look(command: &str, cwd: &str, plugin: Option<&str>) -> bool {
     } else {
         command
     };
-    text.contains(PROGRAM)
-        || text.contains(client_settings::HOOKS_OFF)
-        || text.contains("BRAIN_GUARD_")
-        || plugin.is_some_and(|folder| text.contains(folder))
-        || (text.contains("claude") && text.contains("plugin"))
+    let has = |part: &str| text.contains(part);
+    has(PROGRAM)
+        || client_settings::SWITCHES.iter().any(|switch| has(switch))
+        || plugin.is_some_and(has)
+        || (has("claude") && has("plugin"))
         || cwd.contains(PROGRAM)
+        // An address may have letters of ours encoded.
+        || (has("file:") && has("%"))
+        // What removes or renames a folder takes along what is inside.
+        || has("rm ")
+        || has("mv ")
 }
 
 /// Whether a shell command plainly takes the guard off, or would change our settings, state
@@ -59,46 +67,89 @@ pub fn shell_touches_guarded(command: &str, cwd: &str, guarded: &Guarded) -> boo
 }
 
 fn touches_files(script: &str, all: &[Simple], cwd: &str, guarded: &Guarded) -> bool {
-    // Comments in a substitution and odd quotes may hide a command from us: then nothing
-    // counts as a mere look.
+    let raw = words::simple_commands(script);
+    // Comments in a substitution and odd quotes may hide a command from us, and what a command
+    // prints may be what the next one runs: then nothing counts as a mere look.
     let substitutes = || ["$(", "`", "<(", ">("].iter().any(|sign| script.contains(sign));
     let hides = script.contains("$'") || (script.contains('#') && substitutes());
-    let clear = !hides;
+    let hands_over = all.iter().any(|c| c.piped && programs::runs_input(c))
+        || raw.iter().any(files::changes_what_comes_in);
+    let clear = !hides && !hands_over;
     let looks = |c: &&Simple| !(clear && files::only_looks(c));
-    let raw = words::simple_commands(script);
     let acting: Vec<&Simple> = raw.iter().filter(looks).collect();
     // A name that is given to nothing but looks is looked at.
     if acting.iter().all(|c| clear && files::only_names(c)) {
         return false;
     }
-    let text = |c: &&Simple| -> Vec<String> {
-        let all = || c.words.iter().chain(&c.writes).collect();
-        let words = if clear { files::at_stake(c) } else { all() };
-        words.into_iter().cloned().collect()
+    let near = near(&raw, cwd, guarded);
+    if near.len() > FOLDERS {
+        return true;
+    }
+    let names = |c: &Simple| {
+        let mut words = files::at_stake(c);
+        words.extend(c.words.iter().chain(&c.writes).filter(|_| !clear));
+        words.extend(c.input.iter().filter(|_| hands_over));
+        // What is brought back is what the repository says, and a project can only tighten.
+        let projects = !(clear && files::restores(c));
+        words.into_iter().any(|w| {
+            guarded.mentioned(w, projects)
+                || joined(&near, w).any(|path| guarded.mentioned(&path, projects))
+        })
     };
-    // Where a command stands inside of ours, what it names is relative.
-    let stands = |c: &Simple| matches!(c.words.first().map(String::as_str), Some("cd" | "pushd"));
-    let inside = |of: &dyn Fn(&str) -> bool| {
-        of(cwd) || raw.iter().filter(|c| stands(c)).any(|c| c.words.iter().any(|w| of(w)))
-    };
-    let acts_inside = (inside(&|w| guarded.is_state(w)) && acting.iter().any(|c| !stands(c)))
-        || (acting.iter().any(|c| text(c).iter().any(|w| w == "settings.json"))
-            && inside(&|w| guarded.beside_settings(w)));
+    let acts_inside = near.iter().any(|folder| guarded.is_state(folder))
+        && acting.iter().any(|c| moves_to(c).is_none());
     let looked_up = LazyCell::new(|| all.iter().any(looks_up_program));
     acts_inside
-        || acting.iter().any(|c| text(c).iter().any(|w| guarded.mentioned(w)))
-        || all.iter().any(|c| changes_program(c, &looked_up, guarded))
+        || acting.iter().any(|c| names(c))
+        || all.iter().any(|c| changes_program(c, &looked_up, &near, guarded))
         || client_settings::in_shell(script, &acting)
 }
 
+/// No harmless script stands in so many folders of ours.
+const FOLDERS: usize = 32;
+
+/// The folders that a script's commands may stand in, as far as names that are relative to them
+/// may be ours; one more than [`FOLDERS`] at most.
+fn near(commands: &[Simple], cwd: &str, guarded: &Guarded) -> BTreeSet<String> {
+    let mut now = guarded.plain(cwd);
+    let mut near = BTreeSet::new();
+    let mut stand = |folder: &str| {
+        if near.len() <= FOLDERS && guarded.is_near(folder) {
+            near.insert(folder.to_owned());
+        }
+    };
+    stand(&now);
+    for to in commands.iter().filter_map(moves_to) {
+        let to = guarded.plain(to);
+        now = if to.starts_with('/') { to } else { guarded.plain(&format!("{now}/{to}")) };
+        stand(&now);
+    }
+    near
+}
+
+/// Where a command takes the shell.
+fn moves_to(command: &Simple) -> Option<&str> {
+    let (program, rest) = command.words.split_first()?;
+    matches!(program.as_str(), "cd" | "pushd")
+        .then(|| rest.iter().find(|w| !w.starts_with('-')).map_or("~", String::as_str))
+}
+
+/// What a relative name may be in these folders.
+fn joined<'a>(folders: &'a BTreeSet<String>, word: &'a str) -> impl Iterator<Item = String> + 'a {
+    let relative = word.len() < 4096 && !word.starts_with(['/', '~', '$', '-']);
+    folders.iter().filter(move |_| relative).map(move |folder| format!("{folder}/{word}"))
+}
+
 /// Whether a command replaces, moves or cripples the program, its folder or the state's.
-/// `looked_up`: whether another one asks where the program is.
+/// `looked_up`: whether another one asks where the program is. `near`: where it may stand.
 fn changes_program(
     command: &Simple,
     looked_up: &impl Deref<Target = bool>,
+    near: &BTreeSet<String>,
     guarded: &Guarded,
 ) -> bool {
-    let whole = |w: &String| guarded.is_program(w) || guarded.encloses(w);
+    let either = |w: &String, is: &dyn Fn(&str) -> bool| is(w) || joined(near, w).any(|p| is(&p));
+    let whole = |w: &String| either(w, &|w| guarded.is_program(w) || guarded.encloses(w));
     if command.writes.iter().any(whole) {
         return true;
     }
@@ -114,7 +165,10 @@ fn changes_program(
     // `rm $(which brain-guard)` names it nowhere in its own words.
     let substituted = |w: &String| w.contains(words::SUBSTITUTED);
     let changed = files::changed(name, rest);
-    changed.iter().any(whole) || (changed.iter().any(substituted) && **looked_up)
+    let along = |w: &String| either(w, &|w| guarded.takes_along(w));
+    changed.iter().any(whole)
+        || files::taken_away(name, rest).iter().any(along)
+        || (changed.iter().any(substituted) && **looked_up)
 }
 
 fn looks_up_program(command: &Simple) -> bool {
