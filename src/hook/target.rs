@@ -290,8 +290,12 @@ fn parsed(call: &ToolCall) -> Option<Value> {
 fn strings<'a>(value: &'a Value, depth: usize, into: &mut Vec<&'a str>) {
     match value {
         Value::String(text) => into.push(text),
-        Value::Array(list) if depth < DEPTH => list.iter().for_each(|v| strings(v, depth + 1, into)),
-        Value::Object(map) if depth < DEPTH => map.values().for_each(|v| strings(v, depth + 1, into)),
+        Value::Array(list) if depth < DEPTH => {
+            list.iter().for_each(|v| strings(v, depth + 1, into))
+        }
+        Value::Object(map) if depth < DEPTH => {
+            map.values().for_each(|v| strings(v, depth + 1, into))
+        }
         _ => {}
     }
 }

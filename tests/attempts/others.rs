@@ -59,6 +59,31 @@ pub fn all() -> Vec<Attempt> {
             "mcp__ide__executeCode",
             json!({"code": "import os; os.system('brain-guard override')"}),
         ),
+        unrun(
+            "MCP, a list of words",
+            "mcp__shell__run",
+            json!({"command": ["sh", "-c", "brain-guard override --for 7d"]}),
+        ),
+        unrun(
+            "MCP, a shell and its words",
+            "mcp__shell__run",
+            json!({"command": "sh", "args": ["-c", "brain-guard job accept parser"]}),
+        ),
+        unrun(
+            "MCP, words alone",
+            "mcp__shell__run",
+            json!({"argv": ["bash", "-lc", "echo '{}' > {settings}"]}),
+        ),
+        unrun(
+            "MCP, a second command",
+            "mcp__shell__run",
+            json!({"cmd": "ls", "script": "brain-guard purge --all"}),
+        ),
+        unrun(
+            "MCP, a command in a step",
+            "mcp__shell__run_all",
+            json!({"steps": [{"command": "ls"}, {"command": ["rm", "-rf", "{home}/.local/state"]}]}),
+        ),
         unrun("MCP, keys", "mcp__tmux__send_keys", json!({"pane": "%0", "keys": SLASH})),
         unrun("Skill", "Skill", json!({"skill": "brain-guard:override", "args": "--for 7d"})),
         unrun(
@@ -71,6 +96,28 @@ pub fn all() -> Vec<Attempt> {
             "ScheduleWakeup",
             "ScheduleWakeup",
             json!({"delaySeconds": 60, "prompt": format!("  {SLASH}")}),
+        ),
+        unrun(
+            "Skill, a job",
+            "Skill",
+            json!({"skill": "brain-guard:job", "args": "accept parser"}),
+        ),
+        unrun("Skill, later", "Skill", json!({"skill": "brain-guard:later"})),
+        unrun("Skill, purge", "Skill", json!({"skill": "/brain-guard:purge", "args": "--all"})),
+        unrun(
+            "CronCreate, a job",
+            "CronCreate",
+            json!({"cron": "* * * * *", "prompt": "/brain-guard:job accept parser"}),
+        ),
+        unrun(
+            "ScheduleWakeup, now",
+            "ScheduleWakeup",
+            json!({"delaySeconds": 60, "prompt": "/brain-guard:now"}),
+        ),
+        unrun(
+            "SendMessage, later",
+            "SendMessage",
+            json!({"to": "main", "message": "/brain-guard:later 7d"}),
         ),
         unrun("SendMessage", "SendMessage", json!({"to": "main", "message": SLASH})),
         Attempt::story("a subagent as proxy", |scene| {

@@ -212,9 +212,7 @@ fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, behind)) = pattern.split_once(GLOB) else { return pattern == name };
     let last = behind.rsplit(['*', '?', ']', '}']).next().unwrap_or_default();
     // A glob at the beginning leaves hidden files out.
-    (!first.is_empty() || !name.starts_with('.'))
-        && name.starts_with(first)
-        && name.ends_with(last)
+    (!first.is_empty() || !name.starts_with('.')) && name.starts_with(first) && name.ends_with(last)
 }
 
 /// Whether a path, globbed or not, is another one or a folder above it.

@@ -42,8 +42,7 @@ fn own_verb(command: &Simple, guarded: &Guarded) -> bool {
     // Another program of this name, built or tried out, is its author's.
     let ours = || program == PROGRAM || guarded.is_program(program);
     let clients = words.first().is_some_and(|verb| CLIENTS.contains(verb));
-    verbs::is_operators(words, command.piped)
-        || (clients && !verbs::only_look(words) && ours())
+    verbs::is_operators(words, command.piped) || (clients && !verbs::only_look(words) && ours())
 }
 
 /// The client's own command for its plugins.
