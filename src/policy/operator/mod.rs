@@ -11,6 +11,7 @@ mod files;
 mod places;
 mod programs;
 mod switches;
+mod touched;
 mod verbs;
 mod words;
 
@@ -18,12 +19,6 @@ pub use client_settings::{is_client_settings, names_switch, switched};
 pub use places::{Guarded, plain};
 pub use switches::typed;
 pub use verbs::is_operators;
-
-use std::cell::LazyCell;
-use std::collections::BTreeSet;
-use std::ops::Deref;
-
-use words::Simple;
 
 /// The program's name.
 pub const PROGRAM: &str = "brain-guard";
@@ -63,117 +58,7 @@ pub fn worth_a_look(command: &str, cwd: &str, plugin: Option<&str>) -> bool {
 pub fn shell_touches_guarded(command: &str, cwd: &str, guarded: &Guarded) -> bool {
     let plain = command.replace("${IFS}", " ").replace("$IFS", " ");
     let all = programs::unfolded(&plain);
-    switches::taken(&plain, &all, guarded) || touches_files(&plain, &all, cwd, guarded)
-}
-
-fn touches_files(script: &str, all: &[Simple], cwd: &str, guarded: &Guarded) -> bool {
-    let raw = words::simple_commands(script);
-    // Comments in a substitution and odd quotes may hide a command from us, and what a command
-    // prints may be what the next one runs: then nothing counts as a mere look.
-    let substitutes = || ["$(", "`", "<(", ">("].iter().any(|sign| script.contains(sign));
-    let hides = script.contains("$'") || (script.contains('#') && substitutes());
-    let hands_over = all.iter().any(|c| c.piped && programs::runs_input(c))
-        || raw.iter().any(files::changes_what_comes_in);
-    let clear = !hides && !hands_over;
-    let looks = |c: &&Simple| !(clear && files::only_looks(c));
-    let acting: Vec<&Simple> = raw.iter().filter(looks).collect();
-    // A name that is given to nothing but looks is looked at.
-    if acting.iter().all(|c| clear && files::only_names(c)) {
-        return false;
-    }
-    let near = near(&raw, cwd, guarded);
-    if near.len() > FOLDERS {
-        return true;
-    }
-    let names = |c: &Simple| {
-        let mut words = files::at_stake(c);
-        words.extend(c.words.iter().chain(&c.writes).filter(|_| !clear));
-        words.extend(c.input.iter().filter(|_| hands_over));
-        // What is brought back is what the repository says, and a project can only tighten.
-        let projects = !(clear && files::restores(c));
-        words.into_iter().any(|w| {
-            guarded.mentioned(w, projects)
-                || joined(&near, w).any(|path| guarded.mentioned(&path, projects))
-        })
-    };
-    let acts_inside = near.iter().any(|folder| guarded.is_state(folder))
-        && acting.iter().any(|c| moves_to(c).is_none());
-    let looked_up = LazyCell::new(|| all.iter().any(looks_up_program));
-    acts_inside
-        || acting.iter().any(|c| names(c))
-        || all.iter().any(|c| changes_program(c, &looked_up, &near, guarded))
-        || client_settings::in_shell(script, &acting)
-}
-
-/// No harmless script stands in so many folders of ours.
-const FOLDERS: usize = 32;
-
-/// The folders that a script's commands may stand in, as far as names that are relative to them
-/// may be ours; one more than [`FOLDERS`] at most.
-fn near(commands: &[Simple], cwd: &str, guarded: &Guarded) -> BTreeSet<String> {
-    let mut now = guarded.plain(cwd);
-    let mut near = BTreeSet::new();
-    let mut stand = |folder: &str| {
-        if near.len() <= FOLDERS && guarded.is_near(folder) {
-            near.insert(folder.to_owned());
-        }
-    };
-    stand(&now);
-    for to in commands.iter().filter_map(moves_to) {
-        let to = guarded.plain(to);
-        now = if to.starts_with('/') { to } else { guarded.plain(&format!("{now}/{to}")) };
-        stand(&now);
-    }
-    near
-}
-
-/// Where a command takes the shell.
-fn moves_to(command: &Simple) -> Option<&str> {
-    let (program, rest) = command.words.split_first()?;
-    matches!(program.as_str(), "cd" | "pushd")
-        .then(|| rest.iter().find(|w| !w.starts_with('-')).map_or("~", String::as_str))
-}
-
-/// What a relative name may be in these folders.
-fn joined<'a>(folders: &'a BTreeSet<String>, word: &'a str) -> impl Iterator<Item = String> + 'a {
-    let relative = word.len() < 4096 && !word.starts_with(['/', '~', '$', '-']);
-    folders.iter().filter(move |_| relative).map(move |folder| format!("{folder}/{word}"))
-}
-
-/// Whether a command replaces, moves or cripples the program, its folder or the state's.
-/// `looked_up`: whether another one asks where the program is. `near`: where it may stand.
-fn changes_program(
-    command: &Simple,
-    looked_up: &impl Deref<Target = bool>,
-    near: &BTreeSet<String>,
-    guarded: &Guarded,
-) -> bool {
-    let either = |w: &String, is: &dyn Fn(&str) -> bool| is(w) || joined(near, w).any(|p| is(&p));
-    let whole = |w: &String| either(w, &|w| guarded.is_program(w) || guarded.encloses(w));
-    if command.writes.iter().any(whole) {
-        return true;
-    }
-    let Some((program, rest)) = command.words.split_first() else { return false };
-    let name = programs::name(program);
-    if programs::is_interpreter(name) {
-        let code = rest.iter().chain(&command.input);
-        return code.filter(|c| switches::writes(c)).any(|c| guarded.names_program(c));
-    }
-    if !files::changes_files(name) {
-        return false;
-    }
-    // `rm $(which brain-guard)` names it nowhere in its own words.
-    let substituted = |w: &String| w.contains(words::SUBSTITUTED);
-    let changed = files::changed(name, rest);
-    let along = |w: &String| either(w, &|w| guarded.takes_along(w));
-    changed.iter().any(whole)
-        || files::taken_away(name, rest).iter().any(along)
-        || (changed.iter().any(substituted) && **looked_up)
-}
-
-fn looks_up_program(command: &Simple) -> bool {
-    let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
-    matches!(words[..], ["which" | "whereis", PROGRAM] | ["command" | "type", _, PROGRAM])
+    switches::taken(&plain, &all, guarded) || touched::touches_files(&plain, &all, cwd, guarded)
 }
 
 #[cfg(test)]
@@ -330,10 +215,13 @@ mod tests {
             format!("brain-guard; find {}", "-exec find ".repeat(60)),
             format!("brain-guard; rm '{}'", long("/home/u/.local/state/brain-guard")),
             format!("brain-guard {}", long("$(")),
+            format!("cd ~/.local; cd ~/.claude; cd; cd /; rm {}", long("a ")),
+            format!("brain-guard; {}", long("cd a;")),
         ] {
             let _ = touches(&command);
         }
         // Milliseconds in a release build; minutes where one of them is looked at again and again.
-        assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+        // The bound leaves room for a machine that runs other tests, too.
+        assert!(begun.elapsed().as_secs() < 15, "{:?}", begun.elapsed());
     }
 }

@@ -1,6 +1,7 @@
 //! Which paths are the operator's.
 
 use std::borrow::Cow;
+use std::iter::successors;
 
 /// Paths of the operator's things, absolute and as they resolve.
 #[derive(Debug, Clone, Default)]
@@ -35,10 +36,8 @@ pub fn plain(text: &str, home: Option<&str>) -> String {
         text = with_home(&text, home).into();
     }
     let text = collapsed(&text);
-    match outside_proc(&text) {
-        Some(outside) => outside.to_owned(),
-        None => text,
-    }
+    // A root may be named below another one.
+    successors(Some(text.as_str()), |path| outside_proc(path)).last().unwrap_or(&text).to_owned()
 }
 
 fn decoded(text: &str) -> String {
@@ -98,10 +97,16 @@ fn outside_proc(path: &str) -> Option<&str> {
     let (_, rest) = path.strip_prefix("/proc/")?.split_once('/')?;
     let task = rest.strip_prefix("task/").and_then(|rest| rest.split_once('/'));
     let outside = below(task.map_or(rest, |(_, rest)| rest), "root")?;
-    Some(outside_proc(outside).unwrap_or(if outside.is_empty() { "/" } else { outside }))
+    Some(if outside.is_empty() { "/" } else { outside })
 }
 
+/// All but [`Guarded::plain`] take a path in its plain form, or a text whose paths are.
 impl Guarded {
+    /// A text with its paths made plain.
+    pub fn plain(&self, text: &str) -> String {
+        plain(text, self.home.as_deref())
+    }
+
     /// Whether a path is of the settings or the state.
     pub fn holds(&self, path: &str) -> bool {
         self.kept.iter().any(|k| below(path, k).is_some())
@@ -110,28 +115,21 @@ impl Guarded {
     }
 
     /// Whether a path is the program, or of the folder that the client runs it from.
-    pub fn is_program(&self, word: &str) -> bool {
-        if !may_be_ours(word) {
-            return false;
-        }
-        let path = self.plain(word);
-        self.program.iter().any(|p| below(&path, p).is_some())
+    pub fn is_program(&self, path: &str) -> bool {
+        self.program.iter().any(|p| below(path, p).is_some())
     }
 
     /// Whether code names the program's place.
     pub fn names_program(&self, code: &str) -> bool {
-        let code = self.plain(code);
         self.program.iter().any(|p| code.contains(p.as_str()))
     }
 
-    /// Whether a word or a piece of code names settings or state. `projects`: the project's
+    /// Whether a path or a piece of code names settings or state. `projects`: the project's
     /// settings count.
     pub fn mentioned(&self, text: &str, projects: bool) -> bool {
-        if !may_be_ours(text) {
-            return false;
-        }
-        let mut text = self.plain(text);
-        text.retain(|c| !matches!(c, '"' | '\'' | '\\'));
+        let quote = |c| matches!(c, '"' | '\'' | '\\');
+        let text: Cow<str> =
+            if text.contains(quote) { text.replace(quote, "").into() } else { text.into() };
         (projects && (text.contains(PROJECT_SETTINGS) || globs_settings(&text)))
             || self.kept.iter().any(|k| text.contains(self.tail(k)))
             || self.mentions_state(&text)
@@ -156,24 +154,18 @@ impl Guarded {
         home.and_then(|home| below(path, home)).map_or(path, |tail| tail.trim_start_matches('/'))
     }
 
-    /// Whether a word is a folder that holds ours.
-    pub fn encloses(&self, word: &str) -> bool {
-        let parent = |path: &str, file: &String| {
-            file.rsplit_once('/').is_some_and(|(folder, _)| folder == path)
-        };
-        may_be_ours(word) && {
-            let path = self.plain(word);
-            self.is_state(&path) || self.kept.iter().any(|k| parent(&path, k))
-        }
+    /// Whether a path is a folder that holds ours.
+    pub fn encloses(&self, path: &str) -> bool {
+        let holds = |file: &String| file.rsplit_once('/').is_some_and(|(folder, _)| folder == path);
+        self.is_state(path) || self.kept.iter().any(holds)
     }
 
     /// Whether to remove or rename this would take ours along: a folder above it counts.
-    pub fn takes_along(&self, word: &str) -> bool {
-        let path = self.plain(word);
+    pub fn takes_along(&self, path: &str) -> bool {
         let mut ours = self.kept.iter().chain(&self.program).chain([&self.states]);
-        self.is_state(&path)
+        self.is_state(path)
             || path.rsplit('/').next() == Some(".brain-guard")
-            || (path.starts_with('/') && ours.any(|o| leads(&path, o)))
+            || (path.starts_with('/') && ours.any(|o| leads(path, o)))
     }
 
     /// Whether names that are relative to this folder may be ours.
@@ -181,18 +173,13 @@ impl Guarded {
         self.takes_along(folder) || self.holds(folder) || self.is_program(folder)
     }
 
-    /// Whether a word is the state's folder, or one in it that is not the agent's.
-    pub fn is_state(&self, word: &str) -> bool {
-        self.state_part(&self.plain(word)).is_some_and(|part| part != Part::Agents)
+    /// Whether a path is the state's folder, or one in it that is not the agent's.
+    pub fn is_state(&self, path: &str) -> bool {
+        self.state_part(path).is_some_and(|part| part != Part::Agents)
     }
 
     fn state_part(&self, path: &str) -> Option<Part> {
         below(path, &self.states).filter(|_| !self.states.is_empty()).map(part)
-    }
-
-    /// A text with its paths made plain.
-    pub fn plain(&self, text: &str) -> String {
-        plain(text, self.home.as_deref())
     }
 }
 
@@ -220,11 +207,6 @@ fn leads(pattern: &str, path: &str) -> bool {
     let mut names = path.split('/');
     let pattern = if pattern == "/" { "" } else { pattern };
     pattern.split('/').all(|part| names.next().is_some_and(|name| matches(part, name)))
-}
-
-/// A quick look, since a command may have hundreds of thousands of words.
-fn may_be_ours(word: &str) -> bool {
-    word.contains('/')
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

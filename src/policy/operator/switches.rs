@@ -40,7 +40,7 @@ fn own_verb(command: &Simple, guarded: &Guarded) -> bool {
     let words: Vec<&str> = rest.iter().map(String::as_str).collect();
     let words = verbs::arguments(&words);
     // Another program of this name, built or tried out, is its author's.
-    let ours = || program == PROGRAM || guarded.is_program(program);
+    let ours = || program == PROGRAM || guarded.is_program(&guarded.plain(program));
     let clients = words.first().is_some_and(|verb| CLIENTS.contains(verb));
     verbs::is_operators(words, command.piped) || (clients && !verbs::only_look(words) && ours())
 }
