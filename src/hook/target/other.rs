@@ -51,9 +51,10 @@ impl Look<'_> {
             self.shell_touches(&format!("{command} {arguments}"))
                 || (code() && self.shell_touches(&format!("python -c {}", quote(&command))))
         };
-        COMMANDS.into_iter().filter_map(|key| Some((key, line(map.get(key)?)?))).any(runs)
-            || self.shell_touches(&arguments)
-            || map.values().any(inside)
+        let mut commands =
+            COMMANDS.into_iter().filter_map(|key| Some((key, line(map.get(key)?)?))).peekable();
+        let alone = commands.peek().is_none();
+        commands.any(runs) || (alone && self.shell_touches(&arguments)) || map.values().any(inside)
     }
 
     fn names(&self, call: &ToolCall, input: Option<&serde_json::Map<String, Value>>) -> bool {
