@@ -35,7 +35,7 @@ pub fn is_operators(words: &[&str], more: bool) -> bool {
         let mut all = path.iter();
         let begins = all.next().zip(rest.next()).is_some_and(|(part, word)| fits(word, part));
         (begins && all.all(|part| rest.any(|word| fits(word, part))))
-            || (more && path.starts_with(&words))
+            || (more && path.starts_with(words))
     })
 }
 
