@@ -105,14 +105,11 @@ fn line(value: &Value) -> Option<String> {
 }
 
 fn strings<'a>(value: &'a Value, depth: usize, into: &mut Vec<&'a str>) {
+    let below = depth + 1;
     match value {
         Value::String(text) => into.push(text),
-        Value::Array(list) if depth < DEPTH => {
-            list.iter().for_each(|v| strings(v, depth + 1, into))
-        }
-        Value::Object(map) if depth < DEPTH => {
-            map.values().for_each(|v| strings(v, depth + 1, into))
-        }
+        Value::Array(list) if below <= DEPTH => list.iter().for_each(|v| strings(v, below, into)),
+        Value::Object(map) if below <= DEPTH => map.values().for_each(|v| strings(v, below, into)),
         _ => {}
     }
 }
