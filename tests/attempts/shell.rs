@@ -280,6 +280,10 @@ const INDIRECT: &[(&str, &str)] = &[
     ("the settings, by what is printed", "echo 'rm ~/.claude/brain-guard/settings.json' | sh"),
     ("the settings, by xargs", "ls ~/.claude/brain-guard/settings.json | xargs rm"),
     (
+        "the project's settings, under cover of a restore",
+        "git checkout HEAD > .brain-guard/settings.json",
+    ),
+    (
         "the project's settings, by a patch",
         "git init -q; git apply <<'E'\n--- /dev/null\n+++ b/.brain-guard/settings.json\n@@ -0,0 +1 @@\n+{\"mode\":\"off\"}\nE",
     ),

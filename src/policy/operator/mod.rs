@@ -69,7 +69,10 @@ mod tests {
         Guarded {
             home: Some("/home/u".into()),
             states: "/home/u/.local/state/brain-guard".into(),
-            kept: vec!["/home/u/.claude/brain-guard/settings.json".into()],
+            kept: vec![
+                "/home/u/.claude/brain-guard/settings.json".into(),
+                "/home/u/.claude/brain-guard/templates".into(),
+            ],
             program: vec![
                 "/home/u/.local/share/brain-guard".into(),
                 "/home/u/.local/bin/brain-guard".into(),
@@ -134,7 +137,9 @@ mod tests {
         let state = "/home/u/.local/state/brain-guard/p-1";
         for path in [
             format!("{state}/sessions/x.json"),
+            format!("{state}/own/parser"),
             format!("{state}/log.jsonl"),
+            "/home/u/.claude/brain-guard/templates/deny-tier.md".into(),
             "/p/.brain-guard/settings.json".into(),
             "/home/u/.claude/brain-guard/settings.json".into(),
             "/home/u/.local/share/brain-guard/current/hooks/hooks.json".into(),
@@ -172,6 +177,13 @@ mod tests {
             "cat x >> .brain-guard/settings.json",
             "cp -t .brain-guard settings.json && cp x .brain-guard/settings.json",
             "chmod -x $(which brain-guard)",
+            "sudo rm -rf ~/.local/state",
+            "mv -t /tmp ~/.local/state",
+            "(cd ~/.local && rm -rf state)",
+            "git checkout -- ~/.claude/brain-guard/settings.json",
+            "git checkout HEAD > .brain-guard/settings.json",
+            "patch -p1 <<'E'\n--- a/.brain-guard/settings.json\n+++ b/.brain-guard/settings.json\nE",
+            "ln -sf /tmp/x ~/.claude/brain-guard/templates",
             "echo '{\"disableAllHooks\":true}' > .claude/settings.json",
         ] {
             assert!(touches(command), "{command}");
@@ -196,6 +208,11 @@ mod tests {
             "tail -n 3 ~/.local/state/brain-guard/*/log.jsonl | jq .kind",
             "cp -r .brain-guard/jobs /tmp/backup",
             "~/.local/bin/brain-guard status --json | jq .stance",
+            "cd / && rm -rf tmp/x && rm -rf /home/u/project/target ~/.local/state/nvim",
+            "mv ~/Downloads/a ~/.local/bin/ && cp x ~/.local/state/",
+            "git commit -m 'rm -rf ~/.local/state takes the guard along'",
+            "jq '.theme=1' ~/.claude/settings.json > t && mv t ~/.claude/settings.json",
+            "git checkout main -- .brain-guard/settings.json; git stash pop",
             "grep -rn disableAllHooks .claude/settings.json",
             "cat > docs/hooks.md <<'E'\nset disableAllHooks in .claude/settings.json\nE",
         ] {

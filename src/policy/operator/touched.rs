@@ -40,8 +40,10 @@ pub fn touches_files(script: &str, all: &[Simple], cwd: &str, guarded: &Guarded)
         words.extend(c.input.iter().filter(|_| hands_over));
         // What is brought back is what the repository says, and a project can only tighten.
         let projects = !(clear && files::restores(c));
-        let mentioned = |text: String| guarded.mentioned(&text, projects);
-        words.into_iter().any(|w| forms(w, &near, guarded).any(mentioned))
+        let named = |w: &String, projects| {
+            forms(w, &near, guarded).any(|text| guarded.mentioned(&text, projects))
+        };
+        c.writes.iter().any(|w| named(w, true)) || words.into_iter().any(|w| named(w, projects))
     };
     let acts_inside = near.iter().any(|folder| guarded.is_state(folder))
         && acting.iter().any(|c| moves_to(c).is_none());
