@@ -239,6 +239,6 @@ mod tests {
         }
         // Milliseconds in a release build; minutes where one of them is looked at again and again.
         // The bound leaves room for a machine that runs other tests, too.
-        assert!(begun.elapsed().as_secs() < 15, "{:?}", begun.elapsed());
+        assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
     }
 }
