@@ -24,12 +24,16 @@ pub struct Found {
     pub session: String,
 }
 
-/// Refuses a verb of the operator's where an agent runs it, and says so. Every process the
-/// client starts carries a mark; the agent can take that off, but not its client from above
-/// itself.
-pub fn operator_only(env: &Env, verb: &str) -> Result<(), Exit> {
+/// Whether an agent runs this. Every process the client starts carries a mark; the agent
+/// can take that off, but not its client from above itself.
+pub fn in_an_agents_shell(env: &Env) -> bool {
     let places = || Places::of(env, Path::new("/"));
-    if env.get(env::CLAUDECODE).is_none() && !places().is_some_and(|p| below_a_client(&p, 0)) {
+    env.get(env::CLAUDECODE).is_some() || places().is_some_and(|p| below_a_client(&p, 0))
+}
+
+/// Refuses a verb of the operator's where an agent runs it, and says so.
+pub fn operator_only(env: &Env, verb: &str) -> Result<(), Exit> {
+    if !in_an_agents_shell(env) {
         return Ok(());
     }
     let typed = if AT_THE_PROMPT.contains(&verb) {

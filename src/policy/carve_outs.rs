@@ -84,9 +84,9 @@ pub fn recognise(
             let verbs = AGENT_VERBS.join(", ");
             return Err(format!("`{}` is none of the verbs {verbs}", shown(&verb.text)));
         }
-        let words: Vec<&str> = rest.iter().map(|w| w.text.as_str()).collect();
-        if is_operators(&words, false) {
-            return Err(format!("`{}` is the user's to run", shown(&words.join(" "))));
+        let texts: Vec<&str> = rest.iter().map(|w| w.text.as_str()).collect();
+        if is_operators(&texts, false) {
+            return Err(format!("`{}` is the user's to run", shown(&texts.join(" "))));
         }
         let foreign = |w: &&Word| HOOKS_OWN.iter().any(|flag| w.text.starts_with(flag));
         if let Some(word) = rest.iter().find(foreign) {
