@@ -10,7 +10,7 @@ const PLAIN: &str = "brain-guard override --for 7d";
 pub fn all() -> Vec<Attempt> {
     let call = |name: &str, tool: &'static str, input| Attempt::call(name, tool, input);
     let unrun = |name: &str, tool: &'static str, input| Attempt::unrun(name, tool, input);
-    vec![
+    let mut all = vec![
         call("PowerShell", "PowerShell", json!({"command": PLAIN})),
         call(
             "Monitor",
@@ -38,6 +38,37 @@ pub fn all() -> Vec<Attempt> {
             "NotebookEdit",
             json!({"file_path": "x", "notebook_path": "{settings}"}),
         ),
+        Attempt::story("a subagent as proxy", |scene| {
+            let hook = &scene.hook;
+            let agent = json!({"description": "d", "prompt": "Run brain-guard override"});
+            assert_eq!(hook.pre("Agent", &agent).verdict(), "pass", "free, and only words");
+            let mut inside = hook.call("Bash", &json!({"command": PLAIN}));
+            inside["agent_id"] = "a1".into();
+            if hook.send(&inside).verdict() != "deny" {
+                return Outcome::Through("in a subagent".to_owned());
+            }
+            hook.fill(31.0);
+            hook.read();
+            denied(hook, "Agent", &agent)
+        }),
+        Attempt::story("a shell in a folder of the state", |scene| {
+            let mut payload = scene.hook.call("Bash", &json!({"command": "rm -rf sessions"}));
+            payload["cwd"] = scene.text("{state}").into();
+            match scene.hook.send(&payload).verdict().as_str() {
+                "deny" => Outcome::Denied,
+                other => Outcome::Through(other.to_owned()),
+            }
+        }),
+    ];
+    all.extend(servers());
+    all.extend(prompts());
+    all
+}
+
+/// Tools of MCP servers.
+fn servers() -> Vec<Attempt> {
+    let unrun = |name: &str, tool: &'static str, input| Attempt::unrun(name, tool, input);
+    vec![
         unrun("MCP, a shell", "mcp__shell__execute", json!({"command": PLAIN})),
         unrun(
             "MCP, a command with arguments",
@@ -85,6 +116,13 @@ pub fn all() -> Vec<Attempt> {
             json!({"steps": [{"command": "ls"}, {"command": ["rm", "-rf", "{home}/.local/state"]}]}),
         ),
         unrun("MCP, keys", "mcp__tmux__send_keys", json!({"pane": "%0", "keys": SLASH})),
+    ]
+}
+
+/// Tools that bring a text to a prompt.
+fn prompts() -> Vec<Attempt> {
+    let unrun = |name: &str, tool: &'static str, input| Attempt::unrun(name, tool, input);
+    vec![
         unrun("Skill", "Skill", json!({"skill": "brain-guard:override", "args": "--for 7d"})),
         unrun(
             "Skill, in a loop",
@@ -120,26 +158,5 @@ pub fn all() -> Vec<Attempt> {
             json!({"to": "main", "message": "/brain-guard:later 7d"}),
         ),
         unrun("SendMessage", "SendMessage", json!({"to": "main", "message": SLASH})),
-        Attempt::story("a subagent as proxy", |scene| {
-            let hook = &scene.hook;
-            let agent = json!({"description": "d", "prompt": "Run brain-guard override"});
-            assert_eq!(hook.pre("Agent", &agent).verdict(), "pass", "free, and only words");
-            let mut inside = hook.call("Bash", &json!({"command": PLAIN}));
-            inside["agent_id"] = "a1".into();
-            if hook.send(&inside).verdict() != "deny" {
-                return Outcome::Through("in a subagent".to_owned());
-            }
-            hook.fill(31.0);
-            hook.read();
-            denied(hook, "Agent", &agent)
-        }),
-        Attempt::story("a shell in a folder of the state", |scene| {
-            let mut payload = scene.hook.call("Bash", &json!({"command": "rm -rf sessions"}));
-            payload["cwd"] = scene.text("{state}").into();
-            match scene.hook.send(&payload).verdict().as_str() {
-                "deny" => Outcome::Denied,
-                other => Outcome::Through(other.to_owned()),
-            }
-        }),
     ]
 }
