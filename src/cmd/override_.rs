@@ -7,13 +7,12 @@ use clap::Parser;
 use serde_json::json;
 
 use super::whose;
-use super::{Exit, err, out};
+use super::{Exit, out};
 use crate::cli::{OverrideArgs, Whose};
 use crate::clock::Time;
 use crate::env::Env;
 use crate::hook::facts::Facts;
 use crate::log;
-use crate::store::ancestry::below_a_client;
 use crate::store::journal::{self, Line, What};
 use crate::store::state::{self, Override};
 
@@ -22,11 +21,8 @@ use crate::store::state::{self, Override};
 /// # Errors
 /// No session, or state that can't be written.
 pub fn run(env: &Env, now: Time, whose: &Whose, how: &OverrideArgs) -> anyhow::Result<Exit> {
-    if whose::in_an_agents_shell(env) {
-        err(
-            "the override is the operator's: run this in a terminal of your own, or type /brain-guard:override at the prompt",
-        );
-        return Ok(Exit::Refused);
+    if let Err(refused) = whose::operator_only(env, "override") {
+        return Ok(refused);
     }
     let found = whose::find(env, whose)?;
     let facts = whose::facts(env, now, &found)?;
@@ -43,11 +39,8 @@ struct Typed {
 
 /// Runs the command as typed at the client's prompt; says what came of it.
 pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
-    // The client starts the hook itself. One that runs further down was fed a prompt that nobody
-    // typed, by the agent's shell or in a client of its own.
-    if below_a_client(&facts.places, 1) {
-        return "brain-guard: the override is the operator's: type it in a session that no agent started"
-            .to_owned();
+    if let Err(refused) = whose::typed_by_operator(&facts.places, "override") {
+        return refused;
     }
     let words = args.split_whitespace();
     let done = match Typed::try_parse_from(words) {

@@ -10,7 +10,7 @@ use super::install::build::{Checkout, compiler_variables};
 use super::install::keys::Wish;
 use super::install::{InstallPlan, install as place};
 use super::uninstall::{UninstallPlan, uninstall as remove};
-use super::whose::in_an_agents_shell;
+use super::whose::operator_only;
 use crate::env::Env;
 use crate::hook::facts::read_settings;
 use crate::settings::{Profile, Settings, Switch};
@@ -152,9 +152,8 @@ pub fn uninstall_plan(env: &Env) -> anyhow::Result<UninstallPlan> {
 /// # Errors
 /// What the steps say.
 pub fn uninstall(env: &Env) -> anyhow::Result<Exit> {
-    if in_an_agents_shell(env) {
-        super::err("taking brain-guard out is the operator's: run this in a terminal of your own");
-        return Ok(Exit::Refused);
+    if let Err(refused) = operator_only(env, "uninstall") {
+        return Ok(refused);
     }
     remove(&uninstall_plan(env)?, &mut io::stdout().lock())?;
     Ok(Exit::Done)

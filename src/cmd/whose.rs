@@ -31,6 +31,37 @@ pub fn in_an_agents_shell(env: &Env) -> bool {
     env.get(env::CLAUDECODE).is_some() || places().is_some_and(|p| below_a_client(&p, 0))
 }
 
+/// Refuses a verb of the operator's where an agent runs it, and says so.
+pub fn operator_only(env: &Env, verb: &str) -> Result<(), Exit> {
+    if !in_an_agents_shell(env) {
+        return Ok(());
+    }
+    let typed = if AT_THE_PROMPT.contains(&verb) {
+        format!(", or type /brain-guard:{verb} at the prompt")
+    } else {
+        String::new()
+    };
+    err(format_args!(
+        "`brain-guard {verb}` is the user's to run, not the agent's: run it in a terminal of your own{typed}"
+    ));
+    Err(Exit::Refused)
+}
+
+/// Refuses a verb of the operator's that was typed at a prompt, and says so, where an agent
+/// typed it: the client starts the hook itself, so one that runs further down was fed a prompt
+/// by the agent's shell or in a client of its own.
+pub fn typed_by_operator(places: &Places, verb: &str) -> Result<(), String> {
+    if below_a_client(places, 1) {
+        return Err(format!(
+            "brain-guard: /brain-guard:{verb} is the user's: type it in a session that no agent started"
+        ));
+    }
+    Ok(())
+}
+
+/// The operator's verbs that can also be typed at the client's prompt.
+const AT_THE_PROMPT: [&str; 5] = ["override", "purge", "later", "now", "job accept"];
+
 /// The project a command is about.
 ///
 /// # Errors

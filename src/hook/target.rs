@@ -1,6 +1,8 @@
 //! What a tool call would touch of ours: the compaction file, our verbs, or what is the
 //! operator's.
 
+mod other;
+
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +16,6 @@ use crate::policy::bands::Band;
 use crate::policy::carve_outs::{self, Caller};
 use crate::policy::decide::Target;
 use crate::policy::operator::{self, Guarded};
-use crate::policy::shell::quote;
 use crate::store::atomic;
 use crate::store::names::{is_compaction_file, shared};
 use crate::store::paths::{resolve, same_file};
@@ -119,16 +120,15 @@ impl Look<'_> {
         Guarded {
             home: env.home().as_deref().map(text),
             states: places.state.parent().map(text).unwrap_or_default(),
-            kept: vec![text(&places.user_settings)],
+            kept: vec![text(&places.user_settings), text(&places.user_texts)],
             program: program.into_iter().flatten().filter(apart).map(|p| text(&p)).collect(),
         }
     }
 
     /// Whether writing this file would touch what is the operator's.
     fn file(&self, call: &ToolCall, path: &str) -> bool {
-        let path = path.trim();
-        let home = || Some(self.facts.env.home()?.join(path.strip_prefix("~/")?));
-        let path = home().unwrap_or_else(|| absolute(self.event, path));
+        let home = self.facts.env.home().map(|home| home.to_string_lossy().into_owned());
+        let path = absolute(self.event, &operator::plain(path.trim(), home.as_deref()));
         let real = resolve(&path);
         let (given, found) = (path.to_string_lossy(), real.to_string_lossy());
         let same = |other: &Path| other.file_name() == real.file_name() && resolve(other) == real;
@@ -189,85 +189,13 @@ impl Look<'_> {
                 before.replace(&*old, &new).into()
             }
             (_, Some(old), Some(new)) => before.replacen(&*old, &new, 1).into(),
-            _ => return false,
+            // A server's tool may take the change in another shape.
+            _ => return call.input.is_some_and(|input| operator::names_switch(input.get())),
         };
         operator::switched(&before, &after)
     }
-
-    /// A tool whose input we don't know: paths in it may be written, commands run, and
-    /// texts brought to a prompt.
-    fn other(&self, call: &ToolCall) -> bool {
-        let foreign = call.tool.starts_with("mcp__");
-        let raw = call.input.map_or("", |i| i.get());
-        if !foreign && !raw.contains("brain-guard:override") {
-            return false;
-        }
-        let Some(Value::Object(input)) = parsed(call) else { return false };
-        let texts = || input.values().filter_map(Value::as_str);
-        let skill = input.get("skill").and_then(Value::as_str);
-        // What a subagent is told is no command.
-        let prompts = !matches!(call.tool, "Agent" | "Task" | "Workflow");
-        if skill == Some("brain-guard:override") || (prompts && texts().any(operator::typed)) {
-            return true;
-        }
-        foreign && (self.runs(&input) || (!only_reads(call.tool) && self.names(call, &input)))
-    }
-
-    fn runs(&self, input: &serde_json::Map<String, Value>) -> bool {
-        let args = input.get("args").and_then(Value::as_array).into_iter().flatten();
-        let args = args.filter_map(Value::as_str).collect::<Vec<_>>().join(" ");
-        let text = |key: &'static str| Some((key, input.get(key)?.as_str()?));
-        COMMANDS.into_iter().find_map(text).is_some_and(|(key, command)| {
-            // Whether it is the shell's language or another one is not said of these.
-            let code = || matches!(key, "script" | "code" | "program");
-            self.shell_touches(&format!("{command} {args}"))
-                || (code() && self.shell_touches(&format!("python -c {}", quote(command))))
-        })
-    }
-
-    fn names(&self, call: &ToolCall, input: &serde_json::Map<String, Value>) -> bool {
-        let mut texts = Vec::new();
-        // What is run is looked at as such: a command that reads our settings names them, too.
-        let runs = COMMANDS.iter().any(|key| input.contains_key(*key));
-        let run = |key: &str| COMMANDS.contains(&key) || (runs && key == "args");
-        let named = input.iter().filter(|(key, _)| !run(key));
-        named.for_each(|(_, value)| strings(value, 0, &mut texts));
-        // A sentence may end in a path; a path's own first folder is there.
-        let begins = |text: &str| {
-            let first = text.split('/').next().unwrap_or_default();
-            !first.contains(char::is_whitespace) || absolute(self.event, first).exists()
-        };
-        let path = |text: &&str| {
-            text.contains('/') && text.len() < 4096 && !text.contains('\n') && begins(text)
-        };
-        texts
-            .into_iter()
-            .filter(path)
-            .take(32)
-            .any(|text| self.file(call, text.strip_prefix("file://").unwrap_or(text)))
-    }
 }
-
-/// Under these names a tool takes what it runs.
-const COMMANDS: [&str; 6] = ["command", "cmd", "script", "code", "shell", "program"];
 
 fn parsed(call: &ToolCall) -> Option<Value> {
     serde_json::from_str(call.input?.get()).ok()
-}
-
-fn strings<'a>(value: &'a Value, depth: usize, into: &mut Vec<&'a str>) {
-    match value {
-        Value::String(text) => into.push(text),
-        Value::Array(list) if depth < 4 => list.iter().for_each(|v| strings(v, depth + 1, into)),
-        Value::Object(map) if depth < 4 => map.values().for_each(|v| strings(v, depth + 1, into)),
-        _ => {}
-    }
-}
-
-/// Whether a server's tool says by its name that it only reads.
-fn only_reads(tool: &str) -> bool {
-    let name = tool.rsplit("__").next().unwrap_or(tool);
-    ["read", "get", "list", "search", "find", "view", "directory_tree", "stat"]
-        .iter()
-        .any(|verb| name.starts_with(verb))
 }

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use super::operator::is_operators;
 use super::shell::{Word, quote, simple_commands};
 
 /// The verbs an agent may run at any stance.
@@ -85,6 +86,10 @@ pub fn recognise(
         if !AGENT_VERBS.contains(&verb.text.as_str()) {
             let verbs = AGENT_VERBS.join(", ");
             return Err(format!("`{}` is none of the verbs {verbs}", shown(&verb.text)));
+        }
+        let texts: Vec<&str> = rest.iter().map(|w| w.text.as_str()).collect();
+        if is_operators(&texts, false) {
+            return Err(format!("`{}` is the user's to run", shown(&texts.join(" "))));
         }
         let foreign = |w: &&Word| HOOKS_OWN.iter().any(|flag| w.text.starts_with(flag));
         if let Some(word) = rest.iter().find(foreign) {
@@ -182,6 +187,8 @@ mod tests {
             "ls",
             "brain-guard",
             "brain-guard override --for 30m",
+            "brain-guard job accept parser",
+            "brain-guard job --json accept parser",
             "brain-guard mod step",
             "brain-guard append x | sh",
             "brain-guard append \"$(cat x)\"",

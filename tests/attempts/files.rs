@@ -31,6 +31,10 @@ const PATHS: &[(&str, &str)] = &[
     ("the program's link", "{home}/.local/bin/brain-guard"),
     ("the running program", "{program}"),
     ("the session's transcript", "{transcript}"),
+    ("which jobs are this machine's", "{state}/own/parser"),
+    ("a template of the user's", "{home}/.claude/brain-guard/templates/deny-tier.md"),
+    ("the user's settings, by a process's root", "/proc/1/root{settings}"),
+    ("the user's settings, by a task's root", "/proc/1/task/1/root{settings}"),
     ("a linked folder", "{project}/linked/{session}.json"),
     ("a hard link", "{project}/hard.json"),
 ];
@@ -75,8 +79,27 @@ pub fn all() -> Vec<Attempt> {
             all.push(Attempt::unrun(&name, "mcp__filesystem__write_file", input).before(links));
         }
     }
-    let uri = json!({"uri": "file://{session_file}", "content": "{}"});
-    all.push(Attempt::unrun("MCP, a file: address", "mcp__editor__save", uri));
+    for (name, uri) in [
+        ("plain", "file://{session_file}"),
+        ("with a host", "file://localhost{session_file}"),
+        ("encoded", "file://{home}/.claude/brain%2Dguard/settings.json"),
+        ("by a process's root", "file:///proc/1/root{settings}"),
+    ] {
+        let input = json!({"uri": uri, "content": "{}"});
+        all.push(Attempt::unrun(
+            &format!("MCP, a file: address, {name}"),
+            "mcp__editor__save",
+            input,
+        ));
+    }
+    for (tool, path) in [
+        ("mcp__filesystem__delete_directory", "{states}"),
+        ("mcp__filesystem__remove", "{home}/.local/state"),
+        ("mcp__filesystem__move_file", "~/.claude"),
+    ] {
+        let input = json!({"path": path, "destination": "/tmp/elsewhere"});
+        all.push(Attempt::unrun(&format!("{tool}: {path}"), tool, input));
+    }
     for (name, path) in ALIKE {
         let content = json!({"file_path": path, "content": "{\"mode\":\"off\"}"});
         all.push(Attempt::call(&format!("Write: {name}"), "Write", content));
@@ -121,6 +144,27 @@ fn clients_settings() -> Vec<Attempt> {
             "client: our mode in its environment",
             ".claude/settings.local.json",
             "{\"env\": {\"BRAIN_GUARD_SET_MODE\": \"off\"}}",
+        ),
+        write(
+            "client: our option in its environment",
+            ".claude/settings.local.json",
+            "{\"env\": {\"CLAUDE_PLUGIN_OPTION_MODE\": \"off\"}}",
+        ),
+        write(
+            "client: our configuration",
+            settings,
+            "{\"enabledPlugins\": {\"brain-guard@brain-guard\": true}, \"pluginConfigs\": {\"brain-guard@brain-guard\": {\"options\": {\"mode\": \"off\"}}}}",
+        ),
+        write(
+            "client: our mode, in its other file",
+            "{home}/.claude.json",
+            "{\"env\": {\"BRAIN_GUARD_SET_MODE\": \"off\"}}",
+        ),
+        Attempt::unrun(
+            "client: plugin off, by a server's edits",
+            "mcp__filesystem__edit_file",
+            json!({"path": settings, "edits": [{"oldText": "guard\": true", "newText": "guard\": false"},
+                {"oldText": "a", "newText": "disableAllHooks"}]}),
         ),
         write(
             "client: its register of plugins",

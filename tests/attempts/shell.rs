@@ -132,6 +132,11 @@ const BEYOND: &[(&str, &str)] = &[
         "ps ax | grep '[b]rain-guard waiter' | awk '{print $1}' | xargs kill; pkill brain-guard",
     ),
     ("killall", "killall -q brain-guard"),
+    ("an encoded address", "gio copy x file://{home}/.claude/brain%2Dguard/settings.json"),
+    (
+        "an encoded address, all of it",
+        "curl -T x file:///proc/1/root{home}/.claude/%62rain-guard/settings.json",
+    ),
 ];
 
 /// The operator's files.
@@ -205,6 +210,124 @@ const FILES: &[(&str, &str)] = &[
     ),
 ];
 
+/// What was done to the operator's files from further away: by code, by folders above, by what
+/// another command prints.
+const INDIRECT: &[(&str, &str)] = &[
+    ("a folder above the state", "rm -rf ~/.local/state"),
+    ("a folder above the state, by a glob", "rm -rf ~/.local/st*"),
+    ("a folder above the state, moved", "mv ~/.local/state ~/.local/elsewhere"),
+    ("a folder above the state, from inside", "cd ~/.local && rm -rf state"),
+    ("a folder above the state, step by step", "cd; cd .local; cd state; rm -rf brain-guard"),
+    ("a folder above the settings", "rm -rf {home}/.claude"),
+    ("the home folder", "rm -rf \"$HOME\""),
+    ("all state, from beside", "cd ~/.local/state && mv brain-guard elsewhere"),
+    ("all state, by find", "find ~/.local/state/brain-guard -delete"),
+    ("all state, by python", "python3 -c 'import shutil; shutil.rmtree(\"{states}\")'"),
+    ("the project's state, by ..", "rm -rf {state}/outputs/../sessions"),
+    ("which jobs are this machine's", "mkdir -p {state}/own; echo x > {state}/own/parser"),
+    ("all state, by a process's root", "rm -rf /proc/self/root{states}"),
+    ("the settings, by a process's root", "echo '{}' > /proc/1/root{settings}"),
+    ("the settings, by a glob", "rm ~/.claude/brain-guard/*"),
+    ("the project's folder", "rm -rf .brain-guard"),
+    (
+        "the templates",
+        "mkdir -p ~/.claude/brain-guard/templates; echo ok > ~/.claude/brain-guard/templates/deny-tier.md",
+    ),
+    (
+        "the templates, from inside",
+        "cd ~/.claude/brain-guard && mkdir -p templates && echo ok > templates/deny-tier.md",
+    ),
+    (
+        "hooks.json, from inside",
+        "cd ~/.local/share/brain-guard/current/hooks && echo '{}' > hooks.json",
+    ),
+    (
+        "the plugin off, by sed",
+        "sed -i 's/\"brain-guard@brain-guard\": true/\"brain-guard@brain-guard\": false/' ~/.claude/settings.json",
+    ),
+    ("the plugin off, its line taken out", "sed -i /brain-guard/d ~/.claude/settings.json"),
+    (
+        "our option in the client's environment",
+        "mkdir -p .claude; echo '{\"env\":{\"CLAUDE_PLUGIN_OPTION_MODE\":\"off\"}}' > .claude/settings.local.json",
+    ),
+    (
+        "our option in the client's environment, by python",
+        "python3 - <<'E'\nimport json, os\np = os.path.expanduser('~/.claude/settings.json'); s = json.load(open(p))\n\
+         s['env'] = {'CLAUDE_PLUGIN_OPTION_MODE': 'off'}; json.dump(s, open(p, 'w'))\nE",
+    ),
+    ("the settings, by python's input", "python3 - <<'E'\nopen('{settings}', 'w').write('{}')\nE"),
+    (
+        "the settings, by python and the home folder",
+        "python3 -c 'import os; open(os.path.expanduser(\"~/.claude/brain-guard/settings.json\"), \"w\")'",
+    ),
+    (
+        "the settings, by python and a variable",
+        "python3 - <<'E'\nimport os\nopen(os.environ['HOME'] + '/.claude/brain-guard/settings.json', 'w')\nE",
+    ),
+    (
+        "the settings, by python's paths",
+        "python3 -c 'from pathlib import Path; (Path.home() / \".claude\"/\"brain-guard\"/\"settings.json\").unlink()'",
+    ),
+    (
+        "the settings, by node",
+        "node -e 'require(\"fs\").writeFileSync(require(\"os\").homedir() + \"/.claude/brain-guard/settings.json\", \"{}\")'",
+    ),
+    ("the settings, by perl", "perl -e 'unlink \"$ENV{HOME}/.claude/brain-guard/settings.json\"'"),
+    (
+        "the settings, by a shell's input",
+        "sh <<'E'\necho '{}' > ~/.claude/brain-guard/settings.json\nE",
+    ),
+    ("the settings, by what is printed", "echo 'rm ~/.claude/brain-guard/settings.json' | sh"),
+    ("the settings, by xargs", "ls ~/.claude/brain-guard/settings.json | xargs rm"),
+    (
+        "the project's settings, under cover of a restore",
+        "git checkout HEAD > .brain-guard/settings.json",
+    ),
+    (
+        "the project's settings, by a patch",
+        "git init -q; git apply <<'E'\n--- /dev/null\n+++ b/.brain-guard/settings.json\n@@ -0,0 +1 @@\n+{\"mode\":\"off\"}\nE",
+    ),
+];
+
+/// The operator's verbs besides the override.
+const VERBS: [&str; 6] = [
+    "job accept parser",
+    "purge --project .",
+    "later 30m",
+    "now",
+    "extract gc --forget",
+    "store drop-old",
+];
+
+/// How each of them is said.
+const SPELLINGS: [&str; 17] = [
+    "brain-guard VERB",
+    "{home}/.local/bin/brain-guard --project . VERB",
+    "ls; env -u CLAUDECODE brain-guard VERB",
+    "X=1 timeout 5 brain-guard VERB",
+    "sh -c 'brain-guard VERB'",
+    "eval brain-guard VERB",
+    "brain-gu\"\"ard VERB",
+    "echo VERB | xargs brain-guard",
+    "find . -maxdepth 0 -exec brain-guard VERB \\;",
+    "echo brain-guard VERB | sh",
+    "sh <<'E'\nbrain-guard VERB\nE\n",
+    "bash <<< 'brain-guard VERB'",
+    "cat <<E\n$(brain-guard VERB)\nE\n",
+    "brain-guard $EMPTY VERB",
+    "python3 -c 'import os; os.system(\"brain-guard VERB\")'",
+    "node -e 'require(\"child_process\").execSync(\"brain-guard VERB\")'",
+    "tmux send-keys '/brain-guard:VERB' Enter",
+];
+
+fn verbs() -> impl Iterator<Item = Attempt> {
+    VERBS.iter().flat_map(|verb| {
+        let spaced = format!("brain-guard {verb}").replace(' ', "${IFS}");
+        let spelled = SPELLINGS.iter().map(|s| s.replace("VERB", verb));
+        spelled.chain([spaced]).map(|command| Attempt::bash_unrun(&command, &command))
+    })
+}
+
 /// What takes nothing off even where nobody looks at the processes above.
 const HARMLESS_ANYWAY: &[&str] = &[
     "our variables",
@@ -220,9 +343,14 @@ pub fn hidden() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 pub fn all() -> Vec<Attempt> {
-    let run = OVERRIDE.iter().chain(FILES).map(|(name, command)| Attempt::bash(name, command));
+    let run = OVERRIDE
+        .iter()
+        .chain(FILES)
+        .chain(INDIRECT)
+        .map(|(name, command)| Attempt::bash(name, command));
     let beyond = BEYOND.iter().map(|(name, command)| Attempt::bash_unrun(name, command));
     run.chain(beyond)
+        .chain(verbs())
         .map(|attempt| Attempt { name: format!("shell: {}", attempt.name), ..attempt })
         .collect()
 }

@@ -5,8 +5,11 @@ use serde_json::Value;
 use super::words::Simple;
 use super::{PROGRAM, programs, switches};
 
-/// The client's switch for all hooks.
-pub const HOOKS_OFF: &str = "disableAllHooks";
+/// Switches of the client that hold for us, too, and the beginnings of our variables.
+pub const SWITCHES: [&str; 4] =
+    ["disableAllHooks", "disableAllPlugins", VARIABLES[0], VARIABLES[1]];
+
+const VARIABLES: [&str; 2] = ["BRAIN_GUARD_", "CLAUDE_PLUGIN_OPTION_"];
 
 /// Names of the client's settings files and of its register of plugins.
 const FILES: [&str; 6] = [
@@ -45,7 +48,7 @@ pub fn switched(before: &str, after: &str) -> bool {
         return about_us(&before) != about_us(&after);
     }
     let lines = |text: &str| {
-        let ours = |l: &&str| [PROGRAM, HOOKS_OFF, "BRAIN_GUARD_"].iter().any(|m| l.contains(m));
+        let ours = |l: &&str| names_switch(l);
         let plain = |l: &str| l.trim().trim_end_matches(',').to_owned();
         text.lines().filter(ours).map(plain).collect::<Vec<_>>()
     };
@@ -55,19 +58,31 @@ pub fn switched(before: &str, after: &str) -> bool {
 /// What the settings say of us, to be compared.
 fn about_us(settings: &Value) -> Vec<(String, Value)> {
     let off = |key| (settings[key] == true).then(|| (String::from(key), Value::Bool(true)));
-    let mut found: Vec<_> = [HOOKS_OFF, "disableAllPlugins"].into_iter().filter_map(off).collect();
+    let mut found: Vec<_> = SWITCHES[..2].iter().copied().filter_map(off).collect();
     for table in TABLES {
         let entries = settings[table].as_object().into_iter().flatten();
-        let ours = entries.filter(|(k, _)| k.contains(PROGRAM) || k.starts_with("BRAIN_GUARD_"));
+        let variable = |key: &str| VARIABLES.iter().any(|v| key.starts_with(v));
+        let ours = entries.filter(|(k, _)| k.contains(PROGRAM) || variable(k));
         found.extend(ours.map(|(k, v)| (format!("{table}.{k}"), v.clone())));
     }
     found
 }
 
-/// Whether a shell command names a settings file of the client's and a switch in it.
+/// Whether a text names us or a switch that holds for us. A permission for one of our verbs
+/// is neither.
+pub fn names_switch(text: &str) -> bool {
+    let permission = |at: usize| text[..at].ends_with("Bash(");
+    SWITCHES.iter().any(|switch| text.contains(switch))
+        || text.match_indices(PROGRAM).any(|(at, _)| !permission(at))
+}
+
+/// Whether a shell command changes a settings file of the client's and names a switch.
 pub fn in_shell(script: &str, acting: &[&Simple]) -> bool {
-    let table = TABLES[..3].iter().any(|t| script.contains(t)) && script.contains(PROGRAM);
-    if !(script.contains(HOOKS_OFF) || table || script.contains("BRAIN_GUARD_")) {
+    let arguments = |c: &&Simple| {
+        c.words.iter().skip(1).chain(&c.writes).chain(&c.input).any(|w| names_switch(w))
+            || c.words.first().is_some_and(|w| programs::assigns(w) && names_switch(w))
+    };
+    if !names_switch(script) || !acting.iter().any(arguments) {
         return false;
     }
     acting.iter().any(|c| {

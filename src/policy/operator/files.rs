@@ -1,7 +1,7 @@
 //! What programs do to the files they are told: which only look, which change them.
 
 use super::PROGRAM;
-use super::programs::assigns;
+use super::programs::{assigns, behind_xargs};
 use super::words::Simple;
 use crate::policy::carve_outs::AGENT_VERBS;
 
@@ -12,14 +12,27 @@ pub fn only_looks(command: &Simple) -> bool {
     looks(command) && command.writes.iter().all(|file| file == "/dev/null")
 }
 
-/// The words of a command that may name what it changes.
+/// The words of a command that may name what it changes. What it is given to read may be code.
 pub fn at_stake(command: &Simple) -> Vec<&String> {
-    let words = match command.words.split_first() {
-        _ if looks(command) => &[],
-        Some((cp, rest)) if cp == "cp" => changed(cp, rest),
-        _ => command.words.as_slice(),
+    let (words, code): (&[String], &[String]) = match command.words.split_first() {
+        _ if looks(command) => (&[], &[]),
+        Some((cp, rest)) if cp == "cp" => (changed(cp, rest), &[]),
+        Some((tee, rest)) if tee == "tee" => (rest, &[]),
+        _ => (&command.words, &command.input),
     };
-    words.iter().chain(&command.writes).collect()
+    words.iter().chain(&command.writes).chain(code).collect()
+}
+
+/// Whether a command brings files back as the repository has them.
+pub fn restores(command: &Simple) -> bool {
+    let git = command.words.split_first().filter(|(program, _)| *program == "git");
+    git.and_then(|(_, rest)| git_verb(rest)).is_some_and(|v| matches!(v, "checkout" | "restore"))
+}
+
+/// Whether a command does more than look at files whose names it reads from its input.
+pub fn changes_what_comes_in(command: &Simple) -> bool {
+    let words = behind_xargs(&command.words).map(<[String]>::to_vec);
+    words.is_some_and(|words| !looks(&Simple { words, ..Simple::default() }))
 }
 
 /// Whether a command changes none of the files that it takes as arguments.
@@ -32,7 +45,11 @@ fn looks(command: &Simple) -> bool {
         | "du" | "readlink" | "realpath" | "test" | "[" | "echo" | "printf" | "true" | "cmp"
         | "md5sum" | "sha256sum" | "cut" | "tr" | "pwd" | "cd" | "which" | "dirname"
         | "basename" | "nl" | "fold" | "rev" | "tac" | "column" | "[[" | "file" | "od" | "comm"
-        | "sleep" | "date" | "exit" => true,
+        | "sleep" | "date" | "exit" | "tree" | "less" => true,
+        // A formatter leaves what a file says.
+        "prettier" => !has(&["--plugin", "--config"]),
+        // They copy a file into a repository of dotfiles.
+        "chezmoi" => rest.first().is_some_and(|w| matches!(w.as_str(), "add" | "re-add" | "diff")),
         "uniq" => rest.iter().filter(|w| !w.starts_with('-')).count() < 2,
         "find" => !has(&["-exec", "-ok", "-delete", "-fprint", "-fls"]),
         "awk" => !rest.iter().any(|w| {
@@ -73,16 +90,20 @@ fn looks(command: &Simple) -> bool {
                 "rev-parse",
                 "tag",
             ];
-            let verb = match rest {
-                [pager, rest @ ..] if pager == "--no-pager" => rest.first(),
-                [flag, _, rest @ ..] if flag == "-C" => rest.first(),
-                rest => rest.first(),
-            };
-            verb.is_some_and(|verb| looks.contains(&verb.as_str()))
+            git_verb(rest).is_some_and(|verb| looks.contains(&verb))
                 && !has(&["--output", "--ext-diff", "-O", "--open-files-in-pager"])
         }
         _ => false,
     }
+}
+
+fn git_verb(rest: &[String]) -> Option<&str> {
+    let verb = match rest {
+        [pager, rest @ ..] if pager == "--no-pager" => rest.first(),
+        [flag, _, rest @ ..] if flag == "-C" => rest.first(),
+        rest => rest.first(),
+    };
+    verb.map(String::as_str)
 }
 
 /// Words of the shell's own that a command stands behind.
@@ -114,6 +135,17 @@ pub fn changed<'a>(name: &str, rest: &'a [String]) -> &'a [String] {
             last.map_or(&[], |at| &rest[at..=at])
         }
         _ => rest,
+    }
+}
+
+/// The arguments that are not there any more afterwards.
+pub fn taken_away<'a>(name: &str, rest: &'a [String]) -> &'a [String] {
+    let to_folder = |w: &String| w.starts_with("-t") || w.starts_with("--target");
+    match (name, rest) {
+        ("rm", _) => rest,
+        ("mv", _) if rest.iter().any(to_folder) => rest,
+        ("mv", [sources @ .., _]) => sources,
+        _ => &[],
     }
 }
 

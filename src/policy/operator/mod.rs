@@ -11,16 +11,14 @@ mod files;
 mod places;
 mod programs;
 mod switches;
+mod touched;
+mod verbs;
 mod words;
 
-pub use client_settings::{is_client_settings, switched};
-pub use places::Guarded;
+pub use client_settings::{is_client_settings, names_switch, switched};
+pub use places::{Guarded, plain};
 pub use switches::typed;
-
-use std::cell::LazyCell;
-use std::ops::Deref;
-
-use words::Simple;
+pub use verbs::is_operators;
 
 /// The program's name.
 pub const PROGRAM: &str = "brain-guard";
@@ -42,12 +40,17 @@ pub fn worth_a_look(command: &str, cwd: &str, plugin: Option<&str>) -> bool {
     } else {
         command
     };
-    text.contains(PROGRAM)
-        || text.contains(client_settings::HOOKS_OFF)
-        || text.contains("BRAIN_GUARD_")
-        || plugin.is_some_and(|folder| text.contains(folder))
-        || (text.contains("claude") && text.contains("plugin"))
+    let has = |part: &str| text.contains(part);
+    has(PROGRAM)
+        || client_settings::SWITCHES.iter().any(|switch| has(switch))
+        || plugin.is_some_and(has)
+        || (has("claude") && has("plugin"))
         || cwd.contains(PROGRAM)
+        // An address may have letters of ours encoded.
+        || (has("file:") && has("%"))
+        // What removes or renames a folder takes along what is inside.
+        || has("rm ")
+        || has("mv ")
 }
 
 /// Whether a shell command plainly takes the guard off, or would change our settings, state
@@ -55,71 +58,7 @@ pub fn worth_a_look(command: &str, cwd: &str, plugin: Option<&str>) -> bool {
 pub fn shell_touches_guarded(command: &str, cwd: &str, guarded: &Guarded) -> bool {
     let plain = command.replace("${IFS}", " ").replace("$IFS", " ");
     let all = programs::unfolded(&plain);
-    switches::taken(&plain, &all, guarded) || touches_files(&plain, &all, cwd, guarded)
-}
-
-fn touches_files(script: &str, all: &[Simple], cwd: &str, guarded: &Guarded) -> bool {
-    // Comments in a substitution and odd quotes may hide a command from us: then nothing
-    // counts as a mere look.
-    let substitutes = || ["$(", "`", "<(", ">("].iter().any(|sign| script.contains(sign));
-    let hides = script.contains("$'") || (script.contains('#') && substitutes());
-    let clear = !hides;
-    let looks = |c: &&Simple| !(clear && files::only_looks(c));
-    let raw = words::simple_commands(script);
-    let acting: Vec<&Simple> = raw.iter().filter(looks).collect();
-    // A name that is given to nothing but looks is looked at.
-    if acting.iter().all(|c| clear && files::only_names(c)) {
-        return false;
-    }
-    let text = |c: &&Simple| -> Vec<String> {
-        let all = || c.words.iter().chain(&c.writes).collect();
-        let words = if clear { files::at_stake(c) } else { all() };
-        words.into_iter().cloned().collect()
-    };
-    // Where a command stands inside of ours, what it names is relative.
-    let stands = |c: &Simple| matches!(c.words.first().map(String::as_str), Some("cd" | "pushd"));
-    let inside = |of: &dyn Fn(&str) -> bool| {
-        of(cwd) || raw.iter().filter(|c| stands(c)).any(|c| c.words.iter().any(|w| of(w)))
-    };
-    let acts_inside = (inside(&|w| guarded.is_state(w)) && acting.iter().any(|c| !stands(c)))
-        || (acting.iter().any(|c| text(c).iter().any(|w| w == "settings.json"))
-            && inside(&|w| guarded.beside_settings(w)));
-    let looked_up = LazyCell::new(|| all.iter().any(looks_up_program));
-    acts_inside
-        || acting.iter().any(|c| text(c).iter().any(|w| guarded.mentioned(w)))
-        || all.iter().any(|c| changes_program(c, &looked_up, guarded))
-        || client_settings::in_shell(script, &acting)
-}
-
-/// Whether a command replaces, moves or cripples the program, its folder or the state's.
-/// `looked_up`: whether another one asks where the program is.
-fn changes_program(
-    command: &Simple,
-    looked_up: &impl Deref<Target = bool>,
-    guarded: &Guarded,
-) -> bool {
-    let whole = |w: &String| guarded.is_program(w) || guarded.encloses(w);
-    if command.writes.iter().any(whole) {
-        return true;
-    }
-    let Some((program, rest)) = command.words.split_first() else { return false };
-    let name = programs::name(program);
-    if programs::is_interpreter(name) {
-        let code = rest.iter().chain(&command.input);
-        return code.filter(|c| switches::writes(c)).any(|c| guarded.names_program(c));
-    }
-    if !files::changes_files(name) {
-        return false;
-    }
-    // `rm $(which brain-guard)` names it nowhere in its own words.
-    let substituted = |w: &String| w.contains(words::SUBSTITUTED);
-    let changed = files::changed(name, rest);
-    changed.iter().any(whole) || (changed.iter().any(substituted) && **looked_up)
-}
-
-fn looks_up_program(command: &Simple) -> bool {
-    let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
-    matches!(words[..], ["which" | "whereis", PROGRAM] | ["command" | "type", _, PROGRAM])
+    switches::taken(&plain, &all, guarded) || touched::touches_files(&plain, &all, cwd, guarded)
 }
 
 #[cfg(test)]
@@ -130,7 +69,10 @@ mod tests {
         Guarded {
             home: Some("/home/u".into()),
             states: "/home/u/.local/state/brain-guard".into(),
-            kept: vec!["/home/u/.claude/brain-guard/settings.json".into()],
+            kept: vec![
+                "/home/u/.claude/brain-guard/settings.json".into(),
+                "/home/u/.claude/brain-guard/templates".into(),
+            ],
             program: vec![
                 "/home/u/.local/share/brain-guard".into(),
                 "/home/u/.local/bin/brain-guard".into(),
@@ -195,7 +137,9 @@ mod tests {
         let state = "/home/u/.local/state/brain-guard/p-1";
         for path in [
             format!("{state}/sessions/x.json"),
+            format!("{state}/own/parser"),
             format!("{state}/log.jsonl"),
+            "/home/u/.claude/brain-guard/templates/deny-tier.md".into(),
             "/p/.brain-guard/settings.json".into(),
             "/home/u/.claude/brain-guard/settings.json".into(),
             "/home/u/.local/share/brain-guard/current/hooks/hooks.json".into(),
@@ -233,6 +177,13 @@ mod tests {
             "cat x >> .brain-guard/settings.json",
             "cp -t .brain-guard settings.json && cp x .brain-guard/settings.json",
             "chmod -x $(which brain-guard)",
+            "sudo rm -rf ~/.local/state",
+            "mv -t /tmp ~/.local/state",
+            "(cd ~/.local && rm -rf state)",
+            "git checkout -- ~/.claude/brain-guard/settings.json",
+            "git checkout HEAD > .brain-guard/settings.json",
+            "patch -p1 <<'E'\n--- a/.brain-guard/settings.json\n+++ b/.brain-guard/settings.json\nE",
+            "ln -sf /tmp/x ~/.claude/brain-guard/templates",
             "echo '{\"disableAllHooks\":true}' > .claude/settings.json",
         ] {
             assert!(touches(command), "{command}");
@@ -257,6 +208,11 @@ mod tests {
             "tail -n 3 ~/.local/state/brain-guard/*/log.jsonl | jq .kind",
             "cp -r .brain-guard/jobs /tmp/backup",
             "~/.local/bin/brain-guard status --json | jq .stance",
+            "cd / && rm -rf tmp/x && rm -rf /home/u/project/target ~/.local/state/nvim",
+            "mv ~/Downloads/a ~/.local/bin/ && cp x ~/.local/state/",
+            "git commit -m 'rm -rf ~/.local/state takes the guard along'",
+            "jq '.theme=1' ~/.claude/settings.json > t && mv t ~/.claude/settings.json",
+            "git checkout main -- .brain-guard/settings.json; git stash pop",
             "grep -rn disableAllHooks .claude/settings.json",
             "cat > docs/hooks.md <<'E'\nset disableAllHooks in .claude/settings.json\nE",
         ] {
@@ -276,10 +232,13 @@ mod tests {
             format!("brain-guard; find {}", "-exec find ".repeat(60)),
             format!("brain-guard; rm '{}'", long("/home/u/.local/state/brain-guard")),
             format!("brain-guard {}", long("$(")),
+            format!("cd ~/.local; cd ~/.claude; cd; cd /; rm {}", long("a ")),
+            format!("brain-guard; {}", long("cd a;")),
         ] {
             let _ = touches(&command);
         }
         // Milliseconds in a release build; minutes where one of them is looked at again and again.
-        assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+        // The bound leaves room for a machine that runs other tests, too.
+        assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
     }
 }

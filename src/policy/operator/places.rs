@@ -1,5 +1,8 @@
 //! Which paths are the operator's.
 
+use std::borrow::Cow;
+use std::iter::successors;
+
 /// Paths of the operator's things, absolute and as they resolve.
 #[derive(Debug, Clone, Default)]
 pub struct Guarded {
@@ -7,7 +10,7 @@ pub struct Guarded {
     pub home: Option<String>,
     /// The folder that holds the state of every project.
     pub states: String,
-    /// Files no tool of the agent's may write: the user's settings.
+    /// What no tool of the agent's may write: the user's settings file and template folder.
     pub kept: Vec<String>,
     /// The program, its plugin's folder and its link. Naming them is no harm.
     pub program: Vec<String>,
@@ -15,12 +18,95 @@ pub struct Guarded {
 
 /// What of a project's state no tool of the agent's may write. Saved outputs, jobs and
 /// sealed versions are its own.
-const OPERATORS: [&str; 7] =
-    ["sessions", "boundary", "snapshots", "claims", "commits", "merged", "log.jsonl"];
+const OPERATORS: [&str; 8] =
+    ["sessions", "boundary", "snapshots", "claims", "commits", "merged", "own", "log.jsonl"];
 
 const PROJECT_SETTINGS: &str = ".brain-guard/settings.json";
 
+/// A path by its plain name: the home folder is written out, a `file:` address becomes a path,
+/// and doubled slashes, `.`, `..` and `/proc/<pid>/root` are gone. Links are not looked at. Works
+/// on a text that holds paths, too.
+pub fn plain(text: &str, home: Option<&str>) -> String {
+    let mut text = Cow::Borrowed(text);
+    if text.contains("file:/") {
+        let path = text.replace("file://localhost/", "/").replace("file://", "");
+        text = decoded(&path.replace("file:/", "/")).into();
+    }
+    if let Some(home) = home.filter(|_| text.contains(['~', '$'])) {
+        text = with_home(&text, home).into();
+    }
+    let text = collapsed(&text);
+    // A root may be named below another one.
+    successors(Some(text.as_str()), |path| outside_proc(path)).last().unwrap_or(&text).to_owned()
+}
+
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let hex = |at: usize| char::from(*bytes.get(at)?).to_digit(16);
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let code = hex(at + 1).zip(hex(at + 2)).and_then(|(a, b)| u8::try_from(a * 16 + b).ok());
+        if let Some(code) = code.filter(|_| byte == b'%') {
+            plain.push(code);
+            at += 3;
+        } else {
+            plain.push(byte);
+            at += 1;
+        }
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+fn with_home(text: &str, home: &str) -> String {
+    if text == "~" {
+        return home.to_owned();
+    }
+    let text = text.replace("${HOME}", home).replace("$HOME", home);
+    let mut plain = String::with_capacity(text.len());
+    let mut copied = 0;
+    for (at, _) in text.match_indices("~/") {
+        let inside = |c: char| c.is_alphanumeric() || "/._-~".contains(c);
+        if !text[..at].ends_with(inside) {
+            plain.push_str(&text[copied..at]);
+            plain.push_str(home);
+            copied = at + 1;
+        }
+    }
+    plain.push_str(&text[copied..]);
+    plain
+}
+
+fn collapsed(text: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in text.split('/') {
+        // A part with a space or a quote belongs to a text and not to the path.
+        let name = |p: &&str| !p.contains([' ', '\n', '\t', '"', '\'']) && !["", ".."].contains(p);
+        match part {
+            "" | "." if !parts.is_empty() => {}
+            ".." if parts == [""] => {}
+            ".." if parts.last().is_some_and(name) => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    if parts == [""] { text.get(..1).unwrap_or_default().to_owned() } else { parts.join("/") }
+}
+
+/// The path below a process's root, if it is one.
+fn outside_proc(path: &str) -> Option<&str> {
+    let (_, rest) = path.strip_prefix("/proc/")?.split_once('/')?;
+    let task = rest.strip_prefix("task/").and_then(|rest| rest.split_once('/'));
+    let outside = below(task.map_or(rest, |(_, rest)| rest), "root")?;
+    Some(if outside.is_empty() { "/" } else { outside })
+}
+
+/// All but [`Guarded::plain`] take a path in its plain form, or a text whose paths are.
 impl Guarded {
+    /// A text with its paths made plain.
+    pub fn plain(&self, text: &str) -> String {
+        plain(text, self.home.as_deref())
+    }
+
     /// Whether a path is of the settings or the state.
     pub fn holds(&self, path: &str) -> bool {
         self.kept.iter().any(|k| below(path, k).is_some())
@@ -29,105 +115,98 @@ impl Guarded {
     }
 
     /// Whether a path is the program, or of the folder that the client runs it from.
-    pub fn is_program(&self, word: &str) -> bool {
-        if !may_be_ours(word) {
-            return false;
-        }
-        let path = self.expanded(word);
-        self.program.iter().any(|p| below(&path, p).is_some())
+    pub fn is_program(&self, path: &str) -> bool {
+        self.program.iter().any(|p| below(path, p).is_some())
     }
 
     /// Whether code names the program's place.
     pub fn names_program(&self, code: &str) -> bool {
-        let code = self.expanded(code);
         self.program.iter().any(|p| code.contains(p.as_str()))
     }
 
-    /// Whether a word names settings or state.
-    pub fn mentioned(&self, word: &str) -> bool {
-        if !may_be_ours(word) {
-            return false;
-        }
-        let word = self.expanded(word);
-        let glob = |c: char| matches!(c, '*' | '?' | '[');
-        // `.brain-guard/sett*`
-        let globbed = word.match_indices(".brain-guard/").any(|(at, name)| {
-            let last = word[at + name.len()..].split([' ', '/']).next().unwrap_or_default();
-            last.find(glob).is_some_and(|at| {
-                let behind = last[at..].trim_start_matches(|c| glob(c) || c == ']');
-                (at > 0 || !behind.is_empty())
-                    && "settings.json".starts_with(&last[..at])
-                    && "settings.json".ends_with(behind.rsplit(glob).next().unwrap_or_default())
-            })
-        });
-        globbed
-            || word.contains(PROJECT_SETTINGS)
-            || self.kept.iter().any(|k| word.contains(k.as_str()))
-            || word.match_indices(self.states.as_str()).any(|(at, _)| {
+    /// Whether a path or a piece of code names settings or state. `projects`: the project's
+    /// settings count.
+    pub fn mentioned(&self, text: &str, projects: bool) -> bool {
+        let quote = |c| matches!(c, '"' | '\'' | '\\');
+        let text: Cow<str> =
+            if text.contains(quote) { text.replace(quote, "").into() } else { text.into() };
+        (projects && (text.contains(PROJECT_SETTINGS) || globs_settings(&text)))
+            || self.kept.iter().any(|k| text.contains(self.tail(k)))
+            || self.mentions_state(&text)
+    }
+
+    fn mentions_state(&self, text: &str) -> bool {
+        let states = self.tail(&self.states);
+        let ends = |c: char| c.is_whitespace() || "();,|&:".contains(c);
+        !states.is_empty()
+            && text.match_indices(states).any(|(at, _)| {
                 // A part has 255 bytes at most, and two of them tell.
-                let behind = &word[at + self.states.len()..];
-                let end = behind.char_indices().take(600).find(|(_, c)| c.is_whitespace());
-                let path =
-                    end.map_or(&word[at..], |(end, _)| &word[at..][..self.states.len() + end]);
-                !self.states.is_empty() && self.state_part(path) == Some(Part::Operators)
+                let inside = &text[at + states.len()..];
+                let end = inside.char_indices().take(600).find(|(_, c)| ends(*c));
+                let inside = end.map_or(inside, |(end, _)| &inside[..end]);
+                (inside.is_empty() || inside.starts_with('/')) && part(inside) != Part::Agents
             })
     }
 
-    /// Whether a word is a folder that holds ours and would take it along.
-    pub fn encloses(&self, word: &str) -> bool {
-        may_be_ours(word)
-            && (self.is_state(word) || self.kept.iter().any(|k| self.holds_file(word, k)))
+    /// A path as it is named from the home folder: code puts that in front in many ways.
+    fn tail<'a>(&self, path: &'a str) -> &'a str {
+        let home = self.home.as_deref().filter(|home| home.len() > 1);
+        home.and_then(|home| below(path, home)).map_or(path, |tail| tail.trim_start_matches('/'))
     }
 
-    /// Whether a word is the state's folder, or one in it that is not the agent's.
-    pub fn is_state(&self, word: &str) -> bool {
-        let path = self.expanded(word);
-        self.state_part(path.trim_end_matches('/')).is_some_and(|part| part != Part::Agents)
+    /// Whether a path is a folder that holds ours.
+    pub fn encloses(&self, path: &str) -> bool {
+        let holds = |file: &String| file.rsplit_once('/').is_some_and(|(folder, _)| folder == path);
+        self.is_state(path) || self.kept.iter().any(holds)
     }
 
-    /// Whether a word is a folder in which `settings.json` is ours.
-    pub fn beside_settings(&self, word: &str) -> bool {
-        let project = word.trim_end_matches('/');
-        project == ".brain-guard"
-            || project.ends_with("/.brain-guard")
-            || self.kept.iter().any(|k| self.holds_file(word, k))
+    /// Whether to remove or rename this would take ours along: a folder above it counts.
+    pub fn takes_along(&self, path: &str) -> bool {
+        let mut ours = self.kept.iter().chain(&self.program).chain([&self.states]);
+        self.is_state(path)
+            || path.rsplit('/').next() == Some(".brain-guard")
+            || (path.starts_with('/') && ours.any(|o| leads(path, o)))
     }
 
-    fn holds_file(&self, word: &str, file: &str) -> bool {
-        let folder = self.expanded(word);
-        file.rsplit_once('/').is_some_and(|(f, _)| f == folder.trim_end_matches('/'))
+    /// Whether names that are relative to this folder may be ours.
+    pub fn is_near(&self, folder: &str) -> bool {
+        self.takes_along(folder) || self.holds(folder) || self.is_program(folder)
+    }
+
+    /// Whether a path is the state's folder, or one in it that is not the agent's.
+    pub fn is_state(&self, path: &str) -> bool {
+        self.state_part(path).is_some_and(|part| part != Part::Agents)
     }
 
     fn state_part(&self, path: &str) -> Option<Part> {
-        let inside = below(path, &self.states).filter(|_| !self.states.is_empty())?;
-        let mut parts = inside.split('/').filter(|p| !p.is_empty());
-        let first = parts.next();
-        // Commits are claimed across projects.
-        if first == Some("commits") {
-            return Some(Part::Operators);
-        }
-        let Some(part) = parts.next() else { return Some(Part::Whole) };
-        let globbed = part.contains(['*', '?', '[']);
-        Some(if globbed || OPERATORS.contains(&part) { Part::Operators } else { Part::Agents })
-    }
-
-    /// The word with the home folder spelled out and its path made plain.
-    fn expanded(&self, word: &str) -> String {
-        let mut word = word.replace("//", "/").replace("/./", "/");
-        if let Some(home) = &self.home {
-            word = word.replace("${HOME}", home).replace("$HOME", home);
-            word = word.replace(" ~/", &format!(" {home}/")).replace("=~/", &format!("={home}/"));
-            if let Some(rest) = word.strip_prefix("~/") {
-                word = format!("{home}/{rest}");
-            }
-        }
-        word
+        below(path, &self.states).filter(|_| !self.states.is_empty()).map(part)
     }
 }
 
-/// A quick look, since a command may have hundreds of thousands of words.
-fn may_be_ours(word: &str) -> bool {
-    word.contains('/')
+/// `.brain-guard/sett*`
+fn globs_settings(text: &str) -> bool {
+    text.match_indices(".brain-guard/").any(|(at, name)| {
+        let last = text[at + name.len()..].split([' ', '/']).next().unwrap_or_default();
+        let all = last.chars().all(|c| c == '*');
+        last.contains(GLOB) && !all && matches(last, "settings.json")
+    })
+}
+
+const GLOB: [char; 4] = ['*', '?', '[', '{'];
+
+/// Whether a part of a path, globbed or not, may be this name.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((first, behind)) = pattern.split_once(GLOB) else { return pattern == name };
+    let last = behind.rsplit(['*', '?', ']', '}']).next().unwrap_or_default();
+    // A glob at the beginning leaves hidden files out.
+    (!first.is_empty() || !name.starts_with('.')) && name.starts_with(first) && name.ends_with(last)
+}
+
+/// Whether a path, globbed or not, is another one or a folder above it.
+fn leads(pattern: &str, path: &str) -> bool {
+    let mut names = path.split('/');
+    let pattern = if pattern == "/" { "" } else { pattern };
+    pattern.split('/').all(|part| names.next().is_some_and(|name| matches(part, name)))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +219,63 @@ enum Part {
     Agents,
 }
 
+/// What a path inside of the state's folder is of.
+fn part(inside: &str) -> Part {
+    let mut parts = inside.split('/').filter(|p| !p.is_empty());
+    let first = parts.next();
+    // Commits are claimed across projects.
+    if first == Some("commits") {
+        return Part::Operators;
+    }
+    let Some(part) = parts.next() else { return Part::Whole };
+    if part.contains(GLOB) || OPERATORS.contains(&part) { Part::Operators } else { Part::Agents }
+}
+
 /// What a path is below a folder: empty for the folder itself.
 fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     path.strip_prefix(folder).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_has_one_plain_name() {
+        for (text, expected) in [
+            ("/a/b", "/a/b"),
+            ("/a//./b/../c/", "/a/c"),
+            ("/", "/"),
+            ("/../a", "/a"),
+            ("a/../../b", "../b"),
+            ("~", "/home/u"),
+            ("~/a", "/home/u/a"),
+            ("a~/b", "a~/b"),
+            ("$HOME/a", "/home/u/a"),
+            ("${HOME}", "/home/u"),
+            ("open('~/a')", "open('/home/u/a')"),
+            ("--file=~/a", "--file=/home/u/a"),
+            ("/proc/self/root/a", "/a"),
+            ("/proc/1/root/proc/2/task/3/root/a", "/a"),
+            ("/proc/1/root", "/"),
+            ("/proc/1/rooted", "/proc/1/rooted"),
+            ("file:///a/b%2Dc%20d", "/a/b-c d"),
+            ("file://localhost/%61", "/a"),
+            ("/a/b%2Dc", "/a/b%2Dc"),
+            ("file:///a%", "/a%"),
+            ("one two/../three", "one two/../three"),
+        ] {
+            assert_eq!(plain(text, Some("/home/u")), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_folder_above_leads_to_what_is_inside() {
+        for pattern in ["/", "/a", "/a/.b", "/a/.b/c", "/*/.?/c", "/a/.*", "/a/.b/[a-c]*"] {
+            assert!(leads(pattern, "/a/.b/c"), "{pattern}");
+        }
+        for pattern in ["/b", "/a/*", "/a/.b/*.x", "/a/.b/c/d", "a", "/a/.b/cc"] {
+            assert!(!leads(pattern, "/a/.b/c"), "{pattern}");
+        }
+    }
 }

@@ -55,7 +55,7 @@ fn inner(command: &Simple, depth: usize, all: &mut Vec<Simple>) {
             }
         }
         "eval" => more(&rest.join(" "), depth, all),
-        "xargs" | "parallel" => of(&rest[flags(rest, "IndPLsE")..], all),
+        "xargs" | "parallel" => behind_xargs(&command.words).into_iter().for_each(|w| of(w, all)),
         "find" | "fd" => {
             // Each word is looked at once: nothing nested makes this take longer.
             let mut words = rest;
@@ -84,6 +84,13 @@ fn inner(command: &Simple, depth: usize, all: &mut Vec<Simple>) {
         }
         _ => {}
     }
+}
+
+/// The command that `xargs` runs.
+pub fn behind_xargs(words: &[String]) -> Option<&[String]> {
+    let (program, rest) = words.split_first()?;
+    let runs = matches!(name(program), "xargs" | "parallel");
+    runs.then(|| &rest[flags(rest, "IndPLsE")..])
 }
 
 fn runs_in_find(word: &str) -> bool {

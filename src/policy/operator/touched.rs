@@ -1,0 +1,140 @@
+//! Whether a shell command would change our settings, state or program: by what it names, as it
+//! stands and relative to where the command may stand.
+
+use std::cell::LazyCell;
+use std::collections::BTreeSet;
+use std::ops::Deref;
+
+use super::places::Guarded;
+use super::words::{self, Simple};
+use super::{PROGRAM, client_settings, files, programs, switches};
+
+/// Whether a script would. `all`: its commands, and what they are told to run.
+pub fn touches_files(script: &str, all: &[Simple], cwd: &str, guarded: &Guarded) -> bool {
+    let raw = words::simple_commands(script);
+    // Comments in a substitution and odd quotes may hide a command from us, and what a command
+    // prints may be what the next one runs: then nothing counts as a mere look.
+    let substitutes = || ["$(", "`", "<(", ">("].iter().any(|sign| script.contains(sign));
+    let hides = script.contains("$'") || (script.contains('#') && substitutes());
+    let hands_over = all.iter().any(|c| c.piped && programs::runs_input(c))
+        || raw.iter().any(files::changes_what_comes_in);
+    let clear = !hides && !hands_over;
+    let looks = |c: &&Simple| !(clear && files::only_looks(c));
+    let acting: Vec<&Simple> = raw.iter().filter(looks).collect();
+    // A name that is given to nothing but looks is looked at.
+    if acting.iter().all(|c| clear && files::only_names(c)) {
+        return false;
+    }
+    let moves: Vec<&str> = raw.iter().filter_map(moves_to).collect();
+    if moves.len() > MOVES {
+        return true;
+    }
+    let near = near(&moves, cwd, guarded);
+    let words: usize = all.iter().map(|c| c.words.len() + c.writes.len()).sum();
+    if near.len() * words > FORMS {
+        return true;
+    }
+    let names = |c: &Simple| {
+        let mut words = files::at_stake(c);
+        words.extend(c.words.iter().chain(&c.writes).filter(|_| !clear));
+        words.extend(c.input.iter().filter(|_| hands_over));
+        // What is brought back is what the repository says, and a project can only tighten.
+        let projects = !(clear && files::restores(c));
+        let named = |w: &String, projects| {
+            forms(w, &near, guarded).any(|text| guarded.mentioned(&text, projects))
+        };
+        c.writes.iter().any(|w| named(w, true)) || words.into_iter().any(|w| named(w, projects))
+    };
+    let acts_inside = near.iter().any(|folder| guarded.is_state(folder))
+        && acting.iter().any(|c| moves_to(c).is_none());
+    let looked_up = LazyCell::new(|| all.iter().any(looks_up_program));
+    acts_inside
+        || acting.iter().any(|c| names(c))
+        || all.iter().any(|c| changes_program(c, &looked_up, &near, guarded))
+        || client_settings::in_shell(script, &acting)
+}
+
+/// No harmless script moves so often between folders: to follow it would take too long.
+const MOVES: usize = 200;
+
+/// Nor does it name so much from folders of ours.
+const FORMS: usize = 40_000;
+
+/// No path is longer.
+const LONGEST_PATH: usize = 4096;
+
+/// The folders that a script's commands may stand in, as far as names that are relative to them
+/// may be ours.
+fn near(moves: &[&str], cwd: &str, guarded: &Guarded) -> BTreeSet<String> {
+    let mut now = guarded.plain(cwd);
+    let mut stands = vec![now.clone()];
+    for to in moves.iter().filter(|to| to.len() < LONGEST_PATH) {
+        let to = guarded.plain(to);
+        now = if to.starts_with('/') { to } else { guarded.plain(&format!("{now}/{to}")) };
+        if now.len() > LONGEST_PATH {
+            now.clear();
+        }
+        stands.push(now.clone());
+    }
+    stands.into_iter().filter(|folder| guarded.is_near(folder)).collect()
+}
+
+/// Where a command takes the shell.
+fn moves_to(command: &Simple) -> Option<&str> {
+    let (program, rest) = command.words.split_first()?;
+    matches!(program.as_str(), "cd" | "pushd")
+        .then(|| rest.iter().find(|w| !w.starts_with('-')).map_or("~", String::as_str))
+}
+
+/// What a word may name, in plain form: as it stands, and relative to the folders that the
+/// command may stand in.
+fn forms<'a>(
+    word: &'a str,
+    near: &'a BTreeSet<String>,
+    guarded: &'a Guarded,
+) -> impl Iterator<Item = String> + 'a {
+    // A quick look, since a command may have hundreds of thousands of words.
+    let may_be = word.contains(['/', '~', '$']) || word.ends_with(PROGRAM);
+    let itself = may_be.then(|| guarded.plain(word));
+    let relative = word.len() < LONGEST_PATH && !word.starts_with(['/', '~', '$', '-']);
+    let near = near.iter().filter(move |_| relative);
+    itself.into_iter().chain(near.map(move |folder| guarded.plain(&format!("{folder}/{word}"))))
+}
+
+/// Whether a command replaces, moves or cripples the program, its folder or the state's.
+/// `looked_up`: whether another one asks where the program is. `near`: where it may stand.
+fn changes_program(
+    command: &Simple,
+    looked_up: &impl Deref<Target = bool>,
+    near: &BTreeSet<String>,
+    guarded: &Guarded,
+) -> bool {
+    let whole = |w: &String| {
+        forms(w, near, guarded).any(|path| guarded.is_program(&path) || guarded.encloses(&path))
+    };
+    if command.writes.iter().any(whole) {
+        return true;
+    }
+    let Some((program, rest)) = command.words.split_first() else { return false };
+    let name = programs::name(program);
+    if programs::is_interpreter(name) {
+        let code = rest.iter().chain(&command.input);
+        let names = |c: &String| guarded.names_program(&guarded.plain(c));
+        return code.filter(|c| switches::writes(c)).any(names);
+    }
+    if !files::changes_files(name) {
+        return false;
+    }
+    // `rm $(which brain-guard)` names it nowhere in its own words.
+    let substituted = |w: &String| w.contains(words::SUBSTITUTED);
+    let changed = files::changed(name, rest);
+    let along = |w: &String| forms(w, near, guarded).any(|path| guarded.takes_along(&path));
+    changed.iter().any(whole)
+        || files::taken_away(name, rest).iter().any(along)
+        || (changed.iter().any(substituted) && **looked_up)
+}
+
+fn looks_up_program(command: &Simple) -> bool {
+    let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+    matches!(words[..], ["which" | "whereis", PROGRAM] | ["command" | "type", _, PROGRAM])
+}

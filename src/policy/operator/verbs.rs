@@ -1,0 +1,165 @@
+//! The verbs that only the operator may run, in every form that a text may name them.
+
+use super::PROGRAM;
+use super::programs::name;
+
+/// Each verb, and the words that must follow it in this order.
+const OPERATORS: [&[&str]; 8] = [
+    &["override"],
+    &["uninstall"],
+    &["purge"],
+    &["later"],
+    &["now"],
+    &["job", "accept"],
+    &["extract", "gc", "--forget"],
+    &["store", "drop-old"],
+];
+
+/// With one of these a verb changes nothing.
+const LOOKS: [&str; 5] = ["--help", "-h", "--version", "-V", "--dry-run"];
+
+/// How many words of a text may belong to one verb.
+const LONGEST: usize = 16;
+
+/// Whether the words after the program's name are a verb of the operator's. `more`: a program
+/// such as `xargs` may add words that are not seen here.
+pub fn is_operators(words: &[&str], more: bool) -> bool {
+    let words = arguments(words);
+    if only_look(words) {
+        return false;
+    }
+    // A placeholder of `xargs -I {}` may become any word.
+    let fits = |word: &str, part: &str| word == part || word == "{}";
+    OPERATORS.iter().any(|path| {
+        let mut rest = words.iter();
+        let mut all = path.iter();
+        let begins = all.next().zip(rest.next()).is_some_and(|(part, word)| fits(word, part));
+        (begins && all.all(|part| rest.any(|word| fits(word, part))))
+            || (more && path.starts_with(words))
+    })
+}
+
+/// Whether a flag says that nothing is changed.
+pub fn only_look(words: &[&str]) -> bool {
+    words.iter().any(|w| LOOKS.contains(w))
+}
+
+/// The verb and what follows it: what may stand before it is left out, unless it says that
+/// nothing is changed.
+pub fn arguments<'a>(mut words: &'a [&'a str]) -> &'a [&'a str] {
+    loop {
+        words = match words {
+            ["--session" | "--call" | "--project", _, rest @ ..] => rest,
+            [word, ..] if LOOKS.contains(word) => return words,
+            // A variable may be empty.
+            [word, rest @ ..] if word.starts_with(['-', '$']) => rest,
+            _ => return words,
+        }
+    }
+}
+
+/// Whether a text holds a line such as `brain-guard override`, whatever quotes and brackets its
+/// language puts around the words.
+pub fn are_named_in(text: &str) -> bool {
+    let bare = |c| !matches!(c, '"' | '\'' | '\\');
+    let text: String = text.chars().filter(|c| bare(*c)).collect();
+    // A bracket that closes a call ends the line, as the shell's signs do.
+    text.split([')', ';', '|', '&']).filter(|line| line.contains(PROGRAM)).any(|line| {
+        let between = |c: char| c.is_whitespace() || ",[](){}".contains(c);
+        let words: Vec<&str> = line.split(between).filter(|w| !w.is_empty()).collect();
+        let ours = |at: &usize| name(words[*at]) == PROGRAM;
+        (0..words.len()).filter(ours).any(|at| is_operators(from(&words, at + 1), false))
+    })
+}
+
+/// Whether a text holds such a command as it is typed at the client's prompt.
+pub fn are_typed_in(text: &str) -> bool {
+    text.match_indices("brain-guard:").any(|(at, sign)| {
+        let rest = &text[at + sign.len()..];
+        let around = |c: char| c.is_ascii_punctuation() && !"-{}".contains(c);
+        let words = rest.split_whitespace().take(LONGEST).map(|w| w.trim_matches(around));
+        !rest.starts_with(char::is_whitespace) && is_operators(&words.collect::<Vec<_>>(), false)
+    })
+}
+
+/// The words from a place on that may belong to one verb.
+fn from<'a, 'b>(words: &'a [&'b str], at: usize) -> &'a [&'b str] {
+    &words[at..words.len().min(at + LONGEST)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operators_verbs_are_told_from_the_others() {
+        let is = |text: &str| is_operators(&text.split(' ').collect::<Vec<_>>(), false);
+        for text in [
+            "override --for 30m",
+            "--project . override",
+            "--session s job --call t accept parser",
+            "job accept parser",
+            "purge --age 30d",
+            "later 30m",
+            "now",
+            "extract gc --forget",
+            "extract gc this --forget",
+            "store drop-old",
+            "$EMPTY override",
+            "{} x",
+            "job {} x",
+        ] {
+            assert!(is(text), "{text}");
+        }
+        for text in [
+            "append now",
+            "append --kind why override",
+            "job list",
+            "job focus now",
+            "job",
+            "purge --dry-run",
+            "purge --help",
+            "extract gc --dry-run",
+            "extract gc",
+            "store stats",
+            "phase enter now",
+            "search override",
+        ] {
+            assert!(!is(text), "{text}");
+        }
+        assert!(is_operators(&["job"], true) && is_operators(&[], true));
+        assert!(!is_operators(&["job", "list"], true) && !is_operators(&["append"], true));
+    }
+
+    #[test]
+    fn operators_verbs_are_found_in_texts() {
+        for text in [
+            "os.system('brain-guard job accept x')",
+            "run([\n  \"brain-guard\",\n  \"extract\", \"gc\", \"--forget\"])",
+            "spawn('/opt/brain-guard', ['now'])",
+            "echo brain-guard purge | sh",
+        ] {
+            assert!(are_named_in(text), "{text}");
+        }
+        for text in [
+            "run(['brain-guard', 'append', 'do it now'])",
+            "which('brain-guard'); now = time()",
+            "run(['brain-guard'])\nnow = time()",
+            "brain-guard status | later",
+            "brain-guard job list; accept",
+        ] {
+            assert!(!are_named_in(text), "{text}");
+        }
+        for text in [
+            "/brain-guard:now",
+            "/loop 5m /brain-guard:later 30m",
+            "Run \"/brain-guard:purge\".",
+            "/brain-guard:job accept parser",
+        ] {
+            assert!(are_typed_in(text), "{text}");
+        }
+        for text in ["/brain-guard:status now", "/brain-guard:job list", "brain-guard: now"] {
+            assert!(!are_typed_in(text), "{text}");
+        }
+    }
+}
