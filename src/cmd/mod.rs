@@ -39,7 +39,7 @@ pub mod whose;
 
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal as _, Read, Write};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -136,6 +136,28 @@ pub fn stdin_text() -> anyhow::Result<String> {
         "stdin holds more than 16 MB; put it into a file and name that in a note"
     );
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Asks whether to go on: only `y` or `yes` at a terminal does. Elsewhere nobody can answer, and
+/// a line says what would have been asked, with the option that answers it.
+///
+/// # Errors
+/// What the system says of the terminal.
+fn confirmed(what: &str, option: &str) -> io::Result<bool> {
+    if !io::stdin().is_terminal() {
+        err(format_args!("{what}. Nothing was removed: there is no terminal to ask on; {option}"));
+        return Ok(false);
+    }
+    let mut stdout = io::stdout().lock();
+    write!(stdout, "{what}. Go on? [y/N] ")?;
+    stdout.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    let agreed = ["y", "yes"].contains(&answer.trim().to_lowercase().as_str());
+    if !agreed {
+        writeln!(stdout, "Nothing was removed.")?;
+    }
+    Ok(agreed)
 }
 
 /// Parses the command line and runs it; usage errors end with code 2.
