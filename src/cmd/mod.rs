@@ -21,6 +21,7 @@ pub mod mcp;
 pub mod module;
 pub mod override_;
 pub mod phase;
+pub mod purge;
 pub mod report;
 pub mod revive;
 pub mod seal;
@@ -273,6 +274,7 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
         Verb::Untag(args) => tag::untag(env, &args),
         Verb::Search(args) => search::run(env, now, &args),
         Verb::Matrix(args) => matrix::run(env, &args),
+        Verb::Purge(args) => purge::run(env, now, &args),
         Verb::Mod { ask } => module::run(env, now, &ask),
         Verb::Clipboard { what } => clipboard(&what),
         Verb::Waiter { token, project } => waiter(env, &token, &project),

@@ -10,6 +10,7 @@ mod needs;
 mod swept;
 #[cfg(test)]
 mod tests;
+mod unasked;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -18,9 +19,10 @@ use std::path::{Path, PathBuf};
 
 use self::needs::{Needs, Origin};
 pub use self::swept::{Amount, Swept};
+pub use self::unasked::{forget, held};
 use super::object::Id;
 use super::packs;
-use super::{Ledger, PATIENCE, busy, file, list, named, place};
+use super::{Ledger, PATIENCE, busy, list, named, place};
 use crate::clock::Time;
 use crate::store::atomic;
 use crate::store::blocks::Root;
@@ -157,57 +159,6 @@ pub fn sweep(
         atomic::write(&root.join(UNNEEDED), &json)?;
     }
     Ok(swept)
-}
-
-/// Objects that ledgers name: nothing is asked, and nothing goes.
-///
-/// # Errors
-/// What the system says.
-pub fn held(root: &Root, now: Time) -> io::Result<Amount> {
-    /// Says of no session what it needs.
-    struct Unasked;
-    impl Sessions for Unasked {
-        fn held(&mut self, _: &Path, _: &Ledger) -> Held {
-            Held::Unknown
-        }
-        fn named(&mut self, _: &str, _: &Path) -> Named {
-            Named::Yes(PathBuf::new())
-        }
-        fn others(&mut self, _: &HashSet<&str>) -> Named {
-            Named::Yes(PathBuf::new())
-        }
-    }
-    Ok(sweep(root, now, Time::MIN_UTC, &mut Unasked, GiveUp::None, true)?.kept)
-}
-
-/// Removes all that was extracted of these sessions (`agent/id`) with their ledgers, even where
-/// placeholders need it. What other sessions' ledgers name stays.
-///
-/// # Errors
-/// As [`sweep()`]; `InvalidData` where a ledger can't be read, since it may name the same.
-pub fn forget(root: &Root, now: Time, sessions: &BTreeSet<String>) -> io::Result<()> {
-    /// Needs all that is not given up, and what no ledger names.
-    struct Others;
-    impl Sessions for Others {
-        fn held(&mut self, _: &Path, _: &Ledger) -> Held {
-            Held::Unknown
-        }
-        fn named(&mut self, _: &str, _: &Path) -> Named {
-            Named::No
-        }
-        fn others(&mut self, _: &HashSet<&str>) -> Named {
-            Named::Yes(PathBuf::new())
-        }
-    }
-    let swept = sweep(root, now, Time::MAX_UTC, &mut Others, GiveUp::These(sessions), false)?;
-    match sessions.iter().find(|name| !swept.forgotten.contains(name)) {
-        None => Ok(()),
-        Some(name) => {
-            let ledgers: Vec<_> = swept.unread.iter().filter(|p| p.ends_with(file::NAME)).collect();
-            let why = format!("{name} was not removed; ledgers that can't be read: {ledgers:?}");
-            Err(io::Error::new(io::ErrorKind::InvalidData, why))
-        }
-    }
 }
 
 /// Since when objects are unneeded; what can't be read says nothing, and retention counts anew.
