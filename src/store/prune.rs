@@ -70,7 +70,7 @@ pub fn look(places: &Places, now: Time, at_most: usize) -> Old {
     Old {
         sessions: sessions.filter(|id| over(places, id)).take(at_most).collect(),
         boundaries: boundaries.filter(|id| ended(places, id)).take(at_most).collect(),
-        left: seats.chain(merged).chain(torn.chain(snapshots)).collect(),
+        left: seats.chain(merged).chain(snapshots).chain(torn).collect(),
     }
 }
 
