@@ -7,6 +7,7 @@ mod job;
 mod log;
 mod over;
 mod phase;
+mod purge;
 mod settings;
 mod surgery;
 mod tags;
@@ -20,6 +21,7 @@ pub use job::JobVerb;
 pub use log::LogArgs;
 pub use over::OverrideArgs;
 pub use phase::PhaseVerb;
+pub use purge::{PurgeArgs, PurgeKind};
 pub use settings::SettingsVerb;
 pub use surgery::{
     ExportArgs, ExportWhat, FidelityArgs, InjectArgs, OutputArgs, ReviveArgs, SurgeryVerb,
@@ -340,6 +342,8 @@ pub enum Verb {
         #[command(subcommand)]
         what: StoreVerb,
     },
+    /// List what is kept of sessions and jobs, and remove it (for the user, not for the agent)
+    Purge(PurgeArgs),
     /// The plugin's module asks (not for people)
     #[command(hide = true)]
     Mod {

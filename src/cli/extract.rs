@@ -138,9 +138,17 @@ pub enum ExtractVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Removes content that no placeholder needs and whose retention is over
-    #[command(after_help = "Example:\n  brain-guard extract gc --dry-run")]
+    /// Removes content that no placeholder needs and whose `extract.retention` is over
+    #[command(
+        after_help = "Examples:\n  brain-guard extract gc --dry-run\n  brain-guard extract gc --forget --dry-run\n  brain-guard extract gc --forget\n\nNothing else removes content, and `extract.retention` is off by default: then only --forget removes. A session whose file is not found may have moved, so its content goes only with --forget, after the session was named. --forget is for the user, not for an agent.\n\nExit codes: 0 done, 1 refused (nothing was removed), 2 wrong usage."
+    )]
     Gc {
+        /// Also remove content of sessions whose files are not found; lists them and asks first
+        #[arg(long)]
+        forget: bool,
+        /// Do not ask
+        #[arg(long, requires = "forget")]
+        yes: bool,
         /// Show what would go
         #[arg(long)]
         dry_run: bool,

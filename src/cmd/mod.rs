@@ -21,6 +21,7 @@ pub mod mcp;
 pub mod module;
 pub mod override_;
 pub mod phase;
+pub mod purge;
 pub mod report;
 pub mod revive;
 pub mod seal;
@@ -39,7 +40,7 @@ pub mod whose;
 
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal as _, Read, Write};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -136,6 +137,28 @@ pub fn stdin_text() -> anyhow::Result<String> {
         "stdin holds more than 16 MB; put it into a file and name that in a note"
     );
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Asks whether to go on: only `y` or `yes` at a terminal does. Elsewhere nobody can answer, and
+/// a line says what would have been asked, with the option that answers it.
+///
+/// # Errors
+/// What the system says of the terminal.
+fn confirmed(what: &str, option: &str) -> io::Result<bool> {
+    if !io::stdin().is_terminal() {
+        err(format_args!("{what}. Nothing was removed: there is no terminal to ask on; {option}"));
+        return Ok(false);
+    }
+    let mut stdout = io::stdout().lock();
+    write!(stdout, "{what}. Go on? [y/N] ")?;
+    stdout.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    let agreed = ["y", "yes"].contains(&answer.trim().to_lowercase().as_str());
+    if !agreed {
+        writeln!(stdout, "Nothing was removed.")?;
+    }
+    Ok(agreed)
 }
 
 /// Parses the command line and runs it; usage errors end with code 2.
@@ -251,6 +274,7 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
         Verb::Untag(args) => tag::untag(env, &args),
         Verb::Search(args) => search::run(env, now, &args),
         Verb::Matrix(args) => matrix::run(env, &args),
+        Verb::Purge(args) => purge::run(env, now, &args),
         Verb::Mod { ask } => module::run(env, now, &ask),
         Verb::Clipboard { what } => clipboard(&what),
         Verb::Waiter { token, project } => waiter(env, &token, &project),

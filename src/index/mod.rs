@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_methods, reason = "the index is an edge: it opens databases")]
 
 mod exports;
+mod forget;
 mod mend;
 mod mirror;
 mod open;
@@ -28,6 +29,7 @@ use self::open::Db;
 use crate::store::blocks::{Folder, Root};
 
 pub use self::exports::{Beside, Detail, Export, Numbers};
+pub use self::forget::Origin;
 pub use self::mend::Fault;
 pub use self::search::{Filter, Hit, Snippet, Tagged};
 

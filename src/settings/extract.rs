@@ -79,7 +79,8 @@ pub struct ExtractSettings {
     pub dedupe: bool,
     /// Seconds between two looks at a file, 10 to 3600.
     pub scan_interval_seconds: u64,
-    /// How long content is kept that no placeholder needs: `24h`, `30m`, `7d`.
+    /// How long `extract gc` keeps content that no placeholder needs: `off` for always, or
+    /// `24h`, `30m`, `7d`.
     pub retention: String,
     /// The call that asked for a restore stays as it is.
     #[serde(alias = "keep_restore_calls", alias = "keep_restore_remote_calls")]
@@ -89,8 +90,9 @@ pub struct ExtractSettings {
     /// When to look, as a cron expression, in the place of the interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auto_cron: Option<String>,
-    /// When content is removed that nothing needs, as a cron expression.
-    pub retention_cron: String,
+    /// Taken and passed over: nothing is removed on a schedule.
+    #[serde(skip_serializing)]
+    pub retention_cron: Option<String>,
     /// Taken and passed over: what ran when is kept in the store.
     #[serde(skip_serializing)]
     pub last_run_at: Option<String>,
@@ -130,11 +132,11 @@ impl Default for ExtractSettings {
             trigger_rules: Vec::new(),
             dedupe: true,
             scan_interval_seconds: 30,
-            retention: "24h".into(),
+            retention: "off".into(),
             keep_purge_control_calls: false,
             keep_after_restore_seconds: 600,
             auto_cron: None,
-            retention_cron: "0 */6 * * *".into(),
+            retention_cron: None,
             last_run_at: None,
             last_retention_run_at: None,
             protect: Vec::new(),
@@ -161,11 +163,11 @@ impl ExtractSettings {
         Trigger::ALL.into_iter().filter(asked).collect()
     }
 
-    /// How long content is kept that no placeholder needs.
+    /// How long content is kept that no placeholder needs; `None` for always.
     ///
     /// # Errors
     /// What can be written.
-    pub fn kept_for(&self) -> Result<Duration, String> {
-        check::duration(&self.retention)
+    pub fn kept_for(&self) -> Result<Option<Duration>, String> {
+        check::retention(&self.retention)
     }
 }

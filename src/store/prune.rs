@@ -1,6 +1,9 @@
-//! What the state keeps of sessions that are long over, and taking it out. Jobs, sealed
-//! versions and their copies are nobody's to prune.
+//! Removes what the state keeps of sessions that ended long ago, and what killed programs left.
+//! It never removes jobs, sealed versions or their copies; the user does that with `purge`.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+
+mod beneath;
+mod leftovers;
 
 use std::fs;
 use std::io;
@@ -11,12 +14,15 @@ use super::paths::Places;
 use super::{atomic, boundary, lock, state};
 use crate::clock::Time;
 
+pub use beneath::remove_beneath;
+pub use leftovers::{leftovers, remove_leftovers};
+
 /// After this a session's state goes, once its transcript is gone too: the client forgets
 /// its own sessions after 30 days, or after what its setting `cleanupPeriodDays` says, and
 /// until then they can be resumed.
 const AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// A snapshot or a temporary file that nobody took for so long has no taker.
+/// A snapshot that nobody took for so long has no taker.
 const LEFT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How often a session's end looks for what is old.
@@ -57,19 +63,21 @@ pub fn look(places: &Places, now: Time, at_most: usize) -> Old {
     let boundaries =
         files(&places.state.join("boundary"), "json").filter(old).filter_map(|p| name(&p));
     let seats = files(&places.state.join("sessions"), "seat").filter(|path| gone(places, path));
-    let torn = ["sessions", "boundary", "merged"].into_iter();
-    let torn = torn.flat_map(|folder| files(&places.state.join(folder), "tmp"));
-    let snapshots = files(&places.snapshots(), "json");
+    let torn = left_in_state(places, now);
+    let snapshots = files(&places.snapshots(), "json").filter(|path| older(path, LEFT));
     // Made anew where they are asked for.
     let merged = files(&places.state.join("merged"), "json").filter(old);
     Old {
         sessions: sessions.filter(|id| over(places, id)).take(at_most).collect(),
         boundaries: boundaries.filter(|id| ended(places, id)).take(at_most).collect(),
-        left: seats
-            .chain(merged)
-            .chain(torn.chain(snapshots).filter(|path| older(path, LEFT)))
-            .collect(),
+        left: seats.chain(merged).chain(snapshots).chain(torn).collect(),
     }
+}
+
+/// The temporary files that killed programs left in the state.
+pub fn left_in_state(places: &Places, now: Time) -> Vec<PathBuf> {
+    let shared = leftovers::leftovers(&places.claims_of_commits(), now);
+    leftovers::below(&places.state, now).into_iter().chain(shared).collect()
 }
 
 /// Takes out what [`look`] found. What somebody uses at this moment stays.
@@ -85,7 +93,8 @@ pub fn remove(places: &Places, old: &Old) -> io::Result<()> {
         if !over(places, id) {
             continue;
         }
-        result = result.and(all_of(&sessions, id));
+        let all = all_of(&sessions, id);
+        result = all.iter().map(|path| atomic::remove(path)).fold(result, io::Result::and);
         let outputs = places.state.join("outputs").join(id);
         if outputs.is_dir() {
             result = result.and(fs::remove_dir_all(outputs));
@@ -93,7 +102,8 @@ pub fn remove(places: &Places, old: &Old) -> io::Result<()> {
         drop(held);
     }
     for id in &old.boundaries {
-        result = result.and(all_of(&places.state.join("boundary"), id));
+        let all = all_of(&places.state.join("boundary"), id);
+        result = all.iter().map(|path| atomic::remove(path)).fold(result, io::Result::and);
     }
     for path in &old.left {
         result = result.and(atomic::remove(path));
@@ -126,13 +136,13 @@ fn files(folder: &Path, kind: &'static str) -> impl Iterator<Item = PathBuf> + u
 }
 
 /// Every file of a session or a boundary: they are named by its id, a dot, and what they hold.
-fn all_of(folder: &Path, id: &str) -> io::Result<()> {
+fn all_of(folder: &Path, id: &str) -> Vec<PathBuf> {
     let of_it = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         name.strip_prefix(id).is_some_and(|rest| rest.starts_with('.'))
     };
-    let all = fs::read_dir(folder)?.flatten().map(|entry| entry.path()).filter(of_it);
-    all.map(|path| atomic::remove(&path)).fold(Ok(()), io::Result::and)
+    let all = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    all.filter(of_it).collect()
 }
 
 /// Whether a session, old by its file, is over: nobody has it open, and the client has no
@@ -140,13 +150,17 @@ fn all_of(folder: &Path, id: &str) -> io::Result<()> {
 fn over(places: &Places, id: &str) -> bool {
     match state::load(places, id) {
         Ok(Some(session)) => {
-            let closed =
-                session.ended.is_some() || !session.client.is_some_and(|c| state::lives(places, c));
-            closed && !session.transcript.is_some_and(|path| Path::new(&path).exists())
+            is_closed(places, &session)
+                && !session.transcript.is_some_and(|path| Path::new(&path).exists())
         }
         Ok(None) => false,
         Err(_) => true,
     }
+}
+
+/// Whether a session ended, or its client is gone: nobody has it open.
+pub fn is_closed(places: &Places, session: &state::Session) -> bool {
+    session.ended.is_some() || !session.client.is_some_and(|c| state::lives(places, c))
 }
 
 fn ended(places: &Places, id: &str) -> bool {

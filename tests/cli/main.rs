@@ -16,6 +16,7 @@ mod jobs;
 mod mcp;
 mod notes;
 mod phases;
+mod purge;
 mod seal;
 mod settings;
 mod steering;

@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::PathBuf;
 
+use brain_guard::clock;
+use brain_guard::store::state;
 use serde_json::{Value, json};
 
 use crate::harness::{Hook, PROGRAM};
@@ -27,7 +29,7 @@ pub struct Operation {
 pub type Prepared = (&'static str, fn() -> Operation);
 
 /// All of them.
-pub const ALL: [Prepared; 33] = [
+pub const ALL: [Prepared; 34] = [
     ("append, the first", first_append),
     ("append", || verb(worked(), &["append", "--kind", "risk", "the cache is never invalidated"])),
     ("append after a seal", append_after_seal),
@@ -46,6 +48,7 @@ pub const ALL: [Prepared; 33] = [
     ("PreToolUse at a tier", at_a_tier),
     ("override", || operator(&["override", "--for", "30m"])),
     ("override --off", override_off),
+    ("purge", purge),
     ("UserPromptSubmit", prompt),
     ("PreCompact", compaction),
     ("SessionStart(startup)", startup),
@@ -189,6 +192,23 @@ fn override_off() -> Operation {
     let given = operator(&["override", "--calls", "20"]);
     ok(&given.run.plainly());
     verb(given.hook, &["override", "--off"])
+}
+
+/// Of a session that ended; the one that is open stays.
+fn purge() -> Operation {
+    let Operation { hook, .. } = operator(&[]);
+    let places = hook.places();
+    state::update(&places, "ended", |s| {
+        (s.job, s.ended) = ("done".into(), Some(clock::now()));
+    })
+    .expect("written");
+    state::count_call(&places, "ended").expect("written");
+    for path in ["outputs/ended/toolu_1.txt", "outputs/ended/toolu_2.txt", "sealed/done/v0001.md"] {
+        let path = places.state.join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, "kept until now").expect("written");
+    }
+    with(hook, &["purge", "--yes"], "")
 }
 
 fn prompt() -> Operation {

@@ -1,5 +1,5 @@
-//! `extract gc`, and the retention that watching sees to: content goes when no placeholder needs
-//! it and its time is over, never for its age alone.
+//! `extract gc`, the only verb besides `purge` that removes extracted content: content that no
+//! placeholder needs, once its retention is over. Nothing runs it by itself.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,26 @@ use super::around::Around;
 use super::asked;
 use crate::clock::Time;
 use crate::cmd::inscribe::{self, count};
-use crate::cmd::{Exit, err, out, out_json};
+use crate::cmd::whose::in_an_agents_shell;
+use crate::cmd::{Exit, confirmed, err, out, out_json};
 use crate::env::Env;
 use crate::index::openclaw;
 use crate::settings::ExtractSettings;
 use crate::store::blocks::Root;
-use crate::store::extracted::{self, Amount, Record, State, Swept};
+use crate::store::extracted::{self, Amount, GiveUp, Record, State, Swept};
+
+/// How to clean up.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask {
+    /// Also give up content of sessions whose files are gone.
+    pub forget: bool,
+    /// Do not ask whether to give it up.
+    pub yes: bool,
+    /// Only say what would go.
+    pub dry_run: bool,
+    /// For programs.
+    pub json: bool,
+}
 
 /// What a program is told.
 #[derive(Serialize)]
@@ -30,10 +44,29 @@ struct Told<'a> {
 ///
 /// # Errors
 /// Settings with a fault in them; what the system says of the store.
-pub fn run(env: &Env, now: Time, dry_run: bool, json: bool) -> anyhow::Result<Exit> {
+pub fn run(env: &Env, now: Time, ask: Ask) -> anyhow::Result<Exit> {
+    let Ask { forget, yes, dry_run, json } = ask;
+    if forget && in_an_agents_shell(env) {
+        err(
+            "`extract gc --forget` is for the user, not for an agent: run it in a terminal of your own",
+        );
+        return Ok(Exit::Refused);
+    }
     let root = inscribe::root(env)?;
     let settings = asked::settings(env)?;
-    let swept = sweep(&root, &settings, inscribe::homes(env), now, dry_run)?;
+    let sweep = |dry_run| sweep(&root, &settings, inscribe::homes(env), now, forget, dry_run);
+    if forget && !dry_run {
+        // The sessions are named before their content goes.
+        let would = sweep(true)?;
+        for said in said(&would, true) {
+            err(said);
+        }
+        let much = line(&would, true);
+        if would.gone.bytes > 0 && !yes && !confirmed(&much, "--yes removes it")? {
+            return Ok(Exit::Refused);
+        }
+    }
+    let swept = sweep(dry_run)?;
     if json {
         out_json(&Told { swept: &swept, dry_run })?;
         return Ok(Exit::Done);
@@ -42,11 +75,17 @@ pub fn run(env: &Env, now: Time, dry_run: bool, json: bool) -> anyhow::Result<Ex
         err(said);
     }
     out(line(&swept, dry_run));
+    if settings.kept_for() == Ok(None) && !forget && swept.kept.count > 0 {
+        out(
+            "extract.retention is off, so nothing is removed. `brain-guard extract gc --forget --dry-run` lists what no session needs.",
+        );
+    }
     Ok(Exit::Done)
 }
 
 /// Removes what nothing needs and whose retention is over, and keeps when that was. Sessions are
-/// looked for below `homes`, and in whatever folder a ledger names.
+/// looked for below `homes`, and in whatever folder a ledger names. Content of a session whose
+/// file is gone goes only with `forget`: it may have moved.
 ///
 /// # Errors
 /// What the system says; content that is being extracted or restored for too long.
@@ -55,12 +94,17 @@ pub fn sweep(
     settings: &ExtractSettings,
     homes: Vec<PathBuf>,
     now: Time,
+    forget: bool,
     dry_run: bool,
 ) -> anyhow::Result<Swept> {
     let kept_for = settings.kept_for().map_err(|why| anyhow!("extract.retention: {why}"))?;
-    let older = now.checked_sub_signed(kept_for).unwrap_or(Time::MIN_UTC);
+    let older = kept_for.and_then(|kept_for| now.checked_sub_signed(kept_for));
+    let (give_up, unset) =
+        if forget { (GiveUp::Missing, Time::MAX_UTC) } else { (GiveUp::None, Time::MIN_UTC) };
     let mut around = Around::new(root, homes);
-    let mut swept = extracted::sweep(root, now, older, &mut around, dry_run)?;
+    let content = if kept_for.is_none() { unset } else { older.unwrap_or(Time::MIN_UTC) };
+    let mut swept = extracted::sweep(root, now, content, &mut around, give_up, dry_run)?;
+    let older = older.unwrap_or(Time::MIN_UTC);
     for database in databases(root) {
         match openclaw::remove_older(&database, older, dry_run) {
             Ok((copies, bytes)) => {
@@ -105,11 +149,18 @@ pub fn said(swept: &Swept, dry_run: bool) -> Vec<String> {
         let path = path.display();
         format!("{path} has placeholders of content that no session of the store's needs: it stays")
     });
-    let will = if dry_run { "would be forgotten" } else { "is forgotten" };
+    let will = if dry_run { "would be removed" } else { "is removed" };
+    let content =
+        swept.sessions.iter().map(|session| format!("content of session {session} {will}"));
     let forgotten = swept.forgotten.iter().map(|session| {
-        format!("{session} {will}: its files are gone, and all that was extracted of it")
+        format!("the record of session {session} {will}: its files and its content are gone")
     });
-    unread.chain(elsewhere).chain(forgotten).collect()
+    let missing = swept.missing.iter().map(|session| {
+        format!(
+            "the files of session {session} are not found, so its content stays: they may have moved (`brain-guard extract gc --forget` removes it)"
+        )
+    });
+    unread.chain(elsewhere).chain(missing).chain(content).chain(forgotten).collect()
 }
 
 /// What a sweep came to, on a line.
@@ -127,7 +178,7 @@ pub fn line(swept: &Swept, dry_run: bool) -> String {
     let waits = match waiting {
         Amount { count: 0, .. } => String::new(),
         Amount { count: waits, bytes } => format!(
-            ", of which nothing needs {waits}, {}, any more: their retention is not over",
+            ", of which no session needs {waits}, {} (their retention is not over)",
             indicatif::HumanBytes(*bytes)
         ),
     };

@@ -71,6 +71,8 @@ pub fn run(env: &Env, now: Time, what: ExtractVerb) -> anyhow::Result<Exit> {
         }
         ExtractVerb::Context { session, json } => context::run(env, &session, json),
         ExtractVerb::Status { json } => status::run(env, json),
-        ExtractVerb::Gc { dry_run, json } => gc::run(env, now, dry_run, json),
+        ExtractVerb::Gc { forget, yes, dry_run, json } => {
+            gc::run(env, now, gc::Ask { forget, yes, dry_run, json })
+        }
     }
 }

@@ -35,8 +35,6 @@ struct Status {
     enabled: bool,
     /// When it looks next, where the settings say so by a cron expression.
     next_look: Option<Time>,
-    /// When retention is due, while something watches.
-    next_retention: Option<Time>,
 }
 
 /// A session.
@@ -95,8 +93,6 @@ pub fn run(env: &Env, json: bool) -> anyhow::Result<Exit> {
         watched,
         enabled: settings.enabled,
         next_look: next_look.filter(|_| cron),
-        next_retention: watch::next_sweep(&settings, state.last_retention_run_at, now, &Local)
-            .filter(|_| settings.enabled),
     };
     if json {
         out_json(&status)?;
@@ -180,7 +176,7 @@ fn tell(status: &Status) {
         (false, _) => {}
         (true, 0) => out(format_args!("nothing was extracted yet; the store is {store}")),
         (true, bytes) => out(format_args!(
-            "no ledger names the {} in the store {store}: if one is lost, put it back; what a killed run left goes with its retention",
+            "no ledger names the {} in the store {store}: if one is lost, put it back; `brain-guard extract gc --forget` removes what a killed run left",
             indicatif::HumanBytes(bytes)
         )),
     }
@@ -190,12 +186,8 @@ fn tell(status: &Status) {
     if let Some(next) = status.next_look {
         out(format_args!("looks next, where one watches: {}", minute(Some(next))));
     }
-    let next = match status.next_retention {
-        _ if !status.enabled => "never while extract.enabled is false; `extract gc` does it".into(),
-        next => next.map_or("never".to_owned(), |at| minute(Some(at))),
-    };
     out(format_args!(
-        "removed what nothing needs last: {}; due, where one watches: {next}",
+        "`brain-guard extract gc` ran last: {}; nothing else removes content",
         ran(status.last_retention_run_at)
     ));
 }

@@ -29,7 +29,7 @@ use crate::store::paths::{Places, project_root};
 pub use anew::{reindex, renew};
 pub use engagement::Engagements;
 pub use session::{Done, hold, settled};
-pub use source::{Source, below, homes, ids, is_session, such_below};
+pub use source::{Source, below, homes, ids, is_session, of_project, such_below};
 
 /// The store, by the environment and the user's settings.
 ///

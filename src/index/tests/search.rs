@@ -109,3 +109,29 @@ fn words_of_very_many_rounds_rank_the_last_of_them_and_say_so() {
     let since = Filter { since: Some(at("2026-03-19T10:00:00Z")), ..all };
     assert_eq!(store.index.search_soon("common", &since, 5).unwrap().1, None, "it is narrowed");
 }
+
+#[test]
+fn a_session_that_is_forgotten_is_found_no_more_and_its_words_leave_the_file() {
+    let mut store = two();
+    let origins = |store: &Store| {
+        let all = store.index.origins().unwrap().into_iter().map(|origin| origin.session);
+        all.collect::<Vec<_>>()
+    };
+    assert_eq!(origins(&store), ["one", "two"]);
+    let folder = store.folder("one");
+    store.index.forget(&folder).unwrap();
+    store.index.forget(&folder).unwrap();
+    assert_eq!(
+        (found(&store, "console"), origins(&store)),
+        (vec!["two:1".into()], vec!["two".into()])
+    );
+    store.index.compact().unwrap();
+    store.reopen();
+    let holds = |name: &str, word: &str| {
+        let bytes = std::fs::read(store.across(name)).unwrap();
+        bytes.windows(word.len()).any(|window| window == word.as_bytes())
+    };
+    for name in ["search.db", "sessions.db"] {
+        assert!(!holds(name, "snake_case") && holds(name, "console"), "{name}");
+    }
+}

@@ -102,8 +102,16 @@ fn no_glob(text: &str) -> Option<globset::Error> {
     GlobSet::builder().add(glob).build().err()
 }
 
+/// A duration, or `off` (also `0`) for none.
+pub(super) fn retention(text: &str) -> Result<Option<Duration>, String> {
+    match text.trim() {
+        "off" | "0" => Ok(None),
+        text => duration(text).map(Some).map_err(|why| format!("{why}, or off")),
+    }
+}
+
 /// A duration: numbers with s, m, h, d or w (`24h`, `1d 12h`).
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || {
         format!("{text:?} is no duration above 0; write numbers with s, m, h, d or w: 30m, 24h, 7d")
     };
@@ -173,11 +181,6 @@ impl ExtractSettings {
         if let Some(why) = self.auto_cron.as_deref().and_then(cron) {
             return said("auto_cron", why);
         }
-        if self.retention_cron != usual.retention_cron
-            && let Some(why) = cron(&self.retention_cron)
-        {
-            return said("retention_cron", why);
-        }
         let bad = self.protect.iter().find_map(|glob| no_glob(glob));
         bad.and_then(|why| said("protect", format!("must be globs of tools' names: {why}")))
     }
@@ -230,19 +233,28 @@ mod tests {
     }
 
     #[test]
+    fn retention_is_a_duration_or_off() {
+        for off in ["off", "0", " off "] {
+            assert_eq!(retention(off), Ok(None), "{off}");
+        }
+        assert_eq!(retention("24h"), Ok(Some(Duration::hours(24))));
+        assert_eq!(ExtractSettings::default().kept_for(), Ok(None));
+    }
+
+    #[test]
     fn problems_name_the_key_and_what_can_be_written() {
         for (key, value, says) in [
             ("scan_interval_seconds", json!(9), "between 10 and 3600"),
             ("scan_interval_seconds", json!(3601), "between 10 and 3600"),
             ("cache_seconds", json!(0), "between 1 and"),
             ("trigger_types", json!(["thinking", "tools"]), "\"tools\" is no type; write thinking"),
-            ("retention", json!("a day"), "24h"),
+            ("retention", json!("a day"), "24h, 7d, or off"),
             ("auto_cron", json!("every two minutes"), "minute, hour"),
             ("auto_cron", json!(""), "minute, hour"),
             ("auto_cron", json!("0 0 30 2 *"), "such a time never comes"),
             ("auto_cron", json!("0 */2 * * * *"), "minute, hour"),
-            ("retention_cron", json!("0 0 31 4,6 *"), "such a time never comes"),
-            ("retention_cron", json!("0 25 * * *"), "minute, hour"),
+            ("auto_cron", json!("0 0 31 4,6 *"), "such a time never comes"),
+            ("auto_cron", json!("0 25 * * *"), "minute, hour"),
             ("protect", json!(["read", "[a"]), "globs"),
             ("keep_chars", json!(10_001), "between 0 and 10000"),
             ("trigger_rules", json!([{"type": "*"}, {"type": "tools"}]), "rule 2: type: \"tools\""),
@@ -272,7 +284,9 @@ mod tests {
         let settings: Settings = serde_json::from_value(config).unwrap();
         assert_eq!(settings.problem(), None);
         let expected = ExtractSettings {
+            retention: "24h".into(),
             auto_cron: Some("*/2 * * * *".into()),
+            retention_cron: Some("0 */6 * * *".into()),
             last_run_at: Some("2026-02-20T10:00:00Z".into()),
             ..ExtractSettings::default()
         };

@@ -33,7 +33,7 @@ pub use object::{Digest, Object};
 use packs::Pack;
 pub use record::{Extract, Record, Set, Shared, Word};
 pub use state::State;
-pub use sweep::{Amount, Held, Named, Sessions, Swept, held, sweep};
+pub use sweep::{Amount, GiveUp, Held, Named, Sessions, Swept, forget, held, sweep};
 pub use words::Words;
 
 use crate::store::blocks::{Root, folder_name};

@@ -1,5 +1,6 @@
 //! Taking out content that nothing needs any more: by what sessions hold and by its age, never
-//! by its age alone. What can't be looked at may need anything.
+//! by its age alone. What can't be looked at may need anything. A session whose file is gone
+//! may have moved, so its content goes only where the caller gives it up ([`GiveUp`]).
 //!
 //! An object that no session was seen to need is noted with the time, in
 //! `<root>/extracted/unneeded.json`; its retention counts from then on, so that nothing goes by
@@ -9,6 +10,7 @@ mod needs;
 mod swept;
 #[cfg(test)]
 mod tests;
+mod unasked;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -17,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use self::needs::{Needs, Origin};
 pub use self::swept::{Amount, Swept};
+pub use self::unasked::{forget, held};
 use super::object::Id;
 use super::packs;
 use super::{Ledger, PATIENCE, busy, list, named, place};
@@ -64,13 +67,25 @@ pub trait Sessions {
     fn others(&mut self, known: &HashSet<&str>) -> Named;
 }
 
+/// Whose content goes although the session may still hold placeholders of it.
+#[derive(Debug, Clone, Copy)]
+pub enum GiveUp<'a> {
+    /// Nobody's.
+    None,
+    /// That of sessions whose files are gone: they may have moved to where nobody looks.
+    Missing,
+    /// That of these sessions, as `agent/id`, wherever their files are.
+    These(&'a BTreeSet<String>),
+}
+
 /// The lock that a sweep takes alone and extractions share.
 pub fn lock(root: &Path) -> PathBuf {
     root.join(".lock")
 }
 
 /// Removes objects that no live placeholder needs and that were last used, or last needed,
-/// before `older`: extracted, restored, or seen in a session.
+/// before `older`: extracted, restored, or seen in a session. `give_up` says whose content goes
+/// although placeholders of it may be left.
 ///
 /// # Errors
 /// `WouldBlock` while another process extracts or restores; what the system says.
@@ -79,6 +94,7 @@ pub fn sweep(
     now: Time,
     older: Time,
     sessions: &mut dyn Sessions,
+    give_up: GiveUp,
     dry_run: bool,
 ) -> io::Result<Swept> {
     let (store, root) = (root, place(root));
@@ -92,7 +108,7 @@ pub fn sweep(
         let held = locks::acquire(&lock(&root), PATIENCE);
         Some(held.map_err(|e| busy(&e, &root, "content is being extracted or restored"))?)
     };
-    let needs = Needs::of(store, sessions);
+    let needs = Needs::of(store, sessions, give_up);
     let before = read_unneeded(&root);
     let unread = needs.unread.iter().cloned().collect();
     let mut judge = Judge {
@@ -105,6 +121,7 @@ pub fn sweep(
         unread,
         elsewhere: BTreeSet::new(),
         unnamed: None,
+        going: BTreeSet::new(),
     };
     let mut swept = Swept::default();
     let mut by_pack: HashMap<u64, Vec<(Id, String)>> = HashMap::new();
@@ -119,11 +136,17 @@ pub fn sweep(
         pack(&path, ids, &mut judge, dry_run, &mut swept, &mut staying)
             .map_err(|e| named(&path, &e))?;
     }
+    let going = |of: &&needs::Of| !of.objects.is_disjoint(&judge.going);
+    let left = |of: &&needs::Of| of.gone && !of.objects.is_disjoint(&staying);
+    let names = |of: &needs::Of| of.extracted.name();
+    swept.sessions = judge.needs.ledgers.iter().filter(going).map(names).collect();
+    swept.missing = judge.needs.ledgers.iter().filter(left).map(names).collect();
     let Judge { needs, since, before, unread, elsewhere, .. } = judge;
     swept.unread = unread.into_iter().collect();
     swept.elsewhere = elsewhere.into_iter().collect();
     let left = needs.ledgers.iter().filter(|of| {
-        of.gone && of.last.is_some_and(|at| at < older) && of.objects.is_disjoint(&staying)
+        let over = of.last.is_none_or(|at| at < older) && of.objects.is_disjoint(&staying);
+        of.named || of.gone && over
     });
     for ledger in left.filter(|_| !needs.everything) {
         swept.forgotten.push(ledger.extracted.name());
@@ -136,27 +159,6 @@ pub fn sweep(
         atomic::write(&root.join(UNNEEDED), &json)?;
     }
     Ok(swept)
-}
-
-/// Objects that ledgers name: nothing is asked, and nothing goes.
-///
-/// # Errors
-/// What the system says.
-pub fn held(root: &Root, now: Time) -> io::Result<Amount> {
-    /// Says of no session what it needs.
-    struct Unasked;
-    impl Sessions for Unasked {
-        fn held(&mut self, _: &Path, _: &Ledger) -> Held {
-            Held::Unknown
-        }
-        fn named(&mut self, _: &str, _: &Path) -> Named {
-            Named::Yes(PathBuf::new())
-        }
-        fn others(&mut self, _: &HashSet<&str>) -> Named {
-            Named::Yes(PathBuf::new())
-        }
-    }
-    Ok(sweep(root, now, Time::MIN_UTC, &mut Unasked, true)?.kept)
 }
 
 /// Since when objects are unneeded; what can't be read says nothing, and retention counts anew.
@@ -187,6 +189,8 @@ struct Judge<'s> {
     elsewhere: BTreeSet<PathBuf>,
     /// Whether what no ledger names may go, where that was asked.
     unnamed: Option<bool>,
+    /// Objects that go, or would.
+    going: BTreeSet<String>,
 }
 
 impl Judge<'_> {
@@ -283,6 +287,7 @@ fn pack(
             Fate::Goes => {
                 gone += 1;
                 swept.gone.add(1, id.length);
+                judge.going.insert(object);
                 continue;
             }
             Fate::Waits => swept.waiting.add(1, id.length),

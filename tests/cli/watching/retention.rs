@@ -1,4 +1,4 @@
-//! What `gc` removes, and above all what it doesn't.
+//! What `gc` removes, and above all what it does not; and that nothing else removes content.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -28,12 +28,70 @@ fn restored(world: &World, path: &std::path::Path) {
 }
 
 /// Sweeps until so many objects are left: their retention ends one by one.
-fn swept(world: &World, objects: usize) {
+fn swept(world: &World, args: &[&str], objects: usize) {
     wait_for("what nothing needs", || {
-        gc(world, &[]);
+        gc(world, args);
         world.objects() <= objects
     });
     assert_eq!(world.objects(), objects);
+}
+
+/// `gc --forget`, as the user gives it in a terminal of their own.
+const FORGET: [&str; 2] = ["--forget", "--yes"];
+
+/// The watch that deleted: it had looked for longer than the retention at a session that lay
+/// where it does not look.
+#[test]
+fn a_watch_removes_no_content_however_old_it_is() {
+    let world = World::new();
+    world.settings(&json!({"retention": "1s", "retention_cron": "* * * * *"}));
+    let moved = extracted(&world, "moved");
+    let count = world.objects();
+    let restored_one = extracted(&world, "back");
+    restored(&world, &restored_one);
+    let all = world.objects();
+    let aside = world.hook.home.join("aside");
+    fs::create_dir(&aside).expect("made");
+    fs::rename(&moved, aside.join("moved.jsonl")).expect("renamed");
+    // As a sweep of days ago would have left it.
+    fs::write(
+        world.store().join("state.json"),
+        r#"{"last_retention_run_at":"2026-01-01T00:00:00Z"}"#,
+    )
+    .expect("written");
+    for _ in 0..3 {
+        let report = world.once(&world.folder);
+        assert_eq!(report["swept"], Value::Null, "{report}");
+        std::thread::sleep(std::time::Duration::from_millis(500));
+    }
+    assert_eq!(world.objects(), all);
+    // By hand what was restored goes, and the moved session's content stays.
+    swept(&world, &[], count);
+    let kept = gc(&world, &[]);
+    assert_eq!(kept["missing"], json!(["pi/moved"]), "{kept}");
+    fs::rename(aside.join("moved.jsonl"), &moved).expect("renamed");
+    restored(&world, &moved);
+}
+
+#[test]
+fn retention_is_off_unless_the_user_sets_it_and_only_forget_removes_then() {
+    let mut world = World::new();
+    let path = extracted(&world, "s");
+    let count = world.objects();
+    fs::remove_file(&path).expect("removed");
+    let kept = world.run(&["gc"]);
+    assert!(kept.code == Some(0) && kept.stdout.contains("retention is off"), "{kept:?}");
+    assert!(kept.stderr.contains("pi/s") && kept.stderr.contains("--forget"), "{kept:?}");
+    let agent = world.run(&["gc", "--forget", "--yes"]);
+    assert!(agent.code == Some(1) && agent.stderr.contains("terminal of your own"), "{agent:?}");
+    world.hook.set("CLAUDECODE", "");
+    let asked = world.run(&["gc", "--forget"]);
+    assert!(asked.code == Some(1) && asked.stderr.contains("pi/s"), "{asked:?}");
+    assert_eq!(world.objects(), count, "no terminal, and no --yes");
+    let dry = gc(&world, &["--forget", "--dry-run"]);
+    assert_eq!((&dry["gone"]["count"], world.objects()), (&json!(count), count), "{dry}");
+    let gone = gc(&world, &FORGET);
+    assert_eq!((&gone["sessions"], world.objects()), (&json!(["pi/s"]), 0), "{gone}");
 }
 
 #[test]
@@ -61,7 +119,7 @@ fn content_of_a_live_placeholder_stays_whatever_its_age() {
         gc(&world, &["--dry-run"])["gone"]["count"].as_u64() == Some(count as u64)
     });
     assert_eq!(world.objects(), 2 * count, "a dry run removes nothing");
-    swept(&world, count);
+    swept(&world, &[], count);
     let back = world.run(&["restore", text(&live), "live-r1"]);
     assert!(back.code == Some(0) && back.stdout.contains(&output(1)), "{back:?}");
     let words = world.run(&["gc"]);
@@ -70,7 +128,8 @@ fn content_of_a_live_placeholder_stays_whatever_its_age() {
 
 #[test]
 fn what_cannot_be_read_or_is_not_there_to_be_read_keeps_its_content() {
-    let world = World::new();
+    let mut world = World::new();
+    world.hook.set("CLAUDECODE", "");
     world.settings(&json!({"retention": "1s"}));
     let path = extracted(&world, "s");
     let count = world.objects();
@@ -82,7 +141,7 @@ fn what_cannot_be_read_or_is_not_there_to_be_read_keeps_its_content() {
     ] {
         fs::rename(&world.folder, &aside).expect("renamed");
         for _ in 0..2 {
-            let kept = gc(&world, &[]);
+            let kept = gc(&world, &FORGET);
             assert_eq!((&kept["gone"]["count"], &kept["unread"]), (&json!(0), &unread), "{kept}");
         }
         fs::rename(&aside, &world.folder).expect("renamed");
@@ -91,7 +150,7 @@ fn what_cannot_be_read_or_is_not_there_to_be_read_keeps_its_content() {
     let kept = world.folder.join("kept");
     fs::rename(&path, &kept).expect("renamed");
     fs::create_dir(&path).expect("made");
-    assert_eq!(gc(&world, &[])["gone"]["count"], 0);
+    assert_eq!(gc(&world, &FORGET)["gone"]["count"], 0);
     fs::remove_dir(&path).expect("removed");
     // A copy under another name, as pi and OpenClaw make them.
     fs::rename(&kept, world.folder.join("branch.jsonl")).expect("renamed");
@@ -102,17 +161,18 @@ fn what_cannot_be_read_or_is_not_there_to_be_read_keeps_its_content() {
     fs::rename(world.session("control", 3600), &control).expect("renamed");
     assert_eq!(came(&world.once(&control), &control), "extracted");
     fs::remove_file(&control).expect("removed");
-    swept(&world, count);
-    assert_eq!(gc(&world, &[])["gone"]["count"], 0);
+    swept(&world, &FORGET, count);
+    assert_eq!(gc(&world, &FORGET)["gone"]["count"], 0);
     assert_eq!(world.objects(), count);
     // Nothing has its placeholders any more.
     fs::remove_file(world.folder.join("branch.jsonl")).expect("removed");
-    swept(&world, 0);
+    swept(&world, &FORGET, 0);
 }
 
 #[test]
 fn a_ledger_that_is_damaged_keeps_everything() {
-    let world = World::new();
+    let mut world = World::new();
+    world.hook.set("CLAUDECODE", "");
     world.settings(&json!({"retention": "1s"}));
     let path = extracted(&world, "s");
     let count = world.objects();
@@ -120,11 +180,11 @@ fn a_ledger_that_is_damaged_keeps_everything() {
     let ledger = world.store().join("sessions/pi/s/ledger.jsonl");
     let whole = fs::read(&ledger).expect("read");
     fs::write(&ledger, [b"no record\n", &whole[..]].concat()).expect("written");
-    let kept = gc(&world, &[]);
+    let kept = gc(&world, &FORGET);
     assert_eq!(kept["gone"]["count"], 0, "{kept}");
     assert_eq!(world.objects(), count);
     fs::write(&ledger, whole).expect("written");
-    swept(&world, 0);
+    swept(&world, &FORGET, 0);
 }
 
 #[test]

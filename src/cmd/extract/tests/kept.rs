@@ -48,7 +48,7 @@ impl World {
         let homes = homes.iter().map(|home| self.at(home)).collect();
         let settings = ExtractSettings { retention: "1h".into(), ..eager() };
         let now = clock::now() + TimeDelta::hours(hours);
-        gc::sweep(&self.root(), &settings, homes, now, false).unwrap().gone.bytes
+        gc::sweep(&self.root(), &settings, homes, now, true, false).unwrap().gone.bytes
     }
 }
 
@@ -230,7 +230,7 @@ fn a_session_that_was_renamed_keeps_its_content_and_it_is_said() {
         let sweep = |hours: i64| {
             let settings = ExtractSettings { retention: "1h".into(), ..eager() };
             let now = clock::now() + TimeDelta::hours(hours);
-            gc::sweep(&world.root(), &settings, vec![world.at("homes")], now, false).unwrap()
+            gc::sweep(&world.root(), &settings, vec![world.at("homes")], now, true, false).unwrap()
         };
         assert_eq!(sweep(2).gone.count, 0, "{name}");
         let kept = sweep(30);

@@ -1,6 +1,6 @@
 //! `extract watch`: extraction again and again. Files that are as they were are not read; one
-//! is acted on when that costs no prompt cache, or pays; what content nothing needs is removed
-//! when its time comes. What ran when is kept in the store, never in the settings.
+//! is acted on when that costs no prompt cache, or pays. It removes no content. What ran when is
+//! kept in the store, never in the settings.
 
 mod act;
 mod look;
@@ -15,7 +15,7 @@ use chrono::Local;
 
 use self::look::{Came, Moment, Watched};
 use self::tell::{Report, Teller};
-use super::{around, asked, gc};
+use super::{around, asked};
 use crate::clock::{self, Time};
 use crate::cmd::ending::Ending;
 use crate::cmd::{Exit, inscribe, out};
@@ -23,17 +23,17 @@ use crate::env::Env;
 use crate::settings::ExtractSettings;
 use crate::store::atomic;
 use crate::store::blocks::Root;
-use crate::store::extracted::{State, Swept};
+use crate::store::extracted::State;
 use crate::store::lock::{self, Lock};
 use crate::store::sessions::{self, Jsonl, SessionFile as _};
 
-pub use self::schedule::{next_look, next_sweep};
+pub use self::schedule::next_look;
 
 /// The longest that nothing is asked: settings may change, and the machine may have slept.
 const PATROL: Duration = Duration::from_secs(30);
 
 /// What is said where watching may not act.
-const OFF: &str = "extract.enabled is false in your settings: nothing is extracted and nothing removed until it is true; what would be extracted is told";
+const OFF: &str = "extract.enabled is false in your settings: nothing is extracted until it is true; what would be extracted is told";
 
 /// Watches these files and folders until it is asked to end, or for one look.
 ///
@@ -47,8 +47,6 @@ pub fn run(env: &Env, paths: &[PathBuf], once: bool, json: bool) -> anyhow::Resu
     let settings = asked::settings(env)?;
     let ending = Ending::by_signals()?;
     let _alone = alone(&root)?;
-    let state = State::read(&root);
-    let last_sweep = state.last_retention_run_at.or_else(|| told(&settings));
     let watch = Watch {
         env,
         root,
@@ -58,16 +56,10 @@ pub fn run(env: &Env, paths: &[PathBuf], once: bool, json: bool) -> anyhow::Resu
         watched: Watched::default(),
         teller: Teller::default(),
         last_look: None,
-        last_sweep,
         once,
         json,
     };
     watch.run()
-}
-
-/// When a sweep was last, by settings that were written for another program.
-fn told(settings: &ExtractSettings) -> Option<Time> {
-    settings.last_retention_run_at.as_deref()?.parse().ok()
 }
 
 /// That no other watch is at work on the store: two would extract what the other one reads, and
@@ -112,7 +104,6 @@ struct Watch<'a> {
     watched: Watched,
     teller: Teller,
     last_look: Option<Time>,
-    last_sweep: Option<Time>,
     once: bool,
     json: bool,
 }
@@ -130,22 +121,15 @@ impl Watch<'_> {
             // A clock that was set back puts nothing off.
             self.last_look = self.last_look.map(|last| last.min(now));
             let looks = self.once || due(next_look(&self.settings, self.last_look, began, &Local));
-            let mut report =
-                if looks { self.look(now) } else { nothing(now, self.settings.enabled) };
-            if self.settings.enabled
-                && !self.ending.asked()
-                && due(next_sweep(&self.settings, self.last_sweep, now, &Local))
-            {
-                report.swept = self.sweep(now);
-            }
+            let mut report = looks.then(|| self.look(now));
             let next = next_look(&self.settings, self.last_look, began, &Local);
-            if looks || report.swept.is_some() {
+            if let Some(report) = &mut report {
                 report.next = next.filter(|_| !self.once);
-                self.tell(&report)?;
+                self.tell(report)?;
             }
             if self.once {
                 let failed = |seen: &look::Seen| matches!(seen.came, Came::Failed { .. });
-                let sound = report.left.is_empty() && !report.seen.iter().any(failed);
+                let sound = report.is_some_and(|r| r.left.is_empty() && !r.seen.iter().any(failed));
                 return Ok(if sound { Exit::Done } else { Exit::Refused });
             }
             let left =
@@ -184,7 +168,8 @@ impl Watch<'_> {
             self.ran(|state| state.last_run_at = Some(now));
         }
         self.last_look = Some(now);
-        Report { files: files.len(), seen, left, ..nothing(now, self.settings.enabled) }
+        let enabled = self.settings.enabled;
+        Report { at: now, enabled, files: files.len(), seen, left, next: None }
     }
 
     /// Ends what edits left that were killed, or that a process kept from ending.
@@ -200,18 +185,6 @@ impl Watch<'_> {
                 Err(refused) => self.teller.waits(&path, &refused.to_string()),
             }
         }
-    }
-
-    fn sweep(&mut self, now: Time) -> Option<Swept> {
-        // One that fails is tried at its next time.
-        self.last_sweep = Some(now);
-        let homes = inscribe::homes(self.env).into_iter().chain(self.paths.iter().cloned());
-        let swept = gc::sweep(&self.root, &self.settings, homes.collect(), now, false);
-        let swept = swept.map_err(|e| self.teller.once(&format!("retention: {e:#}"))).ok()?;
-        for said in gc::said(&swept, false) {
-            self.teller.once(&format!("retention: {said}"));
-        }
-        Some(swept)
     }
 
     /// Keeps what ran when.
@@ -234,11 +207,6 @@ impl Watch<'_> {
         }
         Ok(())
     }
-}
-
-/// A report of nothing yet.
-fn nothing(at: Time, enabled: bool) -> Report {
-    Report { at, enabled, files: 0, seen: Vec::new(), left: Vec::new(), swept: None, next: None }
 }
 
 /// What is there of the paths now.

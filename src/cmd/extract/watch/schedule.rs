@@ -1,5 +1,5 @@
-//! When watching looks, and when retention is due: the settings' interval and cron expressions
-//! against what ran last. Pure; the zone is the user's, who writes cron expressions in it.
+//! When watching looks: the settings' interval and cron expression against what ran last. Pure;
+//! the zone is the user's, who writes cron expressions in it.
 
 use std::str::FromStr as _;
 
@@ -21,17 +21,6 @@ pub fn next_look<Z: TimeZone>(
         Some(expression) => next(expression, last.unwrap_or(began), zone),
         None => Some(last.map_or(began, |last| last + interval(settings))),
     }
-}
-
-/// When content is swept next: the first time of the expression behind the last sweep, however
-/// long ago that is; at once where there was none. `None` where it never comes true again.
-pub fn next_sweep<Z: TimeZone>(
-    settings: &ExtractSettings,
-    last: Option<Time>,
-    now: Time,
-    zone: &Z,
-) -> Option<Time> {
-    last.map_or(Some(now), |last| next(&settings.retention_cron, last.min(now), zone))
 }
 
 /// Between two looks.
@@ -99,18 +88,5 @@ mod tests {
         for expression in ["0 0 30 2 *", "no cron", ""] {
             assert_eq!(next_look(&cron(expression), None, now, &Utc), None, "{expression}");
         }
-    }
-
-    #[test]
-    fn retention_is_due_where_it_never_ran_and_where_its_time_has_come() {
-        let settings = ExtractSettings::default();
-        let now = at("2026-02-20T13:00:00Z");
-        let due = |last: Option<&str>| next_sweep(&settings, last.map(at), now, &Utc).unwrap();
-        assert_eq!(due(None), now);
-        assert_eq!(due(Some("2026-02-20T12:00:01Z")), at("2026-02-20T18:00:00Z"));
-        assert!(due(Some("2026-02-20T11:59:59Z")) <= now);
-        assert!(due(Some("2026-01-01T00:00:00Z")) <= now);
-        // A clock that was wrong doesn't put it off for years.
-        assert_eq!(due(Some("2030-01-01T00:00:00Z")), at("2026-02-20T18:00:00Z"));
     }
 }

@@ -10,7 +10,6 @@ use crate::clock::Time;
 use crate::cmd::inscribe::count;
 use crate::cmd::{err, out};
 use crate::extract::when::Verdict;
-use crate::store::extracted::Swept;
 use crate::surgery::table::minute;
 
 /// A look.
@@ -27,9 +26,6 @@ pub struct Report {
     /// What could not be looked at.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<String>,
-    /// What became of content that nothing needs, where that was due.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub swept: Option<Swept>,
     /// When the next look is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<Time>,
@@ -88,11 +84,6 @@ impl Teller {
                 Came::Refused { why } => err(format_args!("{}; later", named(path, why))),
                 Came::Unsupported { why } | Came::Failed { why } => err(named(path, why)),
             }
-        }
-        if let Some(swept) = &report.swept
-            && swept.gone.count > 0
-        {
-            out(super::super::gc::line(swept, false));
         }
     }
 

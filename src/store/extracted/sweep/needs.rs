@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Held, Sessions};
+use super::{GiveUp, Held, Sessions};
 use crate::clock::Time;
 use crate::store::blocks::Root;
 use crate::store::extracted::{Extracted, Ledger, Object, Record, all, file};
@@ -24,8 +24,10 @@ pub(super) struct Of {
     pub extracted: Extracted,
     /// What it names.
     pub objects: BTreeSet<String>,
-    /// It has session files, and they are gone; nothing else is in it that could still count.
+    /// Its session files are gone, or it is given up; nothing else in it could still count.
     pub gone: bool,
+    /// It is given up by name: other sessions may still need what it names.
+    pub named: bool,
     /// When it was written last.
     pub last: Option<Time>,
 }
@@ -42,14 +44,14 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    pub(super) fn of(store: &Root, sessions: &mut dyn Sessions) -> Self {
+    pub(super) fn of(store: &Root, sessions: &mut dyn Sessions, give_up: GiveUp) -> Self {
         let mut needs = Self::default();
         let all = all(store);
         needs.everything = !all.unread.is_empty();
         needs.unread.extend(all.unread.into_iter().map(|(path, _)| path));
         for extracted in all.found {
             if let Ok(ledger) = extracted.ledger() {
-                needs.ledger(extracted, &ledger, sessions);
+                needs.ledger(extracted, &ledger, sessions, give_up);
             } else {
                 needs.everything = true;
                 needs.unread.push(extracted.folder.join(file::NAME));
@@ -58,7 +60,13 @@ impl Needs {
         needs
     }
 
-    fn ledger(&mut self, extracted: Extracted, ledger: &Ledger, sessions: &mut dyn Sessions) {
+    fn ledger(
+        &mut self,
+        extracted: Extracted,
+        ledger: &Ledger,
+        sessions: &mut dyn Sessions,
+        give_up: GiveUp,
+    ) {
         // Where an object came from, so that a restore counts for what it brought back.
         let mut last: BTreeMap<(&str, &str), &Object> = BTreeMap::new();
         let mut files: BTreeMap<&Path, BTreeSet<&Object>> = BTreeMap::new();
@@ -84,16 +92,21 @@ impl Needs {
         // What a user said of entries may be wanted wherever the session is now.
         let said = |r: &Record| matches!(r, Record::Set(_));
         let plain = !ledger.records.iter().any(said);
+        let named = matches!(give_up, GiveUp::These(names) if names.contains(&extracted.name()));
         let mut of = Of {
             extracted,
             objects: BTreeSet::new(),
-            gone: plain && !files.is_empty(),
+            gone: named || plain && !files.is_empty(),
+            named,
             last: ledger.records.iter().map(Record::at).max(),
         };
         for (file, objects) in files {
             of.objects.extend(objects.iter().map(ToString::to_string));
-            match sessions.held(file, ledger) {
-                Held::Gone => {}
+            match if named { Held::Gone } else { sessions.held(file, ledger) } {
+                Held::Gone if named || matches!(give_up, GiveUp::Missing) => {}
+                Held::Gone => {
+                    self.objects.extend(objects.iter().map(ToString::to_string));
+                }
                 Held::Needs(needed) => {
                     of.gone = false;
                     self.objects.extend(needed);

@@ -33,6 +33,10 @@ pub struct Swept {
     pub waiting: Amount,
     /// Objects that went, or would.
     pub gone: Amount,
+    /// Sessions, as `agent/id`, whose content went, or would.
+    pub sessions: Vec<String>,
+    /// Sessions whose files are gone and whose content stays: the files may have moved.
+    pub missing: Vec<String>,
     /// Copies of OpenClaw's databases that went, or would: who sweeps sees to them.
     pub copies: Amount,
     /// What could not be read: what it may need stays. A ledger, or a folder of them, keeps

@@ -56,7 +56,7 @@ fn needs(ids: &[&Object]) -> Told {
 
 /// A sweep a second later than `at`, for which what was last used before `at` is old.
 fn swept(scene: &Scene, at: i64, sessions: &mut Told) -> Swept {
-    sweep(&scene.root, time(at + 1), time(at), sessions, false).unwrap()
+    sweep(&scene.root, time(at + 1), time(at), sessions, GiveUp::Missing, false).unwrap()
 }
 
 /// Looks twice, as what was needed once goes by the second look only.
@@ -83,11 +83,12 @@ fn a_sweep_takes_what_is_old_and_not_needed() {
         (first.kept, first.waiting, first.gone),
         (some(4, 40_000), some(3, 30_000), some(0, 0))
     );
-    let dry = sweep(&scene.root, time(101), time(100), &mut live, true).unwrap();
+    let dry = sweep(&scene.root, time(101), time(100), &mut live, GiveUp::Missing, true).unwrap();
     let expected = Swept {
         kept: some(3, 30_000),
         waiting: some(2, 20_000),
         gone: some(1, 10_000),
+        sessions: vec![scene.extracted.name()],
         ..Swept::default()
     };
     assert_eq!(dry, expected);
@@ -100,7 +101,9 @@ fn a_sweep_takes_what_is_old_and_not_needed() {
     // What is gone is not counted again, and what is gone is not taken for damage.
     let again = swept(&scene, 100, &mut live);
     assert_eq!((again.kept, again.gone), (some(3, 30_000), some(0, 0)));
-    let unread = sweep(&scene.root, time(101), time(100), &mut told(Held::Unknown), true).unwrap();
+    let unread =
+        sweep(&scene.root, time(101), time(100), &mut told(Held::Unknown), GiveUp::Missing, true)
+            .unwrap();
     assert_eq!((unread.kept, unread.gone), (some(3, 30_000), some(0, 0)));
     // However much later: a live placeholder needs it.
     let late = swept(&scene, 1_000_000_000, &mut live);
@@ -222,7 +225,9 @@ fn what_is_known_of_a_session_that_is_gone_goes_with_its_content() {
     let late = 1_000_000_000;
     let mut gone = told(Held::Gone);
     assert!(swept(&scene, late, &mut gone).forgotten.is_empty());
-    let dry = sweep(&scene.root, time(late + 11), time(late + 10), &mut gone, true).unwrap();
+    let dry =
+        sweep(&scene.root, time(late + 11), time(late + 10), &mut gone, GiveUp::Missing, true)
+            .unwrap();
     assert_eq!((dry.gone.count, &dry.forgotten[..]), (1, &["main/s-1".to_owned()][..]));
     assert!(scene.extracted.folder.exists());
     assert_eq!(swept(&scene, late + 10, &mut gone), dry);
@@ -239,21 +244,64 @@ fn what_is_known_of_a_session_that_is_gone_goes_with_its_content() {
     assert!(scene.extracted.folder.exists());
 }
 
+/// A session that was moved to a folder where nobody looks for sessions.
+#[test]
+fn content_of_a_session_whose_file_is_gone_stays_unless_it_is_given_up() {
+    let scene = scene();
+    let id = scene.extracted.put(b"content").unwrap();
+    scene.extracted.add(&[extract("e", "k", &id, b"p")]).unwrap();
+    let mut moved = told(Held::Gone);
+    let mut swept =
+        |give_up, at| sweep(&scene.root, time(at), time(at), &mut moved, give_up, false).unwrap();
+    for at in [1_000, 1_000_000, 1_000_000_000] {
+        let swept = swept(GiveUp::None, at);
+        assert_eq!((swept.gone, &swept.missing[..]), (some(0, 0), &["main/s-1".to_owned()][..]));
+    }
+    assert_eq!(scene.extracted.get(&id).unwrap(), b"content");
+    assert_eq!(swept(GiveUp::Missing, 2_000_000_000).gone.count, 0, "it is noted as unneeded");
+    let given_up = swept(GiveUp::Missing, 2_000_000_100);
+    assert_eq!((given_up.gone.count, &given_up.sessions[..]), (1, &["main/s-1".to_owned()][..]));
+}
+
+#[test]
+fn forget_removes_what_no_other_session_names_and_the_ledger() {
+    let scene = scene();
+    let contents = [&b"shared"[..], b"own"];
+    let ids = contents.map(|content| scene.extracted.put(content).unwrap());
+    let records = [extract("e", "k", &ids[0], b"p"), extract("f", "k", &ids[1], b"p")];
+    scene.extracted.add(&records).unwrap();
+    let fork = Extracted::of(&scene.root, "main", "s-2");
+    fork.add(&records[..1]).unwrap();
+    let names = |name: &str| BTreeSet::from([name.to_owned()]);
+    assert!(forget(&scene.root, time(9), &names("main/none")).is_err());
+    forget(&scene.root, time(9), &names("main/s-1")).unwrap();
+    assert_eq!(there(&scene, &ids), [true, false]);
+    assert!(!scene.extracted.folder.exists() && fork.ledger().unwrap().records.len() == 1);
+    // A ledger that can't be read may name the same content.
+    fs::write(scene.extracted.root.join("sessions/main/s-2/ledger.jsonl"), "no record\n").unwrap();
+    let why = forget(&scene.root, time(9), &names("main/s-2")).unwrap_err().to_string();
+    assert!(why.contains("s-2/ledger.jsonl"), "{why}");
+    assert_eq!(there(&scene, &ids), [true, false]);
+}
+
 #[test]
 fn nothing_is_swept_between_store_and_session() {
     let scene = scene();
     let held = scene.extracted.hold().unwrap();
     let again = scene.extracted.hold().unwrap();
     let mut gone = told(Held::Gone);
-    let dry = sweep(&scene.root, time(0), time(0), &mut gone, true).unwrap();
+    let dry = sweep(&scene.root, time(0), time(0), &mut gone, GiveUp::Missing, true).unwrap();
     assert_eq!(dry, Swept::default());
     drop(again);
     let lock = lock(&scene.extracted.root);
     assert!(locks::acquire(&lock, Duration::from_millis(5)).is_err());
     drop(held);
-    sweep(&scene.root, time(0), time(0), &mut gone, false).unwrap();
+    sweep(&scene.root, time(0), time(0), &mut gone, GiveUp::Missing, false).unwrap();
     let nowhere = Root::new(scene.dir.path().join("nowhere"));
-    assert_eq!(sweep(&nowhere, time(0), time(0), &mut gone, false).unwrap(), Swept::default());
+    assert_eq!(
+        sweep(&nowhere, time(0), time(0), &mut gone, GiveUp::Missing, false).unwrap(),
+        Swept::default()
+    );
     assert!(!nowhere.path().exists(), "looking makes nothing");
 }
 
@@ -267,10 +315,10 @@ fn what_no_ledger_names_goes_once_it_is_old() {
     let mut gone = told(Held::Gone);
     let now = crate::clock::now();
     let hour_ago = now - TimeDelta::hours(1);
-    let swept = sweep(&scene.root, now, hour_ago, &mut gone, false).unwrap();
+    let swept = sweep(&scene.root, now, hour_ago, &mut gone, GiveUp::Missing, false).unwrap();
     assert_eq!((swept.kept, swept.unnamed, swept.gone), (some(0, 6), 6, some(0, 0)));
     let later = hour_ago + TimeDelta::hours(2);
-    let swept = sweep(&scene.root, later, later, &mut gone, false).unwrap();
+    let swept = sweep(&scene.root, later, later, &mut gone, GiveUp::Missing, false).unwrap();
     assert_eq!((swept.kept, swept.unnamed, swept.gone), (some(0, 0), 0, some(0, 6)));
     assert!(!pack(&scene, &id).exists() && foreign.exists());
     // Its writer goes on, unaware: no ledger names what is gone.
@@ -289,23 +337,28 @@ fn what_lies_behind_the_last_that_is_named_goes_once_it_is_old() {
     scene.extracted.add(&[extract("e", "k", ids[0].clone(), b"p")]).unwrap();
     let now = crate::clock::now();
     let mut live = needs(&[&ids[0]]);
-    let early = sweep(&scene.root, now, now - TimeDelta::hours(1), &mut live, false).unwrap();
+    let early =
+        sweep(&scene.root, now, now - TimeDelta::hours(1), &mut live, GiveUp::Missing, false)
+            .unwrap();
     assert_eq!((early.kept, early.gone), (some(1, 5), some(0, 0)));
     assert_eq!(there(&scene, &ids), [true, true]);
     let later = now + TimeDelta::hours(1);
     for dry in [true, false] {
-        let late = sweep(&scene.root, later, later, &mut live, dry).unwrap();
+        let late = sweep(&scene.root, later, later, &mut live, GiveUp::Missing, dry).unwrap();
         assert_eq!((late.kept, late.gone), (some(1, 5), some(0, 6)));
     }
     assert_eq!(there(&scene, &ids), [true, false]);
-    let again = sweep(&scene.root, later, later, &mut live, false).unwrap();
+    let again = sweep(&scene.root, later, later, &mut live, GiveUp::Missing, false).unwrap();
     assert_eq!((again.kept, again.gone), (some(1, 5), some(0, 0)));
     // A ledger that can't be read may name it.
     let other = Extracted::of(&scene.root, "main", "s-2");
     let id = other.put(b"unknown").unwrap();
     other.add(&[extract("e", "k", id.clone(), b"p")]).unwrap();
     fs::write(other.folder.join("ledger.jsonl"), "no record\n").unwrap();
-    assert_eq!(sweep(&scene.root, later, later, &mut live, false).unwrap().gone, some(0, 0));
+    assert_eq!(
+        sweep(&scene.root, later, later, &mut live, GiveUp::Missing, false).unwrap().gone,
+        some(0, 0)
+    );
     assert_eq!(other.get(&id).unwrap(), b"unknown");
 }
 
@@ -320,7 +373,7 @@ fn what_no_ledger_names_stays_while_a_session_names_what_none_knows() {
     let later = crate::clock::now() + TimeDelta::hours(1);
     let sweep = |sessions: &mut Told, hours: i64| {
         let at = later + TimeDelta::hours(hours);
-        sweep(&scene.root, at, at, sessions, false).unwrap()
+        sweep(&scene.root, at, at, sessions, GiveUp::Missing, false).unwrap()
     };
     let mut lost = Told { named: vec!["other"], ..needs(&[&ids[1]]) };
     assert_eq!(sweep(&mut lost, 0).gone, some(0, 0));

@@ -1,0 +1,222 @@
+//! `brain-guard purge`: lists what is kept, and removes what the user chose of it.
+
+mod kept;
+mod project;
+mod remove;
+mod size;
+mod state;
+mod stores;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use serde::Serialize;
+
+use self::kept::{Choice, Kept, Stays, choose};
+use self::project::{Project, project_of};
+use self::remove::Failure;
+use self::state::is_link;
+use self::stores::Owners;
+use super::inscribe::{self, count};
+use super::{Exit, confirmed, err, out, out_json, whose};
+use crate::cli::{PurgeArgs, PurgeKind, Whose};
+use crate::clock::Time;
+use crate::env::Env;
+use crate::policy::shell;
+use crate::report::clean;
+use crate::store::blocks::Root;
+use crate::store::paths::{Places, states};
+use crate::surgery::when::{self, When};
+
+const NO_HOME: &str = "HOME is not set, so there is no place for state; set it to your home folder";
+
+/// What a program is told.
+#[derive(Serialize)]
+struct Told<'a> {
+    kept: &'a [Kept],
+    /// Of what goes, or would.
+    total: Total,
+    removed: bool,
+    failed: &'a [Failure],
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+struct Total {
+    things: usize,
+    files: u64,
+    bytes: u64,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// No home; a session or an age that can't be read.
+pub fn run(env: &Env, now: Time, args: &PurgeArgs) -> anyhow::Result<Exit> {
+    if whose::in_an_agents_shell(env) {
+        err("purge is for the user, not for an agent: run it in a terminal of your own");
+        return Ok(Exit::Refused);
+    }
+    let choice = choice(args, now)?;
+    let all = states(env).context(NO_HOME)?;
+    let projects = projects(env, &all, args)?;
+    let mut found: Vec<Kept> = projects.iter().flat_map(|project| project.kept(now)).collect();
+    if args.all_projects {
+        found.extend(across(&all));
+    }
+    let store = store(env);
+    if let Some(root) = &store {
+        let owners = Owners::new(env, &projects, args.all_projects);
+        found.extend(stores::extracted(root, &owners));
+        match stores::imported(root, &owners) {
+            Ok(imported) => found.extend(imported),
+            Err(e) => err(format_args!("imported sessions are left out: {e:#}")),
+        }
+    }
+    let chosen = choose(found, &choice).map_err(anyhow::Error::msg)?;
+    if !args.json {
+        list(&chosen, now);
+    }
+    let total = total(&chosen);
+    let agreed = !args.dry_run && total.things > 0 && agreed(args, total)?;
+    let failed =
+        if agreed { remove::remove(&all, store.as_ref(), &chosen, now) } else { Vec::new() };
+    if args.json {
+        out_json(&Told { kept: &chosen, total, removed: agreed, failed: &failed })?;
+    } else {
+        tell(args, total, agreed, &failed);
+    }
+    let refused = !args.dry_run && total.things > 0 && !agreed;
+    Ok(if refused || !failed.is_empty() { Exit::Refused } else { Exit::Done })
+}
+
+fn choice(args: &PurgeArgs, now: Time) -> anyhow::Result<Choice> {
+    let before = match args.older_than.as_deref().map(|text| when::parse(text, now)).transpose() {
+        Ok(None) => None,
+        Ok(Some(When::At(moment))) => Some(moment.at),
+        Ok(Some(When::Round(_))) => bail!("--older-than takes an age or a date: 30d, 2026-03-19"),
+        Err(why) => bail!("--older-than: {why}"),
+    };
+    let (session, job) = (args.session.clone(), args.job.clone());
+    Ok(Choice { session, job, before, only: args.only.clone(), forget: args.forget })
+}
+
+fn projects(env: &Env, all: &Path, args: &PurgeArgs) -> anyhow::Result<Vec<Project>> {
+    if !args.all_projects {
+        let asked = Whose { project: args.project.clone(), ..Whose::default() };
+        let places = Places::of(env, &whose::project(env, &asked)?).context(NO_HOME)?;
+        return Ok(vec![Project::of(places)]);
+    }
+    let here = Places::of(env, Path::new("/")).context(NO_HOME)?;
+    let mut found = Vec::new();
+    for entry in fs::read_dir(all).into_iter().flatten().flatten() {
+        let state = entry.path();
+        let is_folder = is_link(&state) || state.is_dir();
+        if is_folder && !state.ends_with(COMMITS) {
+            // Without a project's folder its state is listed all the same.
+            let project = project_of(env, &state).unwrap_or_else(|| state.clone());
+            found.push(Project::of(Places { project, state, ..here.clone() }));
+        }
+    }
+    Ok(found)
+}
+
+/// The folder, beside those of projects, that says which session made which commit.
+const COMMITS: &str = "commits";
+
+/// What is kept for all projects together.
+fn across(all: &Path) -> Option<Kept> {
+    let path = all.join(COMMITS);
+    let paths = vec![path.clone()];
+    let (count, bytes, written) = size::of(&paths);
+    let (kind, session, job, needed, stays) = (PurgeKind::Commits, None, None, false, None);
+    let kept = Kept { kind, path, paths, session, job, count, bytes, written, needed, stays };
+    (count > 0).then_some(kept)
+}
+
+fn store(env: &Env) -> Option<Root> {
+    inscribe::root(env).inspect_err(|e| err(format_args!("the store is left out: {e:#}"))).ok()
+}
+
+/// A path on one line, without what steers a terminal.
+fn shown(path: &Path) -> String {
+    clean(&path.display().to_string()).replace(['\n', '\t'], "\u{fffd}")
+}
+
+fn list(chosen: &[Kept], now: Time) {
+    if chosen.is_empty() {
+        return;
+    }
+    out(format_args!("{:<10} {:>6} {:>11} {:>7}  path", "kind", "files", "size", "age"));
+    for kept in chosen {
+        let kind = serde_json::to_value(kept.kind).unwrap_or_default();
+        let stays = match kept.stays {
+            None => String::new(),
+            Some(Stays::Open) => "  (stays: its session is open)".to_owned(),
+            Some(Stays::UnderWay) => "  (stays: its boundary is under way)".to_owned(),
+            Some(Stays::Needed) => {
+                let session = kept.session.as_deref().unwrap_or_default();
+                format!("  (stays: session {session} may need it; --forget removes it)")
+            }
+            Some(Stays::InProject) => "  (stays: in the project)".to_owned(),
+        };
+        out(format_args!(
+            "{:<10} {:>6} {:>11} {:>7}  {}{}",
+            kind.as_str().unwrap_or_default(),
+            kept.count,
+            indicatif::HumanBytes(kept.bytes).to_string(),
+            size::age(kept.written, now),
+            shown(&kept.path),
+            clean(&stays),
+        ));
+    }
+    for kept in chosen.iter().filter(|kept| kept.stays == Some(Stays::InProject)) {
+        let path = kept.path.display().to_string();
+        // A name that steers the terminal is no command to copy.
+        if shown(&kept.path) == path {
+            let recursive = if kept.kind == PurgeKind::Prompts { "" } else { " -r" };
+            out(format_args!("to remove it yourself: rm{recursive} -- {}", shell::quote(&path)));
+        }
+    }
+}
+
+fn total(chosen: &[Kept]) -> Total {
+    let going = chosen.iter().filter(|kept| kept.stays.is_none());
+    going.fold(Total::default(), |total, kept| Total {
+        things: total.things + 1,
+        files: total.files + kept.count,
+        bytes: total.bytes + kept.bytes,
+    })
+}
+
+fn words(total: Total) -> String {
+    format!(
+        "{}, {}",
+        count(usize::try_from(total.files).unwrap_or(usize::MAX), "file"),
+        indicatif::HumanBytes(total.bytes)
+    )
+}
+
+fn agreed(args: &PurgeArgs, total: Total) -> anyhow::Result<bool> {
+    if args.yes {
+        return Ok(true);
+    }
+    if args.json {
+        err("nothing was removed; --yes removes what does not stay");
+        return Ok(false);
+    }
+    Ok(confirmed(&format!("{} would be removed", words(total)), "--yes removes them")?)
+}
+
+fn tell(args: &PurgeArgs, total: Total, agreed: bool, failed: &[Failure]) {
+    for Failure { path, why } in failed {
+        err(format_args!("{} could not be removed: {}", shown(path), clean(why)));
+    }
+    match (total.things, agreed, failed.len()) {
+        (0, ..) => out("there is nothing to remove"),
+        (_, true, 0) => out(format_args!("{} removed", words(total))),
+        (things, true, left) => out(format_args!("{left} of {things} could not be removed")),
+        (_, false, _) if args.dry_run => out(format_args!("{} would be removed", words(total))),
+        _ => {}
+    }
+}

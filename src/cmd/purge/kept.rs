@@ -1,0 +1,203 @@
+//! What is kept, and which of it was chosen. Pure: what there is comes in as a list.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::cli::PurgeKind;
+use crate::clock::Time;
+
+/// Something that is kept: the files of one kind that belong together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Kept {
+    pub kind: PurgeKind,
+    /// What is shown: the file, the folder, or what the files' names begin with.
+    pub path: PathBuf,
+    /// What is removed.
+    #[serde(skip)]
+    pub paths: Vec<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<String>,
+    /// Files.
+    pub count: u64,
+    pub bytes: u64,
+    /// When one of them was last written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<Time>,
+    /// A placeholder or an index table may name it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub needed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stays: Option<Stays>,
+}
+
+/// Why something stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stays {
+    /// Its session is open.
+    Open,
+    /// Its boundary is under way.
+    UnderWay,
+    /// It goes only with `--forget`.
+    Needed,
+    /// It lies in the project.
+    InProject,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    pub session: Option<String>,
+    pub job: Option<String>,
+    /// Only what was last written before.
+    pub before: Option<Time>,
+    /// Only these kinds; all where none is named.
+    pub only: Vec<PurgeKind>,
+    /// Also what a placeholder may name.
+    pub forget: bool,
+}
+
+/// What was chosen, by kind.
+///
+/// # Errors
+/// No session that the choice names, or several.
+pub fn choose(kept: Vec<Kept>, choice: &Choice) -> Result<Vec<Kept>, String> {
+    let session = choice.session.as_deref().map(|given| named(&kept, given)).transpose()?;
+    // A project's folder is of jobs only.
+    let of_session = |kept: &&Kept| session.is_some() && kept.session == session;
+    let jobs: BTreeSet<String> =
+        kept.iter().filter(of_session).filter_map(|kept| kept.job.clone()).collect();
+    let narrowed = session.is_some() || choice.job.is_some();
+    let takes = |kept: &Kept| {
+        let in_project = kept.stays == Some(Stays::InProject);
+        let session = match &session {
+            Some(_) if in_project => kept.job.as_ref().is_some_and(|job| jobs.contains(job)),
+            Some(session) => kept.session.as_ref() == Some(session),
+            None => true,
+        };
+        let job = match &choice.job {
+            Some(job) => kept.job.as_ref() == Some(job),
+            // The project's folder is listed once, as a whole or job by job.
+            None => {
+                !(in_project && kept.kind == PurgeKind::Notes) || narrowed == kept.job.is_some()
+            }
+        };
+        let old = |before: Time| kept.written.is_none_or(|at| at < before);
+        let kind = choice.only.is_empty() || choice.only.contains(&kept.kind);
+        session && job && kind && choice.before.is_none_or(old)
+    };
+    let mut chosen: Vec<Kept> = kept.into_iter().filter(takes).collect();
+    for kept in &mut chosen {
+        if kept.stays.is_none() && kept.needed && !choice.forget {
+            kept.stays = Some(Stays::Needed);
+        }
+    }
+    chosen.sort_by(|a, b| (a.kind, &a.path).cmp(&(b.kind, &b.path)));
+    Ok(chosen)
+}
+
+/// The session that is meant by its id, or by how it begins.
+fn named(kept: &[Kept], given: &str) -> Result<String, String> {
+    let all: BTreeSet<&str> = kept.iter().filter_map(|kept| kept.session.as_deref()).collect();
+    if all.contains(given) {
+        return Ok(given.to_owned());
+    }
+    let begin: Vec<&str> =
+        all.into_iter().filter(|id| !given.is_empty() && id.starts_with(given)).collect();
+    match begin[..] {
+        [one] => Ok(one.to_owned()),
+        [] => Err(format!(
+            "nothing is kept of a session {given} here; `brain-guard purge --dry-run` lists what is, and --all-projects looks in other projects"
+        )),
+        _ => Err(format!(
+            "several sessions begin with {given}; write more of it:\n  {}",
+            begin.join("\n  ")
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use PurgeKind::{Extracted, Log, Notes, Outputs, Prompts, Sealed, Sessions};
+
+    fn kept(kind: PurgeKind, path: &str, session: Option<&str>, job: Option<&str>) -> Kept {
+        Kept {
+            kind,
+            path: path.into(),
+            paths: Vec::new(),
+            session: session.map(str::to_owned),
+            job: job.map(str::to_owned),
+            count: 1,
+            bytes: 10,
+            written: Some("2026-03-01T00:00:00Z".parse().unwrap()),
+            needed: false,
+            stays: None,
+        }
+    }
+
+    fn in_project(kind: PurgeKind, path: &str, job: Option<&str>) -> Kept {
+        Kept { stays: Some(Stays::InProject), ..kept(kind, path, None, job) }
+    }
+
+    fn all() -> Vec<Kept> {
+        vec![
+            kept(Sessions, "a", Some("3f0a-1"), Some("parser")),
+            kept(Outputs, "b", Some("3f0a-1"), Some("parser")),
+            kept(Prompts, "c", Some("3f0b-2"), Some("docs")),
+            kept(Sealed, "d", None, Some("parser")),
+            Kept { written: None, ..kept(Log, "e", None, None) },
+            Kept { needed: true, ..kept(Extracted, "f", Some("3f0b-2"), None) },
+            in_project(Notes, "g", None),
+            in_project(Notes, "g/parser", Some("parser")),
+            in_project(Notes, "g/docs", Some("docs")),
+            in_project(Prompts, "g/docs/p", Some("docs")),
+        ]
+    }
+
+    fn paths(choice: &Choice) -> Vec<String> {
+        let chosen = choose(all(), choice).unwrap();
+        chosen.iter().map(|kept| kept.path.display().to_string()).collect()
+    }
+
+    #[test]
+    fn a_choice_narrows_by_session_job_age_and_kind() {
+        let none = Choice::default();
+        assert_eq!(paths(&none), ["c", "g/docs/p", "b", "d", "g", "e", "a", "f"]);
+        let session = Choice { session: Some("3f0a".into()), ..none.clone() };
+        assert_eq!(paths(&session), ["b", "g/parser", "a"]);
+        let job = Choice { job: Some("parser".into()), ..none.clone() };
+        assert_eq!(paths(&job), ["b", "d", "g/parser", "a"]);
+        let only = Choice { only: vec![Outputs, Log], ..none.clone() };
+        assert_eq!(paths(&only), ["b", "e"]);
+        let before = |at: &str| Choice { before: Some(at.parse().unwrap()), ..none.clone() };
+        assert_eq!(paths(&before("2026-02-01T00:00:00Z")), ["e"]);
+        assert_eq!(paths(&before("2026-03-02T00:00:00Z")).len(), 8);
+    }
+
+    #[test]
+    fn a_session_is_named_by_the_beginning_of_its_id_where_that_is_one() {
+        let choose = |given: &str| {
+            choose(all(), &Choice { session: Some(given.into()), ..Choice::default() })
+        };
+        assert!(choose("3f0b").is_ok() && choose("3f0b-2").is_ok());
+        assert!(choose("3f0").unwrap_err().contains("3f0a-1\n  3f0b-2"));
+        assert!(choose("9").unwrap_err().contains("--dry-run"));
+        assert!(choose("").is_err());
+    }
+
+    #[test]
+    fn what_a_placeholder_may_name_stays_without_forget() {
+        let stays = |forget: bool, stays: Option<Stays>| {
+            let kept = Kept { needed: true, stays, ..kept(Extracted, "f", Some("s"), None) };
+            choose(vec![kept], &Choice { forget, ..Choice::default() }).unwrap()[0].stays
+        };
+        assert_eq!(stays(false, None), Some(Stays::Needed));
+        assert_eq!(stays(true, None), None);
+        assert_eq!(stays(true, Some(Stays::Open)), Some(Stays::Open));
+    }
+}

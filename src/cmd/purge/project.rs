@@ -1,0 +1,89 @@
+//! A project, and which of its sessions and jobs are in use.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::kept::Stays;
+use super::state::{is_link, names};
+use crate::env::Env;
+use crate::store::paths::Places;
+use crate::store::state::{self, Seat, Session};
+use crate::store::{atomic, boundary, prune};
+
+/// A project's state.
+pub struct Project {
+    pub places: Places,
+    /// The sessions it knows, with the job of each.
+    pub sessions: BTreeMap<String, String>,
+    /// Sessions that are open, or that a boundary under way carries over.
+    busy: BTreeMap<String, Stays>,
+    /// Jobs of these.
+    jobs: BTreeSet<String>,
+}
+
+impl Project {
+    /// Reads which sessions it knows, and which are open.
+    pub fn of(places: Places) -> Self {
+        let mut project = Self {
+            places,
+            sessions: BTreeMap::new(),
+            busy: BTreeMap::new(),
+            jobs: BTreeSet::new(),
+        };
+        let places = &project.places;
+        for id in state::all(places).unwrap_or_default() {
+            let Ok(Some(session)) = state::load(places, &id) else { continue };
+            if !prune::is_closed(places, &session) {
+                project.busy.insert(id.clone(), Stays::Open);
+                project.jobs.insert(session.job.clone());
+            }
+            project.sessions.insert(id, session.job);
+        }
+        let sessions = places.state.join("sessions");
+        for name in names(&sessions, ".seat") {
+            let seat = seat(&sessions.join(format!("{name}.seat")));
+            if let Some(seat) = seat.filter(|seat| state::lives(places, seat.client)) {
+                project.busy.insert(seat.session, Stays::Open);
+            }
+        }
+        for id in names(&places.state.join("boundary"), ".json") {
+            let Ok(Some(token)) = boundary::load(places, &id) else { continue };
+            if token.live() {
+                project.jobs.insert(token.job);
+                for session in token.child.into_iter().chain([token.parent]) {
+                    project.busy.entry(session).or_insert(Stays::UnderWay);
+                }
+            }
+        }
+        project
+    }
+
+    /// Why what belongs to this session and this job stays. What belongs to nobody stays while
+    /// anything is open.
+    pub fn stays(&self, session: Option<&str>, job: Option<&str>) -> Option<Stays> {
+        match (session, job) {
+            (Some(session), _) => self.busy.get(session).copied(),
+            (None, Some(job)) => self.jobs.contains(job).then_some(Stays::Open),
+            (None, None) => self.busy.values().next().copied(),
+        }
+    }
+}
+
+/// Which session a client is in, by a seat's file; `None` for any other file.
+pub fn seat(path: &Path) -> Option<Seat> {
+    let is_seat = path.extension().is_some_and(|end| end == "seat") && !is_link(path);
+    let bytes = is_seat.then(|| atomic::read_record(path).ok().flatten()).flatten()?;
+    serde_json::from_slice(&bytes).ok()
+}
+
+/// The folder that a state is of, by a session that ran in it; `None` where none tells.
+pub fn project_of(env: &Env, state: &Path) -> Option<PathBuf> {
+    let places = Places { state: state.to_owned(), ..Places::of(env, Path::new("/"))? };
+    let is = |folder: &&Path| Places::of(env, folder).is_some_and(|of| of.state == state);
+    let of = |session: &Session| {
+        let cwd = PathBuf::from(session.cwd.as_deref()?);
+        cwd.ancestors().find(is).map(Path::to_path_buf)
+    };
+    let all = state::all(&places).unwrap_or_default();
+    all.iter().find_map(|id| of(&state::load(&places, id).ok()??))
+}

@@ -1,0 +1,140 @@
+//! Removes what was chosen. A failure keeps nothing else from being removed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use serde::Serialize;
+
+use super::kept::Kept;
+use super::project::Project;
+use super::state::is_link;
+use crate::cli::PurgeKind as Kind;
+use crate::clock::Time;
+use crate::cmd::inscribe;
+use crate::index::Index;
+use crate::store::blocks::Root;
+use crate::store::extracted;
+use crate::store::lock::{self, Lock};
+use crate::store::paths::Places;
+use crate::store::prune::{self, remove_beneath};
+use crate::store::state;
+
+/// What could not be removed.
+#[derive(Debug, Serialize)]
+pub struct Failure {
+    pub path: PathBuf,
+    pub why: String,
+}
+
+/// Removes everything of `chosen` that does not stay.
+pub fn remove(states: &Path, store: Option<&Root>, chosen: &[Kept], now: Time) -> Vec<Failure> {
+    let mut remover = Remover { states, store, now, projects: BTreeMap::new(), imported: false };
+    let (mut failed, mut contents) = (Vec::new(), Vec::new());
+    for kept in chosen.iter().filter(|kept| kept.stays.is_none()) {
+        let done = match kept.kind {
+            Kind::Extracted if !is_link(&kept.path) => {
+                contents.push(kept);
+                Ok(())
+            }
+            Kind::Store | Kind::Extracted => remover.store(kept),
+            _ => remover.state(kept),
+        };
+        failed.extend(done.err().map(|e| failure(&kept.path, &e)));
+    }
+    if let Err(e) = remover.contents(&contents) {
+        failed.extend(contents.iter().map(|kept| failure(&kept.path, &e)));
+    }
+    if remover.imported
+        && let Some(root) = store
+        && let Err(e) = Index::new(root.clone()).compact()
+    {
+        failed.push(failure(&root.sessions(), &e.into()));
+    }
+    failed
+}
+
+fn failure(path: &Path, why: &anyhow::Error) -> Failure {
+    Failure { path: path.to_owned(), why: format!("{why:#}") }
+}
+
+struct Remover<'a> {
+    states: &'a Path,
+    store: Option<&'a Root>,
+    now: Time,
+    /// The projects as they are now: somebody may have waited long with the answer.
+    projects: BTreeMap<PathBuf, Project>,
+    imported: bool,
+}
+
+impl Remover<'_> {
+    fn state(&mut self, kept: &Kept) -> anyhow::Result<()> {
+        let below = kept.path.strip_prefix(self.states).context("it is not in the state")?;
+        let Some(name) = below.components().next() else { bail!("it is not in the state") };
+        let state = self.states.join(name);
+        let project = self.projects.entry(state.clone()).or_insert_with(|| {
+            let (project, user) = (PathBuf::new(), PathBuf::new());
+            Project::of(Places { project, state, user_settings: user.clone(), user_texts: user })
+        });
+        let (session, job) = (kept.session.as_deref(), kept.job.as_deref());
+        if kept.kind != Kind::Log && project.stays(session, job).is_some() {
+            bail!("its session was opened meanwhile");
+        }
+        let _held = session.map(|id| hold(&project.places, id)).transpose()?;
+        let removed = kept.paths.iter().map(|path| remove_beneath(self.states, path));
+        removed.fold(Ok(()), io::Result::and)?;
+        if kept.kind == Kind::Notes && !is_link(&kept.path) {
+            // The prompts may still be in it.
+            let _ = fs::remove_dir(&kept.path);
+        }
+        Ok(())
+    }
+
+    /// An imported session; of extracted content, what is a link.
+    fn store(&mut self, kept: &Kept) -> anyhow::Result<()> {
+        let root = self.store.context("the store can't be used")?;
+        let folder = root.all()?.into_iter().find(|folder| folder.path == kept.path);
+        let mut held = None;
+        if let Some(folder) = folder.filter(|_| kept.kind == Kind::Store) {
+            let agent = folder.path.parent().unwrap_or(&folder.path);
+            if is_link(agent) {
+                bail!("{} is a link; remove it with rm", agent.display());
+            }
+            if !is_link(&folder.path) {
+                held = Some(inscribe::hold(&folder, Duration::ZERO)?);
+            }
+            Index::new(root.clone()).forget(&folder)?;
+            self.imported = true;
+        }
+        remove_beneath(root.path(), &kept.path)?;
+        drop(held);
+        Ok(())
+    }
+
+    fn contents(&self, chosen: &[&Kept]) -> anyhow::Result<()> {
+        let Some(root) = self.store.filter(|_| !chosen.is_empty()) else { return Ok(()) };
+        let all = extracted::all(root).found.into_iter();
+        let ours = all.filter(|of| chosen.iter().any(|kept| kept.path == of.folder));
+        let names: BTreeSet<String> = ours.map(|of| of.name()).collect();
+        Ok(extracted::forget(root, self.now, &names)?)
+    }
+}
+
+/// Keeps a session that is known from being changed, and makes sure that nobody has it open.
+fn hold(places: &Places, session: &str) -> anyhow::Result<Option<Lock>> {
+    let lock = places.session(session, "lock");
+    let known = places.session(session, "json");
+    if is_link(&places.state.join("sessions")) || is_link(&lock) || !known.exists() {
+        return Ok(None);
+    }
+    let held = lock::acquire(&lock, Duration::ZERO).context("its session is at work")?;
+    let open = state::load(places, session)
+        .is_ok_and(|state| state.is_some_and(|state| !prune::is_closed(places, &state)));
+    if open {
+        bail!("its session was opened meanwhile");
+    }
+    Ok(Some(held))
+}

@@ -1,0 +1,247 @@
+//! What a project's state keeps. Nothing is looked for through a link: a link in the place of a
+//! folder is one thing, which is removed as a link.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::kept::{Kept, Stays};
+use super::project::{Project, seat};
+use super::size;
+use crate::cli::PurgeKind as Kind;
+use crate::clock::Time;
+use crate::store::boundary;
+use crate::store::paths::safe_name;
+use crate::store::prune;
+
+impl Project {
+    /// Everything in the state, and the project's own folder.
+    pub fn kept(&self, now: Time) -> Vec<Kept> {
+        let mut look = Look { project: self, found: Vec::new() };
+        let state = &self.places.state;
+        if is_link(state) {
+            look.add(Kind::Sessions, None, None, state, vec![state.clone()]);
+        } else {
+            look.sessions();
+            look.boundaries();
+            look.jobs();
+            for session in look.folders("outputs", Kind::Outputs) {
+                let path = state.join("outputs").join(&session);
+                look.add(Kind::Outputs, Some(&session), None, &path, vec![path.clone()]);
+            }
+            let log = self.places.log();
+            look.add(Kind::Log, None, None, &log, vec![log.clone(), log.with_extension("1.jsonl")]);
+            look.temporary(now);
+        }
+        look.in_project();
+        look.found.retain(|kept| kept.count > 0);
+        look.found
+    }
+}
+
+struct Look<'a> {
+    project: &'a Project,
+    found: Vec<Kept>,
+}
+
+impl Look<'_> {
+    fn add(
+        &mut self,
+        kind: Kind,
+        session: Option<&str>,
+        job: Option<&str>,
+        path: &Path,
+        paths: Vec<PathBuf>,
+    ) {
+        let (count, bytes, written) = size::of(&paths);
+        let job = job.or_else(|| Some(self.project.sessions.get(session?)?.as_str()));
+        let job = job.filter(|job| !job.is_empty()).map(str::to_owned);
+        let stays = match kind {
+            // It is appended to, and begun anew.
+            Kind::Log => None,
+            _ => self.project.stays(session, job.as_deref()),
+        };
+        let (session, path) = (session.map(str::to_owned), path.to_owned());
+        let needed = false;
+        self.found.push(Kept {
+            kind,
+            path,
+            paths,
+            session,
+            job,
+            count,
+            bytes,
+            written,
+            needed,
+            stays,
+        });
+    }
+
+    /// The names in a folder of the state, links too; where the folder is a link, that is found
+    /// in its place.
+    fn names(&mut self, folder: &str, kind: Kind) -> Vec<String> {
+        let path = self.project.places.state.join(folder);
+        if is_link(&path) {
+            self.add(kind, None, None, &path, vec![path.clone()]);
+            return Vec::new();
+        }
+        names(&path, "")
+    }
+
+    /// Those that can be a session's or a job's.
+    fn folders(&mut self, folder: &str, kind: Kind) -> Vec<String> {
+        let mut names = self.names(folder, kind);
+        names.retain(|name| !name.starts_with('.'));
+        names
+    }
+
+    /// Files are named by the session's id, a dot, and what they hold.
+    fn sessions(&mut self) {
+        let folder = self.project.places.state.join("sessions");
+        let mut all: BTreeMap<(String, Kind), Vec<PathBuf>> = BTreeMap::new();
+        for name in self.folders("sessions", Kind::Sessions) {
+            let path = folder.join(&name);
+            let id = self.session_of(&name);
+            let kind = match name.strip_prefix(&*id).unwrap_or_default() {
+                ".prompts.jsonl" => Kind::Prompts,
+                ".journal.jsonl" | ".journal.1.jsonl" => Kind::Journals,
+                _ => Kind::Sessions,
+            };
+            // A seat says which session a client is in.
+            let id = seat(&path).map_or(id, |seat| seat.session);
+            all.entry((id, kind)).or_default().push(path);
+        }
+        for name in self.folders("requests", Kind::Sessions) {
+            let path = self.project.places.state.join("requests").join(&name);
+            all.entry((self.session_of(&name), Kind::Sessions)).or_default().push(path);
+        }
+        for ((id, kind), paths) in all {
+            let path = match &paths[..] {
+                [one] => one.clone(),
+                _ => folder.join(format!("{id}.*")),
+            };
+            self.add(kind, Some(&id), None, &path, paths);
+        }
+    }
+
+    /// The session that a file is named after: one that is known, else what is before the first
+    /// dot.
+    fn session_of(&self, name: &str) -> String {
+        let known =
+            |id: &&String| name.strip_prefix(id.as_str()).is_some_and(|r| r.starts_with('.'));
+        let known = self.project.sessions.keys().filter(known).max_by_key(|id| id.len());
+        known.cloned().unwrap_or_else(|| name.split('.').next().unwrap_or_default().to_owned())
+    }
+
+    fn boundaries(&mut self) {
+        let places = &self.project.places;
+        let folder = places.state.join("boundary");
+        let mut names = self.folders("boundary", Kind::Boundaries);
+        let tokens: Vec<String> =
+            names.iter().filter_map(|name| name.strip_suffix(".json")).map(str::to_owned).collect();
+        for id in tokens {
+            let token = boundary::load(places, &id).ok().flatten();
+            let text = token.as_ref().map(|token| PathBuf::from(&token.sealed));
+            let own = |name: &String| {
+                name.strip_prefix(&*id).is_some_and(|rest| rest.starts_with('.'))
+                    || text.as_ref().is_some_and(|text| *text == folder.join(name))
+            };
+            let paths =
+                names.iter().filter(|name| own(name)).map(|name| folder.join(name)).collect();
+            names.retain(|name| !own(name));
+            let path = folder.join(format!("{id}.*"));
+            let (session, job) = token.map(|token| (token.parent, token.job)).unzip();
+            self.add(Kind::Boundaries, session.as_deref(), job.as_deref(), &path, paths);
+        }
+        for name in names {
+            let path = folder.join(&name);
+            let job = name.strip_suffix(".times");
+            self.add(Kind::Boundaries, None, job, &path, vec![path.clone()]);
+        }
+    }
+
+    fn jobs(&mut self) {
+        let state = &self.project.places.state;
+        for (folder, kind, end) in [
+            ("sealed", Kind::Sealed, ""),
+            ("commits", Kind::Commits, ".jsonl"),
+            ("claims", Kind::Jobs, ""),
+            ("own", Kind::Jobs, ".json"),
+        ] {
+            for name in self.folders(folder, kind) {
+                let path = state.join(folder).join(&name);
+                self.add(
+                    kind,
+                    None,
+                    Some(name.strip_suffix(end).unwrap_or(&name)),
+                    &path,
+                    vec![path.clone()],
+                );
+            }
+        }
+        for job in self.folders("jobs", Kind::Notes) {
+            let path = state.join("jobs").join(&job);
+            if is_link(&path) {
+                self.add(Kind::Notes, None, Some(&job), &path, vec![path.clone()]);
+                continue;
+            }
+            let mut files: Vec<PathBuf> = names(&path, "").iter().map(|n| path.join(n)).collect();
+            let prompts = path.join("prompts.jsonl");
+            files.retain(|file| *file != prompts);
+            self.add(Kind::Prompts, None, Some(&job), &prompts, vec![prompts.clone()]);
+            self.add(Kind::Notes, None, Some(&job), &path, files);
+        }
+    }
+
+    fn temporary(&mut self, now: Time) {
+        let state = &self.project.places.state;
+        for folder in ["snapshots", "merged"] {
+            let path = state.join(folder);
+            let files = self.names(folder, Kind::Temporary);
+            let files = files.iter().map(|name| path.join(name)).collect();
+            self.add(Kind::Temporary, None, None, &path, files);
+        }
+        let path = state.join(".*.tmp");
+        let left = prune::left_in_state(&self.project.places, now);
+        self.add(Kind::Temporary, None, None, &path, left);
+    }
+
+    /// The folder in the project: listed, never removed.
+    fn in_project(&mut self) {
+        let top = self.project.places.project.join(".brain-guard");
+        let jobs = top.join("jobs");
+        let mut found = vec![(Kind::Notes, None, top.clone())];
+        if !is_link(&top) && !is_link(&jobs) {
+            for job in names(&jobs, "").into_iter().filter(|n| safe_name(n)) {
+                let folder = jobs.join(&job);
+                if !is_link(&folder) {
+                    found.push((Kind::Prompts, Some(job.clone()), folder.join("prompts.jsonl")));
+                }
+                found.push((Kind::Notes, Some(job), folder));
+            }
+        }
+        for (kind, job, path) in found {
+            self.add(kind, None, job.as_deref(), &path, vec![path.clone()]);
+            if let Some(last) = self.found.last_mut() {
+                last.stays = Some(Stays::InProject);
+            }
+        }
+    }
+}
+
+pub fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink())
+}
+
+/// The names in a folder that end so, without the end, sorted; none where it is a link.
+pub fn names(folder: &Path, end: &str) -> Vec<String> {
+    if is_link(folder) {
+        return Vec::new();
+    }
+    let all = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = all.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> =
+        names.filter_map(|name| Some(name.strip_suffix(end)?.to_owned())).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,111 @@
+//! What the store keeps: imported sessions and extracted content.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::kept::{Kept, Stays};
+use super::project::Project;
+use super::size;
+use crate::cli::PurgeKind as Kind;
+use crate::cmd::inscribe;
+use crate::env::Env;
+use crate::index::{Index, Origin};
+use crate::store::blocks::Root;
+use crate::store::extracted::{self, Extracted, Record};
+
+/// The projects whose sessions are looked for.
+pub struct Owners<'a> {
+    pub projects: &'a [Project],
+    /// Where the clients keep the sessions of these.
+    folders: Vec<PathBuf>,
+    /// Sessions of no project count, too.
+    all: bool,
+}
+
+impl<'a> Owners<'a> {
+    pub fn new(env: &Env, projects: &'a [Project], all: bool) -> Self {
+        let roots = projects.iter().map(|project| &project.places.project);
+        let folders = roots.flat_map(|root| inscribe::of_project(env, root)).collect();
+        Self { projects, folders, all }
+    }
+
+    fn is_ours(&self, session: &str, file: Option<&Path>, cwd: Option<&Path>) -> bool {
+        self.all
+            || self.projects.iter().any(|project| {
+                project.sessions.contains_key(session) || cwd == Some(&project.places.project)
+            })
+            || file.is_some_and(|file| self.folders.iter().any(|folder| file.starts_with(folder)))
+    }
+
+    fn job(&self, session: &str) -> Option<String> {
+        let job = self.projects.iter().find_map(|project| project.sessions.get(session));
+        job.filter(|job| !job.is_empty()).cloned()
+    }
+
+    fn stays(&self, session: &str) -> Option<Stays> {
+        self.projects.iter().find_map(|project| project.stays(Some(session), None))
+    }
+
+    fn kept(&self, kind: Kind, session: String, path: PathBuf) -> Kept {
+        let paths = vec![path.clone()];
+        let (count, bytes, written) = size::of(&paths);
+        let (job, stays) = (self.job(&session), self.stays(&session));
+        let (session, needed) = (Some(session), false);
+        Kept { kind, path, paths, session, job, count, bytes, written, needed, stays }
+    }
+}
+
+/// Imported sessions. Subagents count to the session that they worked for.
+///
+/// # Errors
+/// What the store or its databases say.
+pub fn imported(root: &Root, owners: &Owners) -> anyhow::Result<Vec<Kept>> {
+    let index = Index::new(root.clone());
+    let exports = index.exports()?.into_iter().filter(|export| export.undone.is_none());
+    let tables = exports.flat_map(|export| export.detail.numbers());
+    let named: BTreeSet<(String, String)> =
+        tables.map(|table| (table.agent, table.session)).collect();
+    let key = |origin: Origin| ((origin.agent.clone(), origin.session.clone()), origin);
+    let origins: BTreeMap<(String, String), Origin> =
+        index.origins()?.into_iter().map(key).collect();
+    let mut found = Vec::new();
+    for folder in root.all()? {
+        let of = (folder.agent, folder.session);
+        let origin = origins.get(&of);
+        let source = origin.and_then(|origin| origin.source.as_deref());
+        let cwd = origin.and_then(|origin| origin.cwd.as_deref());
+        let session = source.and_then(main_session).unwrap_or_else(|| of.1.clone());
+        if owners.is_ours(&session, source, cwd) {
+            let kept = owners.kept(Kind::Store, session, folder.path);
+            found.push(Kept { needed: named.contains(&of), ..kept });
+        }
+    }
+    Ok(found)
+}
+
+/// The session that a subagent's file belongs to: `SESSION/subagents/agent-….jsonl`.
+fn main_session(file: &Path) -> Option<String> {
+    let folder = file.parent().filter(|folder| folder.ends_with("subagents"))?;
+    Some(folder.parent()?.file_name()?.to_str()?.to_owned())
+}
+
+/// Sessions of which something was extracted. All of it may be named by a placeholder.
+pub fn extracted(root: &Root, owners: &Owners) -> Vec<Kept> {
+    let all = extracted::all(root).found.into_iter();
+    all.filter_map(|extracted| one(&extracted, owners)).collect()
+}
+
+fn one(extracted: &Extracted, owners: &Owners) -> Option<Kept> {
+    let session = extracted.folder.file_name()?.to_str()?.to_owned();
+    let ledger = extracted.ledger().unwrap_or_default();
+    let extracts: Vec<_> = ledger.records.iter().filter_map(Record::extract).collect();
+    let file = extracts.last().map(|extract| &*extract.file);
+    if !owners.is_ours(&session, file, None) {
+        return None;
+    }
+    let objects: BTreeMap<String, u64> =
+        extracts.iter().map(|extract| (extract.object.to_string(), extract.bytes)).collect();
+    let kept = owners.kept(Kind::Extracted, session, extracted.folder.clone());
+    let (count, bytes) = (kept.count + objects.len() as u64, objects.values().sum::<u64>());
+    Some(Kept { count, bytes: kept.bytes + bytes, needed: true, ..kept })
+}
