@@ -17,7 +17,6 @@ use crate::hook::facts::{self, Facts};
 use crate::job::refusal::Refusal;
 use crate::job::transition::{Done, Transition, Verb};
 use crate::settings::Settings;
-use crate::store::ancestry::below_a_client;
 use crate::store::jobs;
 use crate::store::origin::{self, Origin};
 use crate::store::paths::{Places, safe_name};
@@ -219,10 +218,9 @@ pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
     let own = facts.asker().job();
     let mut words = args.split_whitespace();
     let shown = match (words.next(), words.next()) {
-        (Some("accept"), _) if below_a_client(&facts.places, 1) => {
-            "accepting a job is yours alone: type it in a session that no agent started".to_owned()
-        }
-        (Some("accept"), Some(name)) => accepted(&facts.places, name).unwrap_or_else(|why| why),
+        (Some("accept"), Some(name)) => whose::typed_by_operator(&facts.places, "job accept")
+            .and_then(|()| accepted(&facts.places, name))
+            .unwrap_or_else(|why| why),
         (Some("accept"), None) => {
             format!("name the job: /brain-guard:job accept NAME; {}", around.brought())
         }
@@ -239,11 +237,8 @@ pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
 }
 
 fn accept(env: &Env, whose: &Whose, name: &str) -> anyhow::Result<Exit> {
-    if whose::in_an_agents_shell(env) {
-        err(format_args!(
-            "accepting a job is the operator's: run this in a terminal of your own, or type /brain-guard:job accept {name} at the prompt"
-        ));
-        return Ok(Exit::Refused);
+    if let Err(refused) = whose::operator_only(env, "job accept") {
+        return Ok(refused);
     }
     let around = Around::of(env, whose)?;
     match accepted(&around.places, name) {

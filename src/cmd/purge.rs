@@ -53,9 +53,8 @@ struct Total {
 /// # Errors
 /// No home; a session or an age that can't be read.
 pub fn run(env: &Env, now: Time, args: &PurgeArgs) -> anyhow::Result<Exit> {
-    if whose::in_an_agents_shell(env) {
-        err("purge is for the user, not for an agent: run it in a terminal of your own");
-        return Ok(Exit::Refused);
+    if let Err(refused) = whose::operator_only(env, "purge") {
+        return Ok(refused);
     }
     let choice = choice(args, now)?;
     let all = states(env).context(NO_HOME)?;

@@ -60,7 +60,7 @@ pub fn typed_by_operator(places: &Places, verb: &str) -> Result<(), String> {
 }
 
 /// The operator's verbs that can also be typed at the client's prompt.
-const AT_THE_PROMPT: [&str; 5] = ["override", "purge", "later", "now", "job accept"];
+const AT_THE_PROMPT: [&str; 2] = ["override", "job accept"];
 
 /// The project a command is about.
 ///

@@ -11,7 +11,7 @@ use super::around::Around;
 use super::asked;
 use crate::clock::Time;
 use crate::cmd::inscribe::{self, count};
-use crate::cmd::whose::in_an_agents_shell;
+use crate::cmd::whose::operator_only;
 use crate::cmd::{Exit, confirmed, err, out, out_json};
 use crate::env::Env;
 use crate::index::openclaw;
@@ -46,11 +46,8 @@ struct Told<'a> {
 /// Settings with a fault in them; what the system says of the store.
 pub fn run(env: &Env, now: Time, ask: Ask) -> anyhow::Result<Exit> {
     let Ask { forget, yes, dry_run, json } = ask;
-    if forget && in_an_agents_shell(env) {
-        err(
-            "`extract gc --forget` is for the user, not for an agent: run it in a terminal of your own",
-        );
-        return Ok(Exit::Refused);
+    if forget && let Err(refused) = operator_only(env, "extract gc --forget") {
+        return Ok(refused);
     }
     let root = inscribe::root(env)?;
     let settings = asked::settings(env)?;

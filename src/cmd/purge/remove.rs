@@ -77,7 +77,13 @@ impl Remover<'_> {
         let state = self.states.join(name);
         let project = self.projects.entry(state.clone()).or_insert_with(|| {
             let (project, user) = (PathBuf::new(), PathBuf::new());
-            Project::of(Places { project, state, user_settings: user.clone(), user_texts: user })
+            Project::of(Places {
+                project,
+                state,
+                user_settings: user.clone(),
+                user_texts: user,
+                trusted: false,
+            })
         });
         let (session, job) = (kept.session.as_deref(), kept.job.as_deref());
         if kept.kind != Kind::Log && project.stays(session, job).is_some() {

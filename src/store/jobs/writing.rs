@@ -17,6 +17,7 @@ use crate::store::commits;
 use crate::store::lock::Lock;
 use crate::store::origin;
 use crate::store::paths::Places;
+use crate::store::prune;
 use crate::store::requests::{self, Request};
 
 /// A job's file, open for writing while this is kept.
@@ -73,6 +74,8 @@ pub(super) fn remember(places: &Places, job: &str) {
 fn open_own(asker: &Asker, job: &str) -> io::Result<Result<Open, Refusal>> {
     remember(asker.places, job);
     let held = lock(asker.places, job)?;
+    // What a verb that was killed left; it is in nobody's way.
+    let _ = prune::remove_leftovers(&asker.places.job(job), asker.now);
     if record(asker.places, job).state == State::Completed {
         return Ok(Err(Refusal::Completed { job: job.to_owned() }));
     }

@@ -3,14 +3,14 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::FileType;
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
 use crate::clock::Time;
-use crate::store::atomic;
+use crate::store::{atomic, beneath};
 
 /// Seconds after which a temporary file counts as left: a program in a sandbox has a process
 /// id that means nothing here, but it renames its file within this time.
@@ -21,14 +21,18 @@ pub fn leftovers(folder: &Path, now: Time) -> Vec<PathBuf> {
     if !fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir()) {
         return Vec::new();
     }
-    let all = fs::read_dir(folder).into_iter().flatten().flatten();
-    let left = all.filter(|entry| {
-        let pid = entry.file_name().to_str().and_then(writer);
-        // The time of the last change at all: that of modification can be set.
-        let old = |meta: fs::Metadata| meta.is_file() && now.timestamp() - meta.ctime() > LEFT;
-        pid.is_some_and(|pid| !exists(pid)) && entry.metadata().is_ok_and(old)
+    // Some of the folders lie in a checkout.
+    let all = beneath::list(folder, usize::MAX).unwrap_or_default();
+    let named = all.into_iter().filter(|(name, kind)| {
+        *kind == FileType::RegularFile && writer(name).is_some_and(|pid| !exists(pid))
     });
-    left.map(|entry| entry.path()).collect()
+    // The time of the last change at all: that of modification can be set.
+    let old = |path: &PathBuf| {
+        atomic::mark(path).is_some_and(|(_, changed, ..)| {
+            now.timestamp_nanos_opt().unwrap_or(0) - changed > LEFT * 1_000_000_000
+        })
+    };
+    named.map(|(name, _)| folder.join(name)).filter(old).collect()
 }
 
 /// Folders below the state's that are looked into: `jobs/JOB/sealed`.
