@@ -135,8 +135,9 @@ impl Places {
         }
         match self.ensure_in_project(&dir) {
             Ok(()) => Ok(dir),
-            // What a checkout has put there is no reason to work elsewhere in silence.
-            Err(e) if beneath::is_refused(&e) => Err(e),
+            // What a checkout has put there is no reason to work elsewhere in silence, and
+            // a job's former name is not another job.
+            Err(e) if beneath::is_refused(&e) || e.kind() == io::ErrorKind::NotFound => Err(e),
             Err(_) => {
                 let aside = self.state.join("jobs").join(job);
                 atomic::create_private_dir(&aside)?;

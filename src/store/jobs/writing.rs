@@ -74,6 +74,12 @@ pub(super) fn remember(places: &Places, job: &str) {
 fn open_own(asker: &Asker, job: &str) -> io::Result<Result<Open, Refusal>> {
     remember(asker.places, job);
     let held = lock(asker.places, job)?;
+    let name = super::name_now(asker.places, job);
+    if name != job {
+        // It got its name while the lock was waited for.
+        drop(held);
+        return open_own(asker, &name);
+    }
     // What a verb that was killed left; it is in nobody's way.
     let _ = prune::remove_leftovers(&asker.places.job(job), asker.now);
     if record(asker.places, job).state == State::Completed {
