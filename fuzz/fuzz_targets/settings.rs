@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &str| {
     let (user, project) = data.split_once('\0').unwrap_or(("{}", data));
-    let file = |text: &str| Some(File { path: "/s.json".into(), text: text.into() });
+    let file = |text: &str| Some(File { path: "/s.json".into(), text: Ok(text.into()) });
     let (user, project) = (file(user), file(project));
     let env = Env::of([]);
     let (asked, _) = merge(user.as_ref(), None, &env);
