@@ -3,10 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::variables::variables;
 use crate::compaction::Shape;
 use crate::env::Env;
 use crate::settings::Settings;
-use super::variables::variables;
 use crate::settings::layers::{self, Diagnostic, File, Variables};
 use crate::store::atomic::{self, Mark};
 use crate::store::paths::{Places, short_digest};
@@ -21,6 +21,7 @@ const CODE: u64 = {
         include_bytes!("../settings/rules.rs"),
         include_bytes!("../settings/surgery.rs"),
         include_bytes!("../settings/tiers.rs"),
+        include_bytes!("../settings/trust.rs"),
         include_bytes!("../settings/diagnostic.rs"),
         include_bytes!("../settings/locate.rs"),
         include_bytes!("../policy/bands.rs"),

@@ -111,7 +111,9 @@ impl Why {
         let message = if *certain {
             format!("`{set}` in {file} is left out: {why}; set it in {own} if you mean it")
         } else {
-            format!("`{set}` is left out: {why}, and {file}, which is not readable JSON, may set it; set it in {own} if you mean it")
+            format!(
+                "`{set}` is left out: {why}, and {file}, which is not readable JSON, may set it; set it in {own} if you mean it"
+            )
         };
         Diagnostic {
             message,
@@ -171,7 +173,7 @@ impl Diagnostic {
     }
 
     /// So many more than were told.
-    pub(super) fn more(count: usize) -> Self {
+    pub fn more(count: usize) -> Self {
         let way_out = "`brain-guard settings check` lists them".to_owned();
         let why = format!("and {} more", grouped(count as u64));
         Self {

@@ -103,4 +103,6 @@ fn run(
 }
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;

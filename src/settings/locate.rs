@@ -180,9 +180,8 @@ mod tests {
         let text =
             "{\n \"a\": [1, {\"b\": 2}],\n \"c\": {\n  \"x\\\"y\": 1,\n  \"b\": \"}\"\n }\n}\n";
         let lines = Lines::new(text);
-        let line = |path: &[&str]| {
-            lines.line(&path.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>())
-        };
+        let line =
+            |path: &[&str]| lines.line(&path.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>());
         assert_eq!(line(&["a"]), 2);
         assert_eq!(line(&["c", "b"]), 5);
         assert_eq!(line(&["c", "missing"]), 3);

@@ -177,7 +177,8 @@ impl Merger {
                     continue;
                 }
                 let names: Vec<&str> = path.iter().map(String::as_str).collect();
-                let done = if project { self.tighten(&names, &value) } else { self.set(&path, &value) };
+                let done =
+                    if project { self.tighten(&names, &value) } else { self.set(&path, &value) };
                 match done {
                     Ok(()) => self.set_by(path.clone(), value, place(&path)),
                     Err(why) => failed.push(((path, value), why)),

@@ -250,3 +250,6 @@ impl Variables {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
