@@ -32,6 +32,7 @@ const CODE: u64 = {
         include_bytes!("../settings/layers/keys.rs"),
         include_bytes!("../settings/layers/keys.txt"),
         include_bytes!("../settings/layers/project.rs"),
+        include_bytes!("../settings/layers/tree.rs"),
         include_bytes!("../settings/layers/variables.rs"),
         include_bytes!("../compaction/defaults.rs"),
         include_bytes!("../compaction/shape.rs"),

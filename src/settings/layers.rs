@@ -5,6 +5,7 @@
 mod keys;
 mod merger;
 mod project;
+mod tree;
 mod variables;
 
 use serde_json::Value;

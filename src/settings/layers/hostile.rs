@@ -118,7 +118,7 @@ fn ten_faults_are_told_and_the_rest_is_counted() {
     let (_, told) =
         merge_briefly(None, Some(&file(&keys(5_000, "key", "1"))), &Variables::default());
     assert_eq!(told.len(), 11);
-    assert!(told[9].message.contains(":1000: \"key1"), "{}", told[9].message);
+    assert!(told[9].message.contains(":1006: \"key1005\""), "{}", told[9].message);
     let last = "and 4,990 more; `brain-guard settings check` lists them";
     assert_eq!(told[10].message, last);
     let (_, all) = merge(None, Some(&file(&keys(5_000, "key", "1"))), Variables::default());

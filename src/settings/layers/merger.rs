@@ -1,21 +1,43 @@
 //! Adds layer to layer, key by key where a file has a fault, so that no key costs another.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
-use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use super::keys::Keys;
 use super::project;
+use super::tree::{
+    Leaf, collect, read, scalar, set, sort_out, tier_of, weigh, weigh_text, without_schema,
+};
 use super::variables::Foreign;
 use super::{Diagnostic, File, Origin, Place};
 use crate::settings::diagnostic::Why;
 use crate::settings::locate::{Lines, in_words};
 use crate::settings::{Settings, rules};
 
-/// A key by its parts, and a value for it.
-type Leaf = (Vec<String>, Value);
+/// What is wrong with a key of a file.
+enum Fault {
+    /// It is none of these.
+    Unknown(&'static Keys),
+    /// Its value can't hold.
+    Value(Value, Why),
+}
+
+impl Fault {
+    fn why(self, path: &[String]) -> Why {
+        match self {
+            Self::Unknown(keys) => keys.unknown(path.last().map_or("", String::as_str)),
+            Self::Value(_, why) => why,
+        }
+    }
+
+    fn leaf(self, path: Vec<String>) -> Option<Leaf> {
+        match self {
+            Self::Unknown(_) => None,
+            Self::Value(value, _) => Some((path, value)),
+        }
+    }
+}
 
 /// How much a project may make us try: each key that is tried costs what the keys before it
 /// weigh, since the whole must hold with it.
@@ -101,13 +123,13 @@ impl Merger {
         let lines = Lines::new(text);
         let place =
             |path: &[String]| Place { source: file.path.clone(), line: Some(lines.line(path)) };
-        let mut leaves = Vec::new();
         let whole = without_schema(map);
         if whole.is_empty() {
             return;
         }
-        let whole = Value::Object(whole);
-        self.sort_out(whole, Keys::all(), &mut Vec::new(), &place, &mut leaves);
+        let (mut leaves, mut unknown) = (Vec::new(), Vec::new());
+        sort_out(Value::Object(whole), Keys::all(), &mut Vec::new(), &mut leaves, &mut unknown);
+        let tiers: BTreeSet<String> = leaves.iter().filter_map(tier_of).collect();
         let plain = !project && {
             let mut tree = self.tree.clone();
             for (path, value) in &leaves {
@@ -115,13 +137,24 @@ impl Merger {
             }
             self.try_tree(tree).is_ok()
         };
-        let tiers: BTreeSet<String> = leaves.iter().filter_map(tier_of).collect();
+        let mut faults: Vec<_> =
+            unknown.into_iter().map(|(path, keys)| (path, Fault::Unknown(keys))).collect();
         if !plain {
-            self.one_by_one(leaves, project, &file.path, &place);
+            faults.extend(self.one_by_one(leaves, project, &file.path, &place));
+            // As they stand in the order of their names.
+            faults.sort_by(|a, b| a.0.cmp(&b.0));
         } else if self.origins.is_some() {
             for (path, value) in leaves {
                 let place = place(&path);
                 self.set_by(path, value, place);
+            }
+        }
+        for (path, fault) in faults {
+            match fault {
+                Fault::Value(Value::Array(list), _) if path == ["when"] && !project => {
+                    self.when(list, &place);
+                }
+                fault => self.tell(|| fault.why(&path).left_out(place(&path), &path)),
             }
         }
         let placeless: Vec<String> = self.settings.placeless().map(str::to_owned).collect();
@@ -132,74 +165,38 @@ impl Merger {
         }
     }
 
-    /// The keys of a file that there are, with their values. The others are told of and
-    /// left out, with all that stands below them.
-    fn sort_out(
-        &mut self,
-        value: Value,
-        keys: &Keys,
-        path: &mut Vec<String>,
-        place: &dyn Fn(&[String]) -> Place,
-        leaves: &mut Vec<Leaf>,
-    ) {
-        let map = match value {
-            Value::Object(map) if !map.is_empty() && !keys.is_value() => map,
-            value => return leaves.push((path.clone(), value)),
-        };
-        for (key, value) in map {
-            path.push(key);
-            let key = &path[path.len() - 1];
-            match keys.get(key) {
-                Some(below) => self.sort_out(value, below, path, place, leaves),
-                None => self.tell(|| keys.unknown(key).left_out(place(path), path)),
-            }
-            path.pop();
-        }
-    }
-
-    /// Sets each key that can hold. One may need another first (a route its section, a
-    /// tier its neighbour's new place), so those that fail are tried again.
+    /// Sets each key that can hold, and gives those that can't. One may need another first (a
+    /// route its section, a tier its neighbour's new place), so those that fail are tried again.
     fn one_by_one(
         &mut self,
         leaves: Vec<Leaf>,
         project: bool,
         source: &str,
         place: &dyn Fn(&[String]) -> Place,
-    ) {
+    ) -> Vec<(Vec<String>, Fault)> {
         let mut waiting = leaves;
         loop {
             let before = waiting.len();
-            let mut failed = Vec::new();
-            let mut untried = 0;
+            let (mut failed, mut untried) = (Vec::new(), 0);
             for (path, value) in waiting {
                 if project && self.work > MOST_WORK {
                     untried += 1;
                     continue;
                 }
-                let names: Vec<&str> = path.iter().map(String::as_str).collect();
                 let done =
-                    if project { self.tighten(&names, &value) } else { self.set(&path, &value) };
+                    if project { self.tighten(&path, &value) } else { self.set(&path, &value) };
                 match done {
                     Ok(()) => self.set_by(path.clone(), value, place(&path)),
-                    Err(why) => failed.push(((path, value), why)),
+                    Err(why) => failed.push((path, Fault::Value(value, why))),
                 }
             }
-            let over = untried > 0;
-            if over {
+            if untried > 0 {
                 self.tell(|| Diagnostic::too_much(source, untried));
             }
-            if over || failed.len() == before || failed.is_empty() {
-                for ((path, value), why) in failed {
-                    match value {
-                        Value::Array(list) if path == ["when"] && !project => {
-                            self.when(list, place);
-                        }
-                        _ => self.tell(|| why.left_out(place(&path), &path)),
-                    }
-                }
-                return;
+            if untried > 0 || failed.len() == before || failed.is_empty() {
+                return failed;
             }
-            waiting = failed.into_iter().map(|(leaf, _)| leaf).collect();
+            waiting = failed.into_iter().filter_map(|(path, fault)| fault.leaf(path)).collect();
         }
     }
 
@@ -254,11 +251,10 @@ impl Merger {
     /// Adds a variable of the project's.
     pub(super) fn foreign(&mut self, key: &[String], text: &str, by: &Foreign) {
         let value = scalar(text);
-        let path: Vec<&str> = key.iter().map(String::as_str).collect();
         let done = match Keys::all().unknown_part(key) {
             Some(why) => Err(why),
             None if self.work > MOST_WORK => Err(Why::rule("too much for a project".to_owned())),
-            None => self.tighten(&path, &value),
+            None => self.tighten(key, &value),
         };
         match done {
             Ok(()) => {
@@ -270,10 +266,11 @@ impl Merger {
     }
 
     /// Sets one key as a project may.
-    fn tighten(&mut self, path: &[&str], value: &Value) -> Result<(), Why> {
-        let weight = path.iter().map(|part| part.len()).sum::<usize>() + weigh(value);
+    fn tighten(&mut self, path: &[String], value: &Value) -> Result<(), Why> {
+        let weight = path.iter().map(|part| weigh_text(part)).sum::<usize>() + weigh(value);
         self.work += TRY + self.weight + weight;
-        if let Some(why) = project::loosens(&self.settings, path, value) {
+        let names: Vec<&str> = path.iter().map(String::as_str).collect();
+        if let Some(why) = project::loosens(&self.settings, &names, value) {
             return Err(Why::project(why));
         }
         self.set(path, value)?;
@@ -300,95 +297,4 @@ impl Merger {
         origins.retain(|origin| !origin.key.starts_with(&key) && !key.starts_with(&origin.key));
         origins.push(Origin { key, value, place });
     }
-}
-
-fn read(tree: &Value) -> Result<Settings, Why> {
-    static OURS: LazyLock<Value> =
-        LazyLock::new(|| serde_json::to_value(Settings::default()).unwrap_or_default());
-    if holds_list(tree) {
-        is_for_list(tree, &OURS)?;
-    }
-    let settings = Settings::deserialize(tree).map_err(|e| Why::type_(&e))?;
-    match settings.problem() {
-        Some((_, why)) => Err(Why::rule(why)),
-        None => Ok(settings),
-    }
-}
-
-/// Whether an empty list stands anywhere: serde takes one for a group of keys, too.
-fn holds_list(tree: &Value) -> bool {
-    match tree {
-        Value::Object(map) => map.values().any(holds_list),
-        value => value.as_array().is_some_and(Vec::is_empty),
-    }
-}
-
-/// That no empty list stands where there is a group of keys.
-fn is_for_list(tree: &Value, ours: &Value) -> Result<(), Why> {
-    match (tree, ours) {
-        (Value::Object(tree), Value::Object(ours)) => tree
-            .iter()
-            .filter_map(|(key, value)| Some((value, ours.get(key)?)))
-            .try_for_each(|(value, ours)| is_for_list(value, ours)),
-        (Value::Array(list), Value::Object(_)) if list.is_empty() => {
-            Err(Why::rule("a list, where there are keys: write {…}".to_owned()))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Editors look for `$schema`; it is no setting.
-fn without_schema(mut map: Map<String, Value>) -> Map<String, Value> {
-    map.remove("$schema");
-    map
-}
-
-fn collect(value: &Value, path: &mut Vec<String>, leaves: &mut Vec<Leaf>) {
-    match value {
-        Value::Object(map) if !map.is_empty() => {
-            for (key, value) in map {
-                path.push(key.clone());
-                collect(value, path, leaves);
-                path.pop();
-            }
-        }
-        _ => leaves.push((path.clone(), value.clone())),
-    }
-}
-
-/// About how many bytes a value has as text.
-fn weigh(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.len(),
-        Value::Array(list) => list.iter().map(weigh).sum::<usize>() + 8 * list.len(),
-        Value::Object(map) => map.iter().map(|(key, value)| key.len() + weigh(value) + 8).sum(),
-        _ => 8,
-    }
-}
-
-/// The tier that a key is of.
-fn tier_of((path, _): &Leaf) -> Option<String> {
-    (path.first()? == "tiers").then(|| path.get(1).cloned()).flatten()
-}
-
-fn overlay(into: &mut Value, from: &Value) {
-    if let (Value::Object(into), Value::Object(from)) = (&mut *into, from) {
-        for (key, value) in from {
-            overlay(into.entry(key.clone()).or_insert(Value::Null), value);
-        }
-    } else {
-        *into = from.clone();
-    }
-}
-
-fn set(tree: &mut Value, path: &[impl AsRef<str>], value: Value) {
-    let nested = path.iter().rev().fold(value, |inner, key| {
-        Value::Object(Map::from_iter([(key.as_ref().to_owned(), inner)]))
-    });
-    overlay(tree, &nested);
-}
-
-/// An option or variable is a JSON scalar where it reads as one, else a string.
-fn scalar(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
