@@ -18,6 +18,7 @@ mod mutations;
 mod operator;
 mod output;
 mod parallel;
+mod project_settings;
 mod stop;
 mod table;
 mod tiers;

@@ -21,11 +21,19 @@ const COMPACTION: [&str; 4] = [
     "DISABLE_COMPACT",
 ];
 
+/// Variables that decide what runs as a hook, by their beginnings.
+const PROGRAMS: [&str; 3] = ["PATH", "LD_", "DYLD_"];
+
+/// Variables of ours, by their beginnings.
+const OURS: [&str; 2] = ["BRAIN_GUARD_", "CLAUDE_PLUGIN_OPTION_"];
+
 /// Whose word a settings file is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Whose {
-    /// The user's, or the project's.
+    /// The user's.
     Own,
+    /// The project's: it comes with a checkout, or an agent wrote it.
+    Project,
     /// An administrator's: it outranks the others, and the user can't change it.
     Managed,
 }
@@ -46,8 +54,8 @@ pub fn look(world: &World) -> Vec<Finding> {
 fn look_in(config: &Path, project: &Path, managed: &Path) -> Vec<Finding> {
     let mut paths = vec![
         (config.join("settings.json"), Whose::Own),
-        (project.join("settings.json"), Whose::Own),
-        (project.join("settings.local.json"), Whose::Own),
+        (project.join("settings.json"), Whose::Project),
+        (project.join("settings.local.json"), Whose::Project),
         (config.join("remote-settings.json"), Whose::Managed),
         (managed.join("managed-settings.json"), Whose::Managed),
     ];
@@ -75,7 +83,7 @@ fn read(path: PathBuf, whose: Whose) -> Option<Set> {
 fn one(set: &Set, all: &[Set]) -> Vec<Finding> {
     let shown = set.path.display();
     let by = |way: String| match set.whose {
-        Whose::Own => way,
+        Whose::Own | Whose::Project => way,
         Whose::Managed => format!("ask the administrator to: {way}"),
     };
     let content = match &set.content {
@@ -97,10 +105,14 @@ fn one(set: &Set, all: &[Set]) -> Vec<Finding> {
         let way = by(format!("enable {PLUGIN} in the managed enabledPlugins"));
         found.push(Finding::problem("switches", seen, way));
     }
-    if content["enabledPlugins"][PLUGIN] == false {
+    let plugins = content["enabledPlugins"].as_object().into_iter().flatten();
+    for (plugin, _) in plugins.filter(|(plugin, on)| is_ours(plugin) && **on == false) {
         let seen = format!("enabledPlugins in {shown} switches the plugin off");
-        let way = by(format!("take \"{PLUGIN}\": false out of {shown}"));
+        let way = by(format!("take \"{plugin}\": false out of {shown}"));
         found.push(Finding::problem("switches", seen, way));
+    }
+    if set.whose == Whose::Project {
+        found.extend(variables(content, &shown.to_string()));
     }
     if let Some(names) = content["strictKnownMarketplaces"].as_array().filter(|_| managed) {
         let seen = format!(
@@ -111,6 +123,28 @@ fn one(set: &Set, all: &[Set]) -> Vec<Finding> {
     }
     found.extend(compaction(content, &shown.to_string(), &by));
     found
+}
+
+/// Whether an entry of `enabledPlugins` is this plugin's, from whatever source.
+fn is_ours(plugin: &str) -> bool {
+    plugin.split('@').next() == PLUGIN.split('@').next()
+}
+
+/// What a project puts into the environment of hooks. The client does so before any hook
+/// runs, so nothing of ours can refuse it.
+fn variables(content: &Value, shown: &str) -> Vec<Finding> {
+    let begins = |name: &str, all: &[&str]| all.iter().any(|begin| name.starts_with(begin));
+    let names = content["env"].as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    let finding = |name: &str| {
+        let way = format!("take env.{name} out of {shown}, or set it in your own settings");
+        if begins(name, &PROGRAMS) {
+            let seen = format!("env.{name} in {shown} decides what runs as this plugin's hooks");
+            return Some(Finding::problem("switches", seen, way));
+        }
+        let seen = format!("env.{name} in {shown} comes with the project: it may only tighten");
+        begins(name, &OURS).then(|| Finding::note("switches", seen, way))
+    };
+    names.filter_map(finding).collect()
 }
 
 fn enabled_by_managed(all: &[Set]) -> bool {
@@ -257,6 +291,30 @@ mod tests {
                 "PCT_OVERRIDE",
             ),
             ("home/.claude/settings.json", "{not JSON", Level::Note, "can't be read"),
+            (
+                "project/.claude/settings.json",
+                r#"{"enabledPlugins": {"brain-guard@elsewhere": false, "other@x": false}}"#,
+                Level::Problem,
+                "switches the plugin off",
+            ),
+            (
+                "project/.claude/settings.json",
+                r#"{"env": {"LD_PRELOAD": "/x.so", "HARMLESS": "1"}}"#,
+                Level::Problem,
+                "env.LD_PRELOAD in",
+            ),
+            (
+                "project/.claude/settings.local.json",
+                r#"{"env": {"PATH": "/x"}}"#,
+                Level::Problem,
+                "settings.local.json decides what runs",
+            ),
+            (
+                "project/.claude/settings.local.json",
+                r#"{"env": {"CLAUDE_PLUGIN_OPTION_MODE": "off"}}"#,
+                Level::Note,
+                "may only tighten",
+            ),
         ];
         for (path, text, level, word) in cases {
             let files = Files::new();
@@ -273,6 +331,14 @@ mod tests {
             "etc/managed-settings.d/b.json",
             r#"{"enabledPlugins": {"brain-guard@brain-guard": true}}"#,
         );
+        only(&files, Level::Ok, "nothing");
+    }
+
+    #[test]
+    fn what_the_user_puts_into_the_environment_is_the_users() {
+        let files = Files::new();
+        let env = r#"{"env": {"PATH": "/x", "BRAIN_GUARD_SHADOW": "1"}}"#;
+        files.put("home/.claude/settings.json", env);
         only(&files, Level::Ok, "nothing");
     }
 
