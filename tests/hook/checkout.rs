@@ -52,8 +52,8 @@ fn thousands_of_keys_cost_no_time_and_ten_lines() {
     let mut flat = String::from("{");
     let mut tools = String::from("{\"bands\":{");
     for n in 0..5_000 {
-        write!(flat, "\"k{n}\":1,\n").expect("text");
-        write!(tools, "\"tool{n}\":\"read\",\n").expect("text");
+        writeln!(flat, "\"k{n}\":1,").expect("text");
+        writeln!(tools, "\"tool{n}\":\"read\",").expect("text");
     }
     flat += "\"mode\":\"off\"}";
     tools += "\"Read\":\"read\"}}";
@@ -64,6 +64,8 @@ fn thousands_of_keys_cost_no_time_and_ten_lines() {
         let said = hook.start("startup").user();
         assert!(from.elapsed() < Duration::from_secs(1), "{:?}", from.elapsed());
         assert!(said.contains(told) && said.len() < 8_000, "{said}");
+        hook.fill(5.0);
+        hook.read();
         // With another variable the layers are merged anew.
         hook.set("BRAIN_GUARD_SET_FILE__WORDS", "1900");
         for _ in 0..2 {
@@ -85,6 +87,8 @@ fn the_off_switch_of_a_project_does_nothing_and_is_told_once() {
         let path = path.display();
         assert!(said.contains(&format!("`{OFF}=off` in {path} is left out")), "{said}");
         assert!(said.contains(".claude/settings.json if you mean it"), "{said}");
+        hook.fill(5.0);
+        assert!(hook.read().silent());
         hook.fill(31.0);
         let denied = hook.read();
         assert_eq!((denied.verdict().as_str(), denied.user().contains(OFF)), ("deny", false));
@@ -95,10 +99,10 @@ fn the_off_switch_of_a_project_does_nothing_and_is_told_once() {
 
 #[test]
 fn the_off_switch_of_the_user_does_what_it_says() {
-    let mut hook = Hook::new();
+    let mut hook = Hook::begun();
     hook.set(OFF, "off");
     write(&hook.project.join(".claude/settings.json"), r#"{"env": {"OTHER": "1"}}"#);
-    assert!(hook.start("startup").silent() && is_off(&hook), "nothing of the project's names it");
+    assert!(is_off(&hook), "nothing of the project's names it");
 
     let local = hook.project.join(".claude/settings.local.json");
     write(&local, &json!({"env": {OFF: "off"}}).to_string());
@@ -124,7 +128,7 @@ fn the_off_switch_of_the_user_does_what_it_says() {
 
 #[test]
 fn a_projects_files_that_can_not_be_read_hold_no_call_up() {
-    let mut hook = Hook::new();
+    let mut hook = Hook::begun();
     hook.set(OFF, "off");
     fs::create_dir(hook.project.join(".claude")).expect("folder");
     let path = hook.project.join(".claude/settings.json");
