@@ -52,8 +52,8 @@ fn thousands_of_keys_cost_no_time_and_ten_lines() {
     let mut flat = String::from("{");
     let mut tools = String::from("{\"bands\":{");
     for n in 0..5_000 {
-        write!(flat, "\"k{n}\":1,\n").expect("text");
-        write!(tools, "\"tool{n}\":\"read\",\n").expect("text");
+        writeln!(flat, "\"k{n}\":1,").expect("text");
+        writeln!(tools, "\"tool{n}\":\"read\",").expect("text");
     }
     flat += "\"mode\":\"off\"}";
     tools += "\"Read\":\"read\"}}";
