@@ -16,7 +16,7 @@ use crate::hook::crossing;
 use crate::hook::facts::{self, Facts};
 use crate::job::refusal::Refusal;
 use crate::job::transition::{Done, Transition, Verb};
-use crate::settings::Settings;
+use crate::settings::{Settings, trust};
 use crate::store::jobs;
 use crate::store::origin::{self, Origin};
 use crate::store::paths::{Places, safe_name};
@@ -170,9 +170,10 @@ impl Around {
             whose::find_any(env, whose).ok().flatten()
         };
         let project = whose::project(env, whose)?;
-        let places =
+        let mut places =
             Places::of(env, &project).context("HOME is not set; set it to your home folder")?;
         let (settings, _) = facts::read_settings(&places, env);
+        places.trusted = trust::accepts(&settings.trust, env.home().as_deref(), &places.project);
         Ok(Self { places, settings, found })
     }
 

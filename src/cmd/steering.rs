@@ -10,6 +10,7 @@ use crate::cli::Whose;
 use crate::env::Env;
 use crate::hook::facts::read_settings;
 use crate::job::steering::{self, Source, Voice};
+use crate::settings::trust;
 use crate::store::paths::Places;
 use crate::store::{archives, atomic, jobs};
 use crate::texts::Text;
@@ -20,9 +21,10 @@ use crate::texts::Text;
 /// No place for state. A file that can't be read is left out.
 pub fn run(env: &Env, whose: &Whose, json: bool) -> anyhow::Result<Exit> {
     let project = whose::project(env, whose)?;
-    let places = Places::of(env, &project)
+    let mut places = Places::of(env, &project)
         .context("HOME is not set, so there is no place for state; set it to your home folder")?;
     let (settings, _) = read_settings(&places, env);
+    places.trusted = trust::accepts(&settings.trust, env.home().as_deref(), &places.project);
     let mut phases: BTreeSet<String> =
         settings.phases.names.keys().filter(|name| *name != "*").cloned().collect();
     let mut sources = Vec::new();

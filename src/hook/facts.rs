@@ -19,7 +19,7 @@ use crate::clock::Time;
 use crate::env::{self, Env};
 use crate::log;
 use crate::settings::layers::{self, Diagnostic, File};
-use crate::settings::{Headless, Mode, Settings};
+use crate::settings::{Headless, Mode, Settings, trust};
 use crate::store::paths::{Places, project_root};
 use crate::store::state::{First, Session};
 use crate::store::{atomic, boundary, state};
@@ -80,8 +80,9 @@ impl<'a> Facts<'a> {
     }
 
     fn of_session(env: &'a Env, now: Time, project: &Path, id: &'a str) -> Option<Self> {
-        let places = Places::of(env, project)?;
+        let mut places = Places::of(env, project)?;
         let (settings, diagnostics) = super::merged::settings(&places, env);
+        places.trusted = trust::accepts(&settings.trust, env.home().as_deref(), &places.project);
         let loaded = state::load(&places, id).unwrap_or_else(|e| {
             let details = json!({"session": id, "what": "state not read", "error": e.to_string()});
             log::write(&places.log(), now, "fault", &details);

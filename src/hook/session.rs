@@ -11,6 +11,7 @@ use crate::boundary::{Carrier, EDITED, Step, Token};
 use crate::carrier::reach::Reach;
 use crate::compaction;
 use crate::log;
+use crate::plain;
 use crate::policy::coach::Told;
 use crate::policy::gauge::WindowSource;
 use crate::policy::stance::Ranks;
@@ -109,9 +110,19 @@ pub fn look_around(facts: &mut Facts) {
 
 /// What is wrong in the settings, said to the user once a session.
 fn settings_problems(facts: &Facts) -> Option<String> {
-    let problems: Vec<&str> = facts.diagnostics.iter().map(|d| d.message.as_str()).collect();
-    (!problems.is_empty()).then(|| format!("brain-guard settings: {}", problems.join("; ")))
+    let all = &facts.diagnostics;
+    let first = all.iter().take(PROBLEMS).map(|d| plain::line(&d.message, PROBLEM_CHARS));
+    let first: Vec<String> = first.collect();
+    let more = match all.len().saturating_sub(PROBLEMS) {
+        0 => "",
+        _ => "; `brain-guard settings check` lists all",
+    };
+    (!first.is_empty()).then(|| format!("brain-guard settings: {}{more}", first.join("; ")))
 }
+
+/// Faults of the settings that a session's start names, and characters of each.
+const PROBLEMS: usize = 2;
+const PROBLEM_CHARS: usize = 240;
 
 fn named(facts: &Facts, model: Option<&str>) {
     if let Some(model) = model {

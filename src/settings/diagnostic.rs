@@ -71,7 +71,7 @@ impl Why {
 
     /// A key that is none of those there are.
     pub(super) fn unknown(key: &str, known: impl Iterator<Item = &'static str>) -> Self {
-        let key = one_line(key, SHORT);
+        let key = shown(key);
         let known: Vec<_> = known.collect();
         let near = known.iter().map(|name| (distance(&key, name), *name)).min();
         let way_out = meant(near).unwrap_or_else(|| "take it out".into());
@@ -95,7 +95,8 @@ impl Why {
 
     /// This key was left out.
     pub(super) fn left_out(self, place: Place, key: &[String]) -> Diagnostic {
-        let key = one_line(&key.join("."), SHORT);
+        let parts: Vec<String> = key.iter().map(|part| shown(part)).collect();
+        let key = one_line(&parts.join("."), SHORT);
         let (why, colon) = (one_line(&self.what, LONGEST), if self.of_key { "" } else { ":" });
         let message = format!("{place}: \"{key}\"{colon} {why}{IGNORED}");
         let Place { source, line } = place;
@@ -124,6 +125,12 @@ impl Why {
             way_out: format!("take {} out of {file}, or set it in {own}", one_line(name, SHORT)),
         }
     }
+}
+
+/// A part of a key as it is shown: whatever is no name may be anybody's text.
+fn shown(part: &str) -> String {
+    let is_name = part.chars().all(|c| c.is_alphanumeric() || "-_. *&".contains(c));
+    if is_name { one_line(part, SHORT) } else { "…".to_owned() }
 }
 
 impl Diagnostic {

@@ -214,7 +214,7 @@ fn digest(places: &Places, job: &str) -> Option<String> {
     hash.update(notes.unwrap_or_default());
     hash.update([0]);
     hash.update(told);
-    Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(format!("{:x}", hash.finalize()))
 }
 
 /// The jobs that the state knows, whether their files are there or not. A checkout may bring

@@ -30,6 +30,9 @@ pub(super) fn loosens(settings: &Settings, path: &[&str], value: &Value) -> Opti
     if USER_ONLY.iter().any(|own| own.starts_with(path) || path.starts_with(own)) {
         return Some(USER);
     }
+    if let Some(why) = speaks(path, value) {
+        return Some(why);
+    }
     match path {
         ["file" | "coach" | "phases"]
         | ["file", "shape"]
@@ -45,6 +48,12 @@ pub(super) fn loosens(settings: &Settings, path: &[&str], value: &Value) -> Opti
         ["file", "words"] => raises(value, settings.file.words),
         ["coach", "shell_chars"] => raises(value, settings.coach.shell_chars as u64),
         ["coach", "reread_lines"] => raises(value, settings.coach.reread_lines),
+        ["tiers", _, "context"] if value.as_f64().is_none_or(|at| at < LEAST_CONTEXT) => {
+            Some("must be at least 10 in a project's settings")
+        }
+        ["tiers", _, "file"] if value.as_f64().is_none_or(|at| at < LEAST_FILE) => {
+            Some("must be at least 50 in a project's settings")
+        }
         ["tiers", name, gauge @ ("context" | "file")] => {
             let ramp = settings.ramp(1_000_000);
             let place = |t: &Tier| if *gauge == "context" { t.context } else { t.file };
@@ -65,6 +74,43 @@ pub(super) fn loosens(settings: &Settings, path: &[&str], value: &Value) -> Opti
         ["tiers", _, "off"] if value != false => Some(USER),
         _ => None,
     }
+}
+
+/// The lowest places of a project's tiers, in percent. Below these a session would be blocked
+/// from its start, and the ramp would move up from there.
+const LEAST_CONTEXT: f64 = 10.0;
+const LEAST_FILE: f64 = 50.0;
+
+/// Why a text of the project's may not be set: the agent would read it in the guard's voice,
+/// and the user would see it in the guard's messages.
+fn speaks(path: &[&str], value: &Value) -> Option<&'static str> {
+    const TEXT: &str = "is text for the agent, which is the user's to set, not the project's";
+    const NAME: &str = "has a name that is not letters, digits, blanks or `-_.,&/*()'`, 60 at most";
+    if path.iter().any(|part| !is_name(part)) {
+        return Some(NAME);
+    }
+    let text = |key: &str, of: &Value| of.get(key).is_some_and(|text| text != "");
+    match path {
+        ["phases", "names", _, "coach"] => Some(TEXT),
+        ["file", "shape", "sections"] => {
+            let sections = value.as_array().map(Vec::as_slice).unwrap_or_default();
+            if sections.iter().any(|section| text("prompt", section)) {
+                return Some(TEXT);
+            }
+            let names = sections.iter().flat_map(|section| {
+                let aliases = section["aliases"].as_array().into_iter().flatten();
+                aliases.chain([&section["name"]]).filter_map(Value::as_str)
+            });
+            names.into_iter().any(|name| !is_name(name)).then_some(NAME)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a text is a plain name.
+fn is_name(text: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || " -_.,&/*()'".contains(c);
+    text.chars().count() <= 60 && text.chars().all(plain)
 }
 
 /// Why a project may not set a figure above what holds.

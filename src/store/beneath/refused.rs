@@ -34,7 +34,7 @@ pub fn refused() -> Vec<Refused> {
 
 /// Whether an error says that a path was refused.
 pub fn is_refused(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<Refused>())
+    error.get_ref().and_then(|inner| inner.downcast_ref::<Refused>()).is_some()
 }
 
 /// Refuses a path, and remembers it.
@@ -51,7 +51,10 @@ pub(in crate::store) fn refuse(path: &Path, why: &str) -> io::Error {
 /// the job asks for its name of now; by this path there is none.
 fn is_former_name(link: &Path) -> bool {
     let jobs = Path::new(super::TOP).join("jobs");
-    let is_name = |to: PathBuf| to.file_name().is_some_and(|name| *name == *to.as_os_str());
+    let is_name = |to: PathBuf| {
+        let own = link.file_name();
+        to.file_name().is_some_and(|name| *name == *to.as_os_str() && own != Some(name))
+    };
     link.parent().is_some_and(|folder| folder.ends_with(jobs))
         && std::fs::read_link(link).is_ok_and(is_name)
 }

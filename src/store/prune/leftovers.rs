@@ -130,7 +130,7 @@ mod tests {
         let now = crate::clock::now();
         assert_eq!(leftovers(dir.path(), now), Vec::<PathBuf>::new());
         let later = now + TimeDelta::seconds(LEFT + 2);
-        assert_eq!(leftovers(dir.path(), later), [left.clone()]);
+        assert_eq!(leftovers(dir.path(), later), std::slice::from_ref(&left));
         remove_leftovers(dir.path(), later).unwrap();
         assert!(!left.exists());
         for path in [&mine, &other, &folder, &link] {
