@@ -12,6 +12,8 @@ mod rules;
 mod schema;
 mod surgery;
 mod tiers;
+pub mod trust;
+mod wild;
 
 use std::collections::BTreeMap;
 
@@ -22,6 +24,7 @@ pub use self::extract::{Acts, ExtractSettings, Placeholder, Trigger, TriggerRule
 pub use self::phases::{NamedPhase, PhaseSettings};
 pub use self::surgery::{Inscribe, SurgerySettings};
 pub use self::tiers::{Model, Profile, TierSetting, When};
+pub use self::trust::TrustSettings;
 use crate::compaction::Shape;
 use crate::policy::bands::Band;
 
@@ -61,6 +64,8 @@ pub struct Settings {
     pub surgery: SurgerySettings,
     /// What is extracted from session files, and when.
     pub extract: ExtractSettings,
+    /// The projects whose jobs are yours, wherever they came from.
+    pub trust: TrustSettings,
 }
 
 /// How much the guard does.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Settings;
+use super::{Settings, wild};
 use crate::policy::bands::Band;
 use crate::policy::ramp::{Ramp, Tier};
 
@@ -105,23 +105,7 @@ impl When {
 fn is_like(pattern: &str, name: &str) -> bool {
     let lower = |text: &str| text.to_lowercase().chars().collect::<Vec<_>>();
     let (pattern, name) = (lower(pattern), lower(name));
-    let (mut p, mut n) = (0, 0);
-    // Where the last `*` stood, and the first letter it does not stand for yet.
-    let mut star = None;
-    while n < name.len() {
-        if pattern.get(p) == Some(&'*') {
-            star = Some((p, n));
-            p += 1;
-        } else if pattern.get(p).is_some_and(|c| *c == '?' || *c == name[n]) {
-            (p, n) = (p + 1, n + 1);
-        } else if let Some((at, from)) = star {
-            star = Some((at, from + 1));
-            (p, n) = (at + 1, from + 1);
-        } else {
-            return false;
-        }
-    }
-    pattern[p..].iter().all(|c| *c == '*')
+    wild::fits(&pattern, &name, |c| *c == '*', |c, letter| *c == '?' || c == letter)
 }
 
 /// The limit from which on the long-window tiers hold.

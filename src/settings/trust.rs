@@ -1,0 +1,134 @@
+//! The folders whose jobs the user accepts without being asked.
+
+use std::path::{Component, Path};
+
+use serde::{Deserialize, Serialize};
+
+use super::wild;
+
+/// Which projects are trusted.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct TrustSettings {
+    /// Folders whose jobs are accepted without asking, for containers and second machines: absolute or `~/…`, by their real paths. `*` stands for any letters of one part, `**` for any parts.
+    pub projects: Vec<String>,
+}
+
+impl TrustSettings {
+    /// What is wrong with these values, as (key path, what).
+    pub(super) fn problem(&self) -> Option<(Vec<&'static str>, String)> {
+        let usable = |glob: &String| {
+            (glob.starts_with('/') || glob.starts_with("~/"))
+                && !glob.split('/').any(|part| part == "." || part == "..")
+        };
+        let wrong = self.projects.iter().find(|glob| !usable(glob))?;
+        let why = format!("{wrong:?} must begin with `/` or `~/`, without `.` and `..`");
+        Some((vec!["trust", "projects"], why))
+    }
+}
+
+/// Whether the user accepts the jobs of this project, by its real path.
+pub fn accepts(trust: &TrustSettings, home: Option<&Path>, project: &Path) -> bool {
+    let Some(project) = parts(project) else { return false };
+    trust.projects.iter().any(|glob| {
+        let (mut pattern, glob) = match glob.strip_prefix("~/") {
+            Some(rest) => match home.and_then(parts) {
+                Some(home) => (home.into_iter().map(Part::Exact).collect(), rest),
+                None => return false,
+            },
+            None => (Vec::new(), glob.as_str()),
+        };
+        pattern.extend(glob.split('/').filter(|part| !part.is_empty()).map(Part::Glob));
+        let any = |part: &Part| matches!(part, Part::Glob("**"));
+        wild::fits(&pattern, &project, any, |part, name| part.is_like(name))
+    })
+}
+
+/// A part of a path as a glob has it.
+enum Part<'a> {
+    /// The home folder's, where a `*` is a letter.
+    Exact(&'a str),
+    Glob(&'a str),
+}
+
+impl Part<'_> {
+    fn is_like(&self, name: &str) -> bool {
+        match self {
+            Self::Exact(part) => *part == name,
+            Self::Glob(part) => {
+                let letters = |text: &str| text.chars().collect::<Vec<_>>();
+                wild::fits(&letters(part), &letters(name), |c| *c == '*', |c, name| c == name)
+            }
+        }
+    }
+}
+
+/// The parts of an absolute path that says plainly where it leads.
+fn parts(path: &Path) -> Option<Vec<&str>> {
+    let mut components = path.components();
+    if components.next() != Some(Component::RootDir) {
+        return None;
+    }
+    let name = |component| match component {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    };
+    components.map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs_accept_folders_part_by_part() {
+        let accepted = |glob: &str, project: &str| {
+            let trust = TrustSettings { projects: vec!["/nowhere".into(), glob.into()] };
+            assert_eq!(trust.problem(), None);
+            accepts(&trust, Some(Path::new("/home/*me")), Path::new(project))
+        };
+        for (glob, project) in [
+            ("/work/app", "/work/app"),
+            ("/work/app/", "/work/app"),
+            ("/work/*", "/work/app"),
+            ("/work/a*p-*", "/work/app-2"),
+            ("/work/**", "/work"),
+            ("/work/**", "/work/a/b"),
+            ("/work/**/app", "/work/a/b/app"),
+            ("/**", "/work"),
+            ("~/code/*", "/home/*me/code/app"),
+            ("~/", "/home/*me"),
+        ] {
+            assert!(accepted(glob, project), "{glob} {project}");
+        }
+        for (glob, project) in [
+            ("/work/*", "/work"),
+            ("/work/*", "/work/a/b"),
+            ("/work/app", "/work/App"),
+            ("/work/app", "/work/app/sub"),
+            ("/work/a?p", "/work/app"),
+            ("/work/**/app", "/work/app2"),
+            ("~/code/*", "/home/some/code/app"),
+            ("~/code/*", "/root/code/app"),
+            ("/**", "work"),
+            ("/work/**", "/work/../etc"),
+        ] {
+            assert!(!accepted(glob, project), "{glob} {project}");
+        }
+        let none = TrustSettings::default();
+        assert!(!accepts(&none, None, Path::new("/work/app")));
+        let home = TrustSettings { projects: vec!["~/**".into()] };
+        assert!(!accepts(&home, None, Path::new("/work/app")));
+    }
+
+    #[test]
+    fn a_glob_that_is_no_whole_path_is_named() {
+        for glob in ["", "work/*", "**", "~", "~you/x", "/work/../etc", "/./x"] {
+            let trust = TrustSettings { projects: vec![glob.into()] };
+            let (key, why) = trust.problem().unwrap();
+            assert_eq!(key, ["trust", "projects"], "{glob}");
+            assert!(why.starts_with(&format!("{glob:?} must begin")), "{why}");
+        }
+    }
+}
