@@ -21,11 +21,19 @@ const COMPACTION: [&str; 4] = [
     "DISABLE_COMPACT",
 ];
 
+/// Variables that decide what runs as a hook, by their beginnings.
+const PROGRAMS: [&str; 3] = ["PATH", "LD_", "DYLD_"];
+
+/// Variables of ours, by their beginnings.
+const OURS: [&str; 2] = ["BRAIN_GUARD_", "CLAUDE_PLUGIN_OPTION_"];
+
 /// Whose word a settings file is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Whose {
-    /// The user's, or the project's.
+    /// The user's.
     Own,
+    /// The project's: it comes with a checkout, or an agent wrote it.
+    Project,
     /// An administrator's: it outranks the others, and the user can't change it.
     Managed,
 }
@@ -46,8 +54,8 @@ pub fn look(world: &World) -> Vec<Finding> {
 fn look_in(config: &Path, project: &Path, managed: &Path) -> Vec<Finding> {
     let mut paths = vec![
         (config.join("settings.json"), Whose::Own),
-        (project.join("settings.json"), Whose::Own),
-        (project.join("settings.local.json"), Whose::Own),
+        (project.join("settings.json"), Whose::Project),
+        (project.join("settings.local.json"), Whose::Project),
         (config.join("remote-settings.json"), Whose::Managed),
         (managed.join("managed-settings.json"), Whose::Managed),
     ];
@@ -75,7 +83,7 @@ fn read(path: PathBuf, whose: Whose) -> Option<Set> {
 fn one(set: &Set, all: &[Set]) -> Vec<Finding> {
     let shown = set.path.display();
     let by = |way: String| match set.whose {
-        Whose::Own => way,
+        Whose::Own | Whose::Project => way,
         Whose::Managed => format!("ask the administrator to: {way}"),
     };
     let content = match &set.content {
@@ -97,10 +105,14 @@ fn one(set: &Set, all: &[Set]) -> Vec<Finding> {
         let way = by(format!("enable {PLUGIN} in the managed enabledPlugins"));
         found.push(Finding::problem("switches", seen, way));
     }
-    if content["enabledPlugins"][PLUGIN] == false {
+    let plugins = content["enabledPlugins"].as_object().into_iter().flatten();
+    for (plugin, _) in plugins.filter(|(plugin, on)| is_ours(plugin) && **on == false) {
         let seen = format!("enabledPlugins in {shown} switches the plugin off");
-        let way = by(format!("take \"{PLUGIN}\": false out of {shown}"));
+        let way = by(format!("take \"{plugin}\": false out of {shown}"));
         found.push(Finding::problem("switches", seen, way));
+    }
+    if set.whose == Whose::Project {
+        found.extend(variables(content, &shown.to_string()));
     }
     if let Some(names) = content["strictKnownMarketplaces"].as_array().filter(|_| managed) {
         let seen = format!(
@@ -111,6 +123,28 @@ fn one(set: &Set, all: &[Set]) -> Vec<Finding> {
     }
     found.extend(compaction(content, &shown.to_string(), &by));
     found
+}
+
+/// Whether an entry of `enabledPlugins` is this plugin's, from whatever source.
+fn is_ours(plugin: &str) -> bool {
+    plugin.split('@').next() == PLUGIN.split('@').next()
+}
+
+/// What a project puts into the environment of hooks. The client does so before any hook
+/// runs, so nothing of ours can refuse it.
+fn variables(content: &Value, shown: &str) -> Vec<Finding> {
+    let begins = |name: &str, all: &[&str]| all.iter().any(|begin| name.starts_with(begin));
+    let names = content["env"].as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    let finding = |name: &str| {
+        let way = format!("take env.{name} out of {shown}, or set it in your own settings");
+        if begins(name, &PROGRAMS) {
+            let seen = format!("env.{name} in {shown} decides what runs as this plugin's hooks");
+            return Some(Finding::problem("switches", seen, way));
+        }
+        let seen = format!("env.{name} in {shown} comes with the project: it may only tighten");
+        begins(name, &OURS).then(|| Finding::note("switches", seen, way))
+    };
+    names.filter_map(finding).collect()
 }
 
 fn enabled_by_managed(all: &[Set]) -> bool {
@@ -156,130 +190,4 @@ fn global(config: &Path) -> Option<Finding> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cmd::doctor::Level;
-
-    struct Files {
-        dir: tempfile::TempDir,
-    }
-
-    impl Files {
-        fn new() -> Self {
-            Self { dir: tempfile::tempdir().unwrap() }
-        }
-
-        fn at(&self, path: &str) -> PathBuf {
-            self.dir.path().join(path)
-        }
-
-        fn put(&self, path: &str, text: &str) {
-            let path = self.at(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-
-        fn look(&self) -> Vec<Finding> {
-            look_in(&self.at("home/.claude"), &self.at("project/.claude"), &self.at("etc"))
-        }
-    }
-
-    #[track_caller]
-    fn only(files: &Files, level: Level, word: &str) {
-        let found = files.look();
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!(found[0].level, level, "{found:?}");
-        assert!(found[0].seen.contains(word), "{found:?}");
-    }
-
-    #[test]
-    fn nothing_is_in_the_way_of_plain_settings() {
-        let files = Files::new();
-        only(&files, Level::Ok, "nothing");
-        files.put(
-            "home/.claude/settings.json",
-            r#"{"enabledPlugins": {"brain-guard@brain-guard": true}}"#,
-        );
-        files.put("home/.claude.json", r#"{"autoCompactEnabled": true}"#);
-        only(&files, Level::Ok, "nothing");
-    }
-
-    #[test]
-    fn each_switch_is_found_in_its_file() {
-        let cases = [
-            (
-                "home/.claude/settings.json",
-                r#"{"disableAllHooks": true}"#,
-                Level::Problem,
-                "disableAllHooks",
-            ),
-            (
-                "project/.claude/settings.local.json",
-                r#"{"enabledPlugins": {"brain-guard@brain-guard": false}}"#,
-                Level::Problem,
-                "switches the plugin off",
-            ),
-            (
-                "etc/managed-settings.json",
-                r#"{"allowManagedHooksOnly": true}"#,
-                Level::Problem,
-                "allowManagedHooksOnly",
-            ),
-            (
-                "etc/managed-settings.d/10-hooks.json",
-                r#"{"disableAllHooks": true}"#,
-                Level::Problem,
-                "10-hooks.json",
-            ),
-            (
-                "home/.claude/remote-settings.json",
-                r#"{"allowManagedHooksOnly": true}"#,
-                Level::Problem,
-                "remote-settings",
-            ),
-            (
-                "etc/managed-settings.json",
-                r#"{"strictKnownMarketplaces": []}"#,
-                Level::Note,
-                "strictKnownMarketplaces",
-            ),
-            (
-                "project/.claude/settings.json",
-                r#"{"autoCompactEnabled": false}"#,
-                Level::Note,
-                "autoCompactEnabled",
-            ),
-            ("home/.claude.json", r#"{"autoCompactEnabled": false}"#, Level::Note, ".claude.json"),
-            (
-                "home/.claude/settings.json",
-                r#"{"env": {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}}"#,
-                Level::Note,
-                "PCT_OVERRIDE",
-            ),
-            ("home/.claude/settings.json", "{not JSON", Level::Note, "can't be read"),
-        ];
-        for (path, text, level, word) in cases {
-            let files = Files::new();
-            files.put(path, text);
-            only(&files, level, word);
-        }
-    }
-
-    #[test]
-    fn a_plugin_that_the_administrator_enables_runs_its_hooks() {
-        let files = Files::new();
-        files.put("etc/managed-settings.json", r#"{"allowManagedHooksOnly": true}"#);
-        files.put(
-            "etc/managed-settings.d/b.json",
-            r#"{"enabledPlugins": {"brain-guard@brain-guard": true}}"#,
-        );
-        only(&files, Level::Ok, "nothing");
-    }
-
-    #[test]
-    fn managed_hooks_only_means_nothing_in_the_users_own_file() {
-        let files = Files::new();
-        files.put("home/.claude/settings.json", r#"{"allowManagedHooksOnly": true}"#);
-        only(&files, Level::Ok, "nothing");
-    }
-}
+mod tests;
