@@ -32,7 +32,8 @@ fn run_hook(args: &[String]) -> ExitCode {
         }
         _ => return ExitCode::SUCCESS,
     };
-    let reply = hook::run(role, hook::input::Input::standard(), &Env::keep(), clock::now());
+    let env = hook::variables::at_home(Env::keep());
+    let reply = hook::run(role, hook::input::Input::standard(), &env, clock::now());
     if let Some(text) = &reply.wake {
         // The client starts a turn with what an asyncRewake hook leaves here.
         let _ = std::io::stderr().write_all(text.as_bytes());

@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &str| {
     let (user, project) = data.split_once('\0').unwrap_or(("{}", data));
-    let file = |text: &str| Some(File { path: "/s.json".into(), text: text.into() });
+    let file = |text: &str| Some(File { path: "/s.json".into(), text: Ok(text.into()) });
     let (user, project) = (file(user), file(project));
     let env = Env::of([]);
     let (asked, _) = merge(user.as_ref(), None, &env);
@@ -29,6 +29,7 @@ fn never_looser(asked: &Settings, held: &Settings, limit: u64) {
     assert_eq!(held.context, asked.context);
     assert_eq!(held.boundary, asked.boundary);
     assert_eq!(held.when, asked.when);
+    assert_eq!(held.trust, asked.trust);
     assert!(held.file.words <= asked.file.words);
     assert!(held.coach.shell_chars <= asked.coach.shell_chars);
     assert!(held.coach.reread_lines <= asked.coach.reread_lines);

@@ -74,6 +74,14 @@ fn inside(pid: u32, id: &str) -> bool {
     variables.split(|byte| *byte == 0).any(|variable| variable == session.as_bytes())
 }
 
+/// The environment that a process was started in; empty where it can't be read.
+pub fn environment(pid: u32) -> Vec<(String, String)> {
+    let bytes = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let variables = bytes.split(|byte| *byte == 0).filter_map(|set| str::from_utf8(set).ok());
+    let pairs = variables.filter_map(|set| set.split_once('='));
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
 /// Whether a process was told to resume the session.
 fn resumes(pid: u32, id: &str, path: &Path) -> bool {
     let Ok(line) = std::fs::read(format!("/proc/{pid}/cmdline")) else { return false };

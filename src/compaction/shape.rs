@@ -239,10 +239,19 @@ impl Shape {
                 }
             }
         }
+        let names_one = |name: &str| {
+            let key = heading_key(name);
+            let numbered = |(number, rest): (&str, &str)| {
+                number.bytes().all(|byte| byte.is_ascii_digit()) && seen.contains_key(rest)
+            };
+            let role =
+                |section: &Section| section.role != Role::Custom && section.role.as_str() == key;
+            seen.contains_key(&key)
+                || key.split_once(' ').is_some_and(numbered)
+                || self.sections.iter().any(role)
+        };
         for (kind, section) in &self.routes {
-            if self.find(section).is_none()
-                && !Role::ALL.iter().any(|role| role.as_str() == section)
-            {
+            if !Role::ALL.iter().any(|role| role.as_str() == section) && !names_one(section) {
                 let known: Vec<_> =
                     self.sections.iter().map(|section| section.name.as_str()).collect();
                 let known = known.join(", ");

@@ -11,6 +11,7 @@ use serde_json::json;
 use super::account::Account;
 use super::event::{Event, Kind};
 use super::surroundings::Surroundings;
+use super::variables::variables;
 use crate::boundary::{Carrier, Token};
 use crate::carrier::client;
 use crate::carrier::select::{self, Selection};
@@ -196,13 +197,13 @@ impl<'a> Facts<'a> {
 /// Reads and merges the layers of settings.
 pub fn read_settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) {
     let (user, project) = settings_files(places);
-    layers::merge(user.as_ref(), project.as_ref(), env)
+    layers::merge(user.as_ref(), project.as_ref(), variables(places, env))
 }
 
 /// The user's and the project's settings, where there are any.
 pub fn settings_files(places: &Places) -> (Option<File>, Option<File>) {
     let file = |path: &Path| {
-        let text = atomic::read_text(path).ok()??;
+        let text = atomic::read_text(path).map_err(|e| e.to_string()).transpose()?;
         Some(File { path: path.display().to_string(), text })
     };
     (file(&places.user_settings), file(&places.project_settings()))

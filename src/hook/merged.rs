@@ -3,10 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::variables::variables;
 use crate::compaction::Shape;
 use crate::env::Env;
 use crate::settings::Settings;
-use crate::settings::layers::{self, Diagnostic};
+use crate::settings::layers::{self, Diagnostic, File, Variables};
 use crate::store::atomic::{self, Mark};
 use crate::store::paths::{Places, short_digest};
 
@@ -20,6 +21,7 @@ const CODE: u64 = {
         include_bytes!("../settings/rules.rs"),
         include_bytes!("../settings/surgery.rs"),
         include_bytes!("../settings/tiers.rs"),
+        include_bytes!("../settings/trust.rs"),
         include_bytes!("../settings/diagnostic.rs"),
         include_bytes!("../settings/locate.rs"),
         include_bytes!("../policy/bands.rs"),
@@ -27,7 +29,11 @@ const CODE: u64 = {
         include_bytes!("../boundary/mod.rs"),
         include_bytes!("../settings/layers.rs"),
         include_bytes!("../settings/layers/merger.rs"),
+        include_bytes!("../settings/layers/keys.rs"),
+        include_bytes!("../settings/layers/keys.txt"),
         include_bytes!("../settings/layers/project.rs"),
+        include_bytes!("../settings/layers/tree.rs"),
+        include_bytes!("../settings/layers/variables.rs"),
         include_bytes!("../compaction/defaults.rs"),
         include_bytes!("../compaction/shape.rs"),
     ];
@@ -59,7 +65,7 @@ struct Layers {
     /// Where there is a file.
     user: Option<Mark>,
     project: Option<Mark>,
-    variables: Vec<(String, String)>,
+    variables: Variables,
 }
 
 /// The merged settings and what was wrong in them, from what was kept if no layer has
@@ -69,7 +75,7 @@ pub fn settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) {
     let layers = Layers {
         user: atomic::mark(&places.user_settings),
         project: atomic::mark(&places.project_settings()),
-        variables: layers::variables(env),
+        variables: variables(places, env),
     };
     if layers.user.is_none() && layers.project.is_none() && layers.variables.is_empty() {
         return (Settings::default(), Vec::new());
@@ -85,9 +91,12 @@ pub fn settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) {
     }
     let (user, project) = super::facts::settings_files(places);
     // One that is there and could not be read now may be the next time.
-    let whole =
-        user.is_some() == layers.user.is_some() && project.is_some() == layers.project.is_some();
-    let (settings, diagnostics) = layers::merge(user.as_ref(), project.as_ref(), env);
+    let is_read = |file: &Option<File>, mark: &Option<Mark>| {
+        file.as_ref().is_none_or(|file| file.text.is_ok()) && file.is_some() == mark.is_some()
+    };
+    let whole = is_read(&user, &layers.user) && is_read(&project, &layers.project);
+    let (settings, diagnostics) =
+        layers::merge_briefly(user.as_ref(), project.as_ref(), &layers.variables);
     if whole && places.state.join("merged").is_dir() {
         let kept = Kept { code: CODE, layers, settings, diagnostics };
         // Where it can't be kept, the next call merges again.
@@ -98,13 +107,11 @@ pub fn settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) {
 }
 
 /// Sessions with variables of their own keep theirs apart.
-fn name(variables: &[(String, String)]) -> String {
+fn name(variables: &Variables) -> String {
     if variables.is_empty() {
         return "settings".into();
     }
-    let parts = variables.iter().flat_map(|(name, value)| [name.as_str(), "=", value, "\n"]);
-    let all: String = parts.collect();
-    format!("settings-{}", short_digest(all.as_bytes()))
+    format!("settings-{}", short_digest(variables.text().as_bytes()))
 }
 
 /// The usual shape of the file is left out: it is most of the text, and the default.
@@ -157,7 +164,7 @@ mod tests {
             for env in [&env, &narrow] {
                 let merged = super::super::facts::read_settings(&places, env);
                 assert_eq!(settings(&places, env), merged);
-                let path = places.merged_settings(&name(&layers::variables(env)));
+                let path = places.merged_settings(&name(&variables(&places, env)));
                 let before = fs::metadata(&path).unwrap().modified().unwrap();
                 assert_eq!(settings(&places, env), merged, "from what was kept");
                 assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), before);

@@ -27,6 +27,7 @@ pub mod surroundings;
 pub mod taking;
 pub mod target;
 mod tried;
+pub mod variables;
 pub mod wire;
 
 use std::io::Read;

@@ -1,12 +1,20 @@
 //! What is wrong in a layer: where, which key, why, and the way out.
 
+use super::layers::Foreign;
 use super::locate::in_words;
+use crate::policy::coach::grouped;
 
 /// What holds in the place of a key that is wrong.
 const IGNORED: &str = "; ignored, the rest stands";
 
 /// What holds in the place of a file that is wrong.
 const NO_FILE: &str = "; the file is ignored";
+
+/// The most letters of what is wrong that are shown: it may quote a whole file.
+pub(super) const LONGEST: usize = 400;
+
+/// The most letters of a key or value that are shown.
+const SHORT: usize = 80;
 
 /// What is wrong in a layer.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -54,10 +62,20 @@ impl Why {
     pub(super) fn type_(error: &serde_json::Error) -> Self {
         let what = in_words(error);
         let way_out = match suggestion(&what) {
-            Some(meant) => format!("did you mean `{meant}`? if not, take it out"),
+            Some(meant) => meant,
             None if what.starts_with("unknown") => "take it out".into(),
             None => "give it such a value, or take it out".into(),
         };
+        Self { what, way_out, of_key: false }
+    }
+
+    /// A key that is none of those there are.
+    pub(super) fn unknown(key: &str, known: impl Iterator<Item = &'static str>) -> Self {
+        let key = one_line(key, SHORT);
+        let known: Vec<_> = known.collect();
+        let near = known.iter().map(|name| (distance(&key, name), *name)).min();
+        let way_out = meant(near).unwrap_or_else(|| "take it out".into());
+        let what = format!("unknown field `{key}`, expected one of `{}`", known.join("`, `"));
         Self { what, way_out, of_key: false }
     }
 
@@ -77,10 +95,34 @@ impl Why {
 
     /// This key was left out.
     pub(super) fn left_out(self, place: Place, key: &[String]) -> Diagnostic {
-        let (key, colon) = (key.join("."), if self.of_key { "" } else { ":" });
-        let message = format!("{place}: \"{key}\"{colon} {}{IGNORED}", self.what);
+        let key = one_line(&key.join("."), SHORT);
+        let (why, colon) = (one_line(&self.what, LONGEST), if self.of_key { "" } else { ":" });
+        let message = format!("{place}: \"{key}\"{colon} {why}{IGNORED}");
         let Place { source, line } = place;
-        Diagnostic { message, source, line, key, why: self.what, way_out: self.way_out }
+        Diagnostic { message, source, line, key, why, way_out: self.way_out }
+    }
+
+    /// This variable of a project's was left out.
+    pub(super) fn of_foreign(self, by: &Foreign, key: &[String]) -> Diagnostic {
+        let Foreign { name, value, file, certain, own } = by;
+        let set = one_line(&format!("{name}={value}"), SHORT);
+        let why = if self.of_key { "a project may only tighten" } else { self.what.as_str() };
+        let why = one_line(why, LONGEST);
+        let message = if *certain {
+            format!("`{set}` in {file} is left out: {why}; set it in {own} if you mean it")
+        } else {
+            format!(
+                "`{set}` is left out: {why}, and {file}, which is not readable JSON, may set it; set it in {own} if you mean it"
+            )
+        };
+        Diagnostic {
+            message,
+            source: file.clone(),
+            line: None,
+            key: one_line(&key.join("."), SHORT),
+            why,
+            way_out: format!("take {} out of {file}, or set it in {own}", one_line(name, SHORT)),
+        }
     }
 }
 
@@ -103,19 +145,87 @@ impl Diagnostic {
             way_out: "mend the file there".into(),
         }
     }
+
+    /// A file that could not be read.
+    pub(super) fn unreadable(source: &str, why: &str) -> Self {
+        let why = format!("could not be read ({})", one_line(why, LONGEST));
+        Self {
+            message: format!("{source}: {why}{NO_FILE}"),
+            source: source.to_owned(),
+            line: None,
+            key: String::new(),
+            why,
+            way_out: "put a readable settings file there, or remove it".into(),
+        }
+    }
+
+    /// What a project has no room for.
+    pub(super) fn too_much(source: &str, keys: usize) -> Self {
+        let why = format!("too much for a project's settings: {keys} keys were not looked at");
+        Self {
+            message: format!("{source}: {why}; the rest stands"),
+            source: source.to_owned(),
+            line: None,
+            key: String::new(),
+            why,
+            way_out: "take out what the project does not need".into(),
+        }
+    }
+
+    /// So many more than were told.
+    pub fn more(count: usize) -> Self {
+        let way_out = "`brain-guard settings check` lists them".to_owned();
+        let why = format!("and {} more", grouped(count as u64));
+        Self {
+            message: format!("{why}; {way_out}"),
+            source: String::new(),
+            line: None,
+            key: String::new(),
+            why,
+            way_out,
+        }
+    }
 }
 
-/// The known key or value that an unknown one was meant to be.
+/// One line of at most `most` letters, cut in its middle, without what a terminal acts on.
+pub(super) fn one_line(text: &str, most: usize) -> String {
+    let plain = |c: char| match c {
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => ' ',
+        c if c.is_control() => ' ',
+        c => c,
+    };
+    let letters = text.chars().count();
+    if letters <= most {
+        return text.chars().map(plain).collect();
+    }
+    let tail = most / 3;
+    let head = text.chars().take(most - tail);
+    let tail = text.chars().skip(letters - tail);
+    head.chain(['…']).chain(tail).map(plain).collect()
+}
+
+/// The known key or value that an unknown one was meant to be, asked for.
 fn suggestion(said: &str) -> Option<String> {
     let mut names = said.split('`').skip(1).step_by(2);
     let wrong = names.next().filter(|_| said.starts_with("unknown"))?;
-    let near = names.map(|name| (distance(wrong, name), name)).min()?;
-    (near.0 <= 2 && near.0 < near.1.len()).then(|| near.1.to_owned())
+    meant(names.map(|name| (distance(wrong, name), name)).min())
+}
+
+/// Whether this one was meant, if it is near enough.
+fn meant(near: Option<(usize, &str)>) -> Option<String> {
+    let (letters, name) = near?;
+    let near = letters <= 2 && letters < name.len();
+    near.then(|| format!("did you mean `{name}`? if not, take it out"))
 }
 
 /// Letters to change, add, take out or swap with their neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let longer = a.len().abs_diff(b.len());
+    if longer > 2 {
+        // Nobody asks how far off it is.
+        return longer;
+    }
     let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
     for i in 1..=a.len() {
         let mut row = vec![i];
@@ -140,10 +250,22 @@ mod tests {
     fn what_was_meant() {
         let said =
             |name| format!("unknown field `{name}`, expected one of `mode`, `tiers`, `file`");
-        assert_eq!(suggestion(&said("tires")).as_deref(), Some("tiers"));
-        assert_eq!(suggestion(&said("mod")).as_deref(), Some("mode"));
+        let meant = |name| Some(format!("did you mean `{name}`? if not, take it out"));
+        assert_eq!(suggestion(&said("tires")), meant("tiers"));
+        assert_eq!(suggestion(&said("mod")), meant("mode"));
         assert_eq!(suggestion(&said("colour")), None);
         assert_eq!(suggestion("invalid type: string `mod`, expected `mode`"), None);
         assert_eq!((distance("", "abc"), distance("abc", "abc"), distance("ab", "ba")), (3, 0, 1));
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_ends_and_a_line_has_no_control_characters() {
+        assert_eq!(one_line("abcdefghij", 6), "abcd…ij");
+        assert_eq!(one_line("a\n\u{1b}[31mb\u{202e}", 20), "a  [31mb ");
+        let key = vec!["k".repeat(200_000)];
+        let place = Place { source: "/s.json".into(), line: Some(1) };
+        let why = Why::unknown(&key[0], ["mode", "tiers"].into_iter());
+        let said = why.left_out(place, &key);
+        assert!(said.message.len() < 600 && said.key.len() < 100, "{said:?}");
     }
 }

@@ -1,23 +1,28 @@
-//! The layers, later wins: defaults, plugin options, user, project, environment.
-//! A bad key is named and left out; the rest of its file stands.
+//! The layers, later wins: defaults, plugin options, user, project, environment, and what
+//! of the environment the project sets. A bad key is named and left out; the rest of its
+//! file stands.
 
+mod keys;
 mod merger;
 mod project;
+mod tree;
+mod variables;
 
 use serde_json::Value;
 
 use self::merger::Merger;
+pub(super) use self::variables::Foreign;
+pub use self::variables::{ClientFile, User, Variables};
 use super::Settings;
 pub use super::diagnostic::{Diagnostic, Place};
-use crate::env::Env;
 
 /// A settings file as read from disk.
 #[derive(Debug, Clone)]
 pub struct File {
     /// Path, for messages.
     pub path: String,
-    /// Its content.
-    pub text: String,
+    /// Its content, or why it could not be read.
+    pub text: Result<String, String>,
 }
 
 /// A key that a layer set.
@@ -42,83 +47,63 @@ pub struct Merged {
     pub origins: Vec<Origin>,
 }
 
-/// The prefix of the client's variables for the plugin's options.
-const OPTION: &str = "CLAUDE_PLUGIN_OPTION_";
-
-/// The plugin's options, and the keys they set.
-const OPTIONS: [(&str, &[&str]); 4] = [
-    ("PROFILE", &["profile"]),
-    ("THETA_WORDS", &["file", "words"]),
-    ("HEADLESS", &["headless"]),
-    ("MODE", &["mode"]),
-];
-
-/// The prefix of variables that set a key.
-const SET: &str = "BRAIN_GUARD_SET_";
-
-/// The variable that sets `shadow`.
-const SHADOW: &str = "BRAIN_GUARD_SHADOW";
-
-/// Every variable that sets something, whole.
-pub fn variables(env: &Env) -> Vec<(String, String)> {
-    let options = OPTIONS.iter().map(|(option, _)| format!("{OPTION}{option}"));
-    let shadow = [SHADOW.to_owned()];
-    let options =
-        options.chain(shadow).filter_map(|name| env.get(&name).map(|value| (name, value)));
-    options.chain(env.with_prefix(SET)).collect()
-}
+/// The most faults that are told in a session.
+pub const MOST_TOLD: usize = 10;
 
 /// Merges the layers.
 pub fn merge(
     user: Option<&File>,
     project: Option<&File>,
-    env: &Env,
+    variables: impl Into<Variables>,
 ) -> (Settings, Vec<Diagnostic>) {
-    let merger = run(Merger::default(), user, project, env);
-    (merger.settings, merger.diagnostics)
+    let mut merger = run(Merger::default(), user, project, &variables.into());
+    let faults = merger.faults();
+    (merger.settings, faults)
+}
+
+/// [`merge`] for the hook: of many faults it tells the first, and how many more there are.
+pub fn merge_briefly(
+    user: Option<&File>,
+    project: Option<&File>,
+    variables: &Variables,
+) -> (Settings, Vec<Diagnostic>) {
+    let mut merger = run(Merger::telling(MOST_TOLD), user, project, variables);
+    let faults = merger.faults();
+    (merger.settings, faults)
 }
 
 /// Merges the layers and keeps where every key came from, which the hook has no use for.
-pub fn trace(user: Option<&File>, project: Option<&File>, env: &Env) -> Merged {
+pub fn trace(
+    user: Option<&File>,
+    project: Option<&File>,
+    variables: impl Into<Variables>,
+) -> Merged {
     let mut merger = Merger::default();
     merger.origins = Some(Vec::new());
-    let Merger { settings, diagnostics, origins, .. } = run(merger, user, project, env);
-    Merged { settings, diagnostics, origins: origins.unwrap_or_default() }
+    let mut merger = run(merger, user, project, &variables.into());
+    let (diagnostics, origins) = (merger.faults(), merger.origins.take().unwrap_or_default());
+    Merged { settings: merger.settings, diagnostics, origins }
 }
 
-fn run(mut merger: Merger, user: Option<&File>, project: Option<&File>, env: &Env) -> Merger {
-    for (option, path) in OPTIONS {
-        if let Some(value) = env.get(&format!("{OPTION}{option}")) {
-            merger.variable(path, &value, format!("plugin option {}", option.to_lowercase()));
-        }
-    }
+fn run(
+    mut merger: Merger,
+    user: Option<&File>,
+    project: Option<&File>,
+    variables: &Variables,
+) -> Merger {
+    variables.add_options(&mut merger);
     if let Some(file) = user {
         merger.file(file, false);
     }
     if let Some(file) = project {
         merger.file(file, true);
     }
-    if let Some(value) = env.get(SHADOW) {
-        let value = match value.as_str() {
-            "1" => "true",
-            "0" | "" => "false",
-            other => other,
-        };
-        merger.variable(&["shadow"], value, SHADOW.to_owned());
-    }
-    for (name, value) in env.with_prefix(SET) {
-        let mut path: Vec<String> = name.to_lowercase().split("__").map(str::to_owned).collect();
-        // A variable's name can't hold the hyphen of `block-reads`.
-        if let [top, tier, ..] = path.as_mut_slice()
-            && top == "tiers"
-        {
-            *tier = tier.replace('_', "-");
-        }
-        let path: Vec<&str> = path.iter().map(String::as_str).collect();
-        merger.variable(&path, &value, format!("{SET}{name}"));
-    }
+    variables.add_keys(&mut merger);
+    variables.add_projects(&mut merger);
     merger
 }
 
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod tests;

@@ -1,18 +1,60 @@
-//! The line on which a key stands in a JSON text, for messages about it.
+//! The lines on which the keys of a JSON text stand, for messages about it.
 
-/// The 1-based line of the key at `path`, as far down as it can be followed; an
-/// entry of a list is named by its number from 0.
-pub(super) fn line_of(text: &str, path: &[String]) -> usize {
-    let mut scanner = Scanner { bytes: text.as_bytes(), at: 0, line: 1, found: 1 };
-    scanner.value(path);
-    scanner.found
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::hash::Hasher as _;
+
+use fnv::{FnvBuildHasher, FnvHasher};
+
+use super::diagnostic::{LONGEST, one_line};
+
+/// The lines of a text's keys, by digests of their paths: found in one pass, when a line
+/// is asked for.
+pub(super) struct Lines<'a> {
+    text: &'a str,
+    found: OnceCell<HashMap<u64, usize, FnvBuildHasher>>,
+}
+
+/// The digest of no path.
+const TOP: u64 = 0;
+
+/// The digest of a path that ends in `part`, from the digest of what is above it.
+fn below(above: u64, part: &str) -> u64 {
+    let mut hasher = FnvHasher::default();
+    hasher.write_u64(above);
+    hasher.write(part.as_bytes());
+    hasher.finish()
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, found: OnceCell::new() }
+    }
+
+    /// The 1-based line of the key at `path`, as far down as it can be followed; an
+    /// entry of a list is named by its number from 0.
+    pub(super) fn line(&self, path: &[String]) -> usize {
+        let found = self.found.get_or_init(|| {
+            let mut scanner =
+                Scanner { bytes: self.text.as_bytes(), at: 0, line: 1, found: HashMap::default() };
+            scanner.value(TOP);
+            scanner.found
+        });
+        let (mut at, mut line) = (TOP, 1);
+        for part in path {
+            at = below(at, part);
+            let Some(further) = found.get(&at) else { break };
+            line = *further;
+        }
+        line
+    }
 }
 
 struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
     line: usize,
-    found: usize,
+    found: HashMap<u64, usize, FnvBuildHasher>,
 }
 
 impl Scanner<'_> {
@@ -45,8 +87,8 @@ impl Scanner<'_> {
         String::from_utf8_lossy(&raw).into_owned()
     }
 
-    /// Skips one value; `path` is followed into it where it is an object.
-    fn value(&mut self, path: &[String]) {
+    /// Passes over one value at the path of this digest.
+    fn value(&mut self, path: u64) {
         match self.peek() {
             Some(b'"') => {
                 self.string();
@@ -61,21 +103,18 @@ impl Scanner<'_> {
         }
     }
 
-    fn object(&mut self, path: &[String]) {
+    fn object(&mut self, path: u64) {
         self.next();
         while let Some(byte) = self.peek() {
             match byte {
                 b'"' => {
                     let line = self.line;
-                    let key = self.string();
+                    let key = below(path, &self.string());
                     if self.peek() == Some(b':') {
                         self.next();
                     }
-                    let wanted = path.first() == Some(&key);
-                    if wanted {
-                        self.found = line;
-                    }
-                    self.value(if wanted { &path[1..] } else { &[] });
+                    self.found.insert(key, line);
+                    self.value(key);
                 }
                 b'}' => {
                     self.next();
@@ -88,7 +127,7 @@ impl Scanner<'_> {
         }
     }
 
-    fn array(&mut self, path: &[String]) {
+    fn array(&mut self, path: u64) {
         self.next();
         let mut index = 0;
         while let Some(byte) = self.peek() {
@@ -101,11 +140,9 @@ impl Scanner<'_> {
                 index += 1;
             } else {
                 let before = self.at;
-                let wanted = path.first().is_some_and(|part| part.parse() == Ok(index));
-                if wanted {
-                    self.found = self.line;
-                }
-                self.value(if wanted { &path[1..] } else { &[] });
+                let entry = below(path, &index.to_string());
+                self.found.insert(entry, self.line);
+                self.value(entry);
                 if self.at == before {
                     self.next();
                 }
@@ -117,7 +154,8 @@ impl Scanner<'_> {
 /// What serde found wrong, without Rust's names for things and without the place,
 /// which is named before it.
 pub fn in_words(why: &serde_json::Error) -> String {
-    let said = why.to_string();
+    // A value may be as long as its file, and serde quotes it whole.
+    let said = one_line(&why.to_string(), LONGEST);
     let mut said = said.split(" at line ").next().unwrap_or_default().to_owned();
     for (theirs, ours) in [
         ("expected a sequence", "expected a list"),
@@ -141,9 +179,9 @@ mod tests {
     fn finds_keys() {
         let text =
             "{\n \"a\": [1, {\"b\": 2}],\n \"c\": {\n  \"x\\\"y\": 1,\n  \"b\": \"}\"\n }\n}\n";
-        let line = |path: &[&str]| {
-            line_of(text, &path.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>())
-        };
+        let lines = Lines::new(text);
+        let line =
+            |path: &[&str]| lines.line(&path.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>());
         assert_eq!(line(&["a"]), 2);
         assert_eq!(line(&["c", "b"]), 5);
         assert_eq!(line(&["c", "missing"]), 3);
@@ -151,14 +189,14 @@ mod tests {
         let list = "{\"a\": [\n {},\n {\n  \"b\": [1,\n 2]}]}";
         let path = |path: &[&str]| path.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>();
         for (at, line) in [(&["a", "0"][..], 2), (&["a", "1"], 3), (&["a", "1", "b", "1"], 5)] {
-            assert_eq!(line_of(list, &path(at)), line, "{at:?}");
+            assert_eq!(Lines::new(list).line(&path(at)), line, "{at:?}");
         }
     }
 
     proptest! {
         #[test]
         fn ends_on_anything(text in "[{}\\[\\]\",:a1\\\\ \n]{0,60}") {
-            prop_assert!(line_of(&text, &["a".to_owned()]) >= 1);
+            prop_assert!(Lines::new(&text).line(&["a".to_owned()]) >= 1);
         }
     }
 }

@@ -1,8 +1,9 @@
-//! The JSON Schema that users' editors check a settings file by. It is made from
-//! the types, checked in, and installed with the plugin; `UPDATE_SCHEMA=1` writes
-//! it anew.
+//! The JSON Schema that users' editors check a settings file by, and the list of keys that
+//! the merger knows them by. They are made from the types and checked in;
+//! `UPDATE_SCHEMA=1` writes them anew.
 #![allow(clippy::disallowed_methods, reason = "tests are an edge: they read and write the file")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -18,15 +19,45 @@ fn generated() -> Value {
     schema
 }
 
-#[test]
-fn the_schema_is_that_of_the_types() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/settings.schema.json");
-    let text = serde_json::to_string_pretty(&generated()).unwrap() + "\n";
-    if std::env::var_os("UPDATE_SCHEMA").is_some() {
-        fs::write(&path, &text).unwrap();
+/// Names that serde takes for keys and the schema leaves out.
+const ALIASES: [&str; 2] = ["extract.keep_restore_calls", "extract.keep_restore_remote_calls"];
+
+/// The keys at which values stand, by the schema: a line each, `*` for a name of the user's own.
+fn keys() -> String {
+    fn collect(schema: &Value, root: &Value, path: &str, keys: &mut BTreeSet<String>) {
+        if let Some(name) = schema["$ref"].as_str() {
+            return collect(root.pointer(&name[1..]).unwrap(), root, path, keys);
+        }
+        let named = schema["properties"].as_object().into_iter().flatten();
+        let any = schema["additionalProperties"].as_object().map(|_| "*");
+        let any = any.map(|name| (name, &schema["additionalProperties"]));
+        let all: Vec<_> = named.map(|(key, below)| (key.as_str(), below)).chain(any).collect();
+        for (key, below) in &all {
+            collect(below, root, &format!("{path}.{key}"), keys);
+        }
+        if all.is_empty() {
+            keys.insert(path[1..].to_owned());
+        }
     }
-    let kept = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(kept, text, "the settings changed: run the test again with UPDATE_SCHEMA=1");
+    let (schema, mut keys) = (generated(), ALIASES.map(str::to_owned).into());
+    collect(&schema, &schema, "", &mut keys);
+    keys.remove("$schema");
+    keys.into_iter().collect::<Vec<_>>().join("\n") + "\n"
+}
+
+#[test]
+fn the_schema_and_the_list_of_keys_are_those_of_the_types() {
+    let schema = serde_json::to_string_pretty(&generated()).unwrap() + "\n";
+    let files =
+        [("templates/settings.schema.json", schema), ("src/settings/layers/keys.txt", keys())];
+    for (path, text) in files {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            fs::write(&path, &text).unwrap();
+        }
+        let kept = fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(kept, text, "the settings changed: run the test again with UPDATE_SCHEMA=1");
+    }
 }
 
 #[test]

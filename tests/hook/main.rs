@@ -6,6 +6,7 @@
 )]
 
 mod account;
+mod checkout;
 mod commits;
 mod customising;
 mod faults;

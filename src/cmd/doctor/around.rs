@@ -11,7 +11,7 @@ use crate::carrier::reach::{Reach, Way};
 use crate::hook::surroundings::Surroundings;
 use crate::policy::coach::grouped;
 use crate::policy::gauge;
-use crate::settings::layers::Diagnostic;
+use crate::settings::layers::{Diagnostic, MOST_TOLD};
 use crate::settings::{CarrierChoice, Model};
 use crate::store::state;
 
@@ -50,7 +50,9 @@ fn settings(world: &World) -> Vec<Finding> {
         return vec![Finding::ok("settings", "every key is known")];
     }
     let problem = |d: &Diagnostic| Finding::problem("settings", &d.message, &d.way_out);
-    world.diagnostics.iter().map(problem).collect()
+    let more = world.diagnostics.len().saturating_sub(MOST_TOLD);
+    let more = (more > 0).then(|| Diagnostic::more(more));
+    world.diagnostics.iter().take(MOST_TOLD).chain(&more).map(problem).collect()
 }
 
 fn environment(world: &World) -> Vec<Finding> {

@@ -11,9 +11,10 @@ use crate::cmd::{Exit, out, out_json, whose};
 use crate::env::Env;
 use crate::hook::facts::{Facts, settings_files};
 use crate::hook::surroundings::Surroundings;
+use crate::hook::variables::variables;
 use crate::policy::gauge::{self, WindowFacts};
 use crate::settings::Model;
-use crate::settings::layers::{self, File, Merged};
+use crate::settings::layers::{self, File, Merged, Variables};
 use crate::store::atomic;
 use crate::store::paths::Places;
 
@@ -45,7 +46,7 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask, json: bool) -> anyhow
         let (user, of_project) = settings_files(&places);
         let files =
             vec![("user", places.user_settings.clone()), ("project", places.project_settings())];
-        (layers::trace(user.as_ref(), of_project.as_ref(), env), files)
+        (layers::trace(user.as_ref(), of_project.as_ref(), variables(&places, env)), files)
     };
     let found = match whose::find(env, whose) {
         Err(e) if whose.session.is_some() => return Err(e),
@@ -69,12 +70,12 @@ fn alone(env: &Env, path: &Path) -> anyhow::Result<(Merged, Vec<(&'static str, P
     let text = atomic::read_text(&whole)
         .with_context(|| format!("could not read {}", whole.display()))?
         .with_context(|| format!("{} does not exist", whole.display()))?;
-    let file = File { path: path.display().to_string(), text };
-    let nothing = Env::of([]);
+    let file = File { path: path.display().to_string(), text: Ok(text) };
+    let nothing = Variables::default();
     Ok(if whole.ends_with(".brain-guard/settings.json") {
-        (layers::trace(None, Some(&file), &nothing), vec![("project", whole)])
+        (layers::trace(None, Some(&file), nothing), vec![("project", whole)])
     } else {
-        (layers::trace(Some(&file), None, &nothing), vec![("user", whole)])
+        (layers::trace(Some(&file), None, nothing), vec![("user", whole)])
     })
 }
 

@@ -1,23 +1,66 @@
 //! Adds layer to layer, key by key where a file has a fault, so that no key costs another.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
+use super::keys::Keys;
 use super::project;
+use super::tree::{
+    Leaf, collect, read, scalar, set, sort_out, tier_of, weigh, weigh_text, without_schema,
+};
+use super::variables::Foreign;
 use super::{Diagnostic, File, Origin, Place};
 use crate::settings::diagnostic::Why;
-use crate::settings::locate::{in_words, line_of};
+use crate::settings::locate::{Lines, in_words};
 use crate::settings::{Settings, rules};
 
-/// A key by its parts, and a value for it.
-type Leaf = (Vec<String>, Value);
+/// What is wrong with a key of a file.
+enum Fault {
+    /// It is none of these.
+    Unknown(&'static Keys),
+    /// Its value can't hold.
+    Value(Value, Why),
+}
+
+impl Fault {
+    fn why(self, path: &[String]) -> Why {
+        match self {
+            Self::Unknown(keys) => keys.unknown(path.last().map_or("", String::as_str)),
+            Self::Value(_, why) => why,
+        }
+    }
+
+    fn leaf(self, path: Vec<String>) -> Option<Leaf> {
+        match self {
+            Self::Unknown(_) => None,
+            Self::Value(value, _) => Some((path, value)),
+        }
+    }
+}
+
+/// How much a project may make us try: each key that is tried costs what the keys before it
+/// weigh, since the whole must hold with it.
+const MOST_WORK: usize = 1_000_000;
+
+/// What it costs to try a key that weighs nothing.
+const TRY: usize = 1_000;
 
 /// The layers so far.
 pub(super) struct Merger {
     tree: Value,
     /// What holds.
     pub(super) settings: Settings,
-    /// What is wrong.
-    pub(super) diagnostics: Vec<Diagnostic>,
+    /// What is wrong, as far as it is told.
+    diagnostics: Vec<Diagnostic>,
+    /// The most faults that are told.
+    most: usize,
+    /// How many more there are.
+    more: usize,
+    /// What the project's keys weigh that hold.
+    weight: usize,
+    /// What it took to try them.
+    work: usize,
     /// What was set where, if that is asked for.
     pub(super) origins: Option<Vec<Origin>>,
 }
@@ -28,90 +71,132 @@ impl Default for Merger {
             tree: Value::Object(Map::new()),
             settings: Settings::default(),
             diagnostics: Vec::new(),
+            most: usize::MAX,
+            more: 0,
+            weight: 0,
+            work: 0,
             origins: None,
         }
     }
 }
 
 impl Merger {
+    /// One that tells of at most so many faults.
+    pub(super) fn telling(most: usize) -> Self {
+        Self { most, ..Self::default() }
+    }
+
+    /// Keeps what is wrong, or that there is more.
+    fn tell(&mut self, fault: impl FnOnce() -> Diagnostic) {
+        if self.diagnostics.len() < self.most {
+            self.diagnostics.push(fault());
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// What is wrong; the last one stands for those that were only counted.
+    pub(super) fn faults(&mut self) -> Vec<Diagnostic> {
+        let more = (self.more > 0).then(|| Diagnostic::more(self.more));
+        self.diagnostics.drain(..).chain(more).collect()
+    }
+
     /// Adds a file.
     pub(super) fn file(&mut self, file: &File, project: bool) {
-        let value: Value = match serde_json::from_str(&file.text) {
+        let text = match &file.text {
+            Ok(text) => text,
+            Err(why) => return self.tell(|| Diagnostic::unreadable(&file.path, why)),
+        };
+        let value: Value = match serde_json::from_str(text) {
             Ok(value) => value,
             Err(e) => {
                 let at = format!("{}:{}", e.line(), e.column());
-                let hint = if file.text.contains("//") { "; JSON has no comments" } else { "" };
+                let hint = if text.contains("//") { "; JSON has no comments" } else { "" };
                 let why = format!("not JSON ({}{hint})", in_words(&e));
-                self.diagnostics.push(Diagnostic::file(&file.path, e.line(), &at, why));
-                return;
+                return self.tell(|| Diagnostic::file(&file.path, e.line(), &at, why));
             }
         };
         let Value::Object(map) = value else {
             let why = "not a JSON object".to_owned();
-            self.diagnostics.push(Diagnostic::file(&file.path, 1, "1", why));
-            return;
+            return self.tell(|| Diagnostic::file(&file.path, 1, "1", why));
         };
-        let whole = Value::Object(without_schema(map));
-        let mut leaves = Vec::new();
-        collect(&whole, &mut Vec::new(), &mut leaves);
+        let lines = Lines::new(text);
+        let place =
+            |path: &[String]| Place { source: file.path.clone(), line: Some(lines.line(path)) };
+        let whole = without_schema(map);
+        if whole.is_empty() {
+            return;
+        }
+        let (mut leaves, mut unknown) = (Vec::new(), Vec::new());
+        sort_out(Value::Object(whole), Keys::all(), &mut Vec::new(), &mut leaves, &mut unknown);
+        let tiers: BTreeSet<String> = leaves.iter().filter_map(tier_of).collect();
         let plain = !project && {
             let mut tree = self.tree.clone();
-            overlay(&mut tree, &whole);
+            for (path, value) in &leaves {
+                set(&mut tree, path, value.clone());
+            }
             self.try_tree(tree).is_ok()
         };
-        let place = |path: &[String]| Place {
-            source: file.path.clone(),
-            line: Some(line_of(&file.text, path)),
-        };
+        let mut faults: Vec<_> =
+            unknown.into_iter().map(|(path, keys)| (path, Fault::Unknown(keys))).collect();
         if !plain {
-            self.one_by_one(leaves.clone(), project, &place);
+            faults.extend(self.one_by_one(leaves, project, &file.path, &place));
+            // As they stand in the order of their names.
+            faults.sort_by(|a, b| a.0.cmp(&b.0));
         } else if self.origins.is_some() {
-            for (path, value) in leaves.clone() {
+            for (path, value) in leaves {
                 let place = place(&path);
                 self.set_by(path, value, place);
             }
         }
-        let placeless: Vec<String> = self.settings.placeless().map(str::to_owned).collect();
-        for name in placeless {
-            let path = ["tiers".to_owned(), name.clone()];
-            if leaves.iter().any(|(leaf, _)| leaf.starts_with(&path)) {
-                let why = Why::rule(rules::placeless(&name));
-                self.diagnostics.push(why.left_out(place(&path), &path));
+        for (path, fault) in faults {
+            match fault {
+                Fault::Value(Value::Array(list), _) if path == ["when"] && !project => {
+                    self.when(list, &place);
+                }
+                fault => self.tell(|| fault.why(&path).left_out(place(&path), &path)),
             }
+        }
+        let placeless: Vec<String> = self.settings.placeless().map(str::to_owned).collect();
+        for name in placeless.into_iter().filter(|name| tiers.contains(name)) {
+            let why = Why::rule(rules::placeless(&name));
+            let path = ["tiers".to_owned(), name];
+            self.tell(|| why.left_out(place(&path), &path));
         }
     }
 
-    /// Sets each key that can hold. One may need another first (a route its section, a
-    /// tier its neighbour's new place), so those that fail are tried again.
-    fn one_by_one(&mut self, leaves: Vec<Leaf>, project: bool, place: &dyn Fn(&[String]) -> Place) {
+    /// Sets each key that can hold, and gives those that can't. One may need another first (a
+    /// route its section, a tier its neighbour's new place), so those that fail are tried again.
+    fn one_by_one(
+        &mut self,
+        leaves: Vec<Leaf>,
+        project: bool,
+        source: &str,
+        place: &dyn Fn(&[String]) -> Place,
+    ) -> Vec<(Vec<String>, Fault)> {
         let mut waiting = leaves;
         loop {
             let before = waiting.len();
-            let mut failed = Vec::new();
+            let (mut failed, mut untried) = (Vec::new(), 0);
             for (path, value) in waiting {
-                let names: Vec<&str> = path.iter().map(String::as_str).collect();
-                let loosens = || project::loosens(&self.settings, &names, &value);
-                let done = match project.then(loosens).flatten() {
-                    Some(why) => Err(Why::project(why)),
-                    None => self.set(&names, value.clone()),
-                };
+                if project && self.work > MOST_WORK {
+                    untried += 1;
+                    continue;
+                }
+                let done =
+                    if project { self.tighten(&path, &value) } else { self.set(&path, &value) };
                 match done {
                     Ok(()) => self.set_by(path.clone(), value, place(&path)),
-                    Err(why) => failed.push(((path, value), why)),
+                    Err(why) => failed.push((path, Fault::Value(value, why))),
                 }
             }
-            if failed.len() == before || failed.is_empty() {
-                for ((path, value), why) in failed {
-                    match value {
-                        Value::Array(list) if path == ["when"] && !project => {
-                            self.when(list, place);
-                        }
-                        _ => self.diagnostics.push(why.left_out(place(&path), &path)),
-                    }
-                }
-                return;
+            if untried > 0 {
+                self.tell(|| Diagnostic::too_much(source, untried));
             }
-            waiting = failed.into_iter().map(|(leaf, _)| leaf).collect();
+            if untried > 0 || failed.len() == before || failed.is_empty() {
+                return failed;
+            }
+            waiting = failed.into_iter().filter_map(|(path, fault)| fault.leaf(path)).collect();
         }
     }
 
@@ -123,14 +208,14 @@ impl Merger {
             let mut tried = kept.clone();
             tried.push(entry.clone());
             let at = vec!["when".to_owned(), index.to_string()];
-            match self.set(&["when"], Value::Array(tried)) {
+            match self.set(&["when"], &Value::Array(tried)) {
                 Ok(()) => {
                     kept.push(entry.clone());
                     self.set_by(at.clone(), entry, place(&at));
                 }
                 Err(why) => {
                     let at = self.culprit(&kept, &entry, at);
-                    self.diagnostics.push(why.left_out(place(&at), &at));
+                    self.tell(|| why.left_out(place(&at), &at));
                 }
             }
         }
@@ -143,8 +228,7 @@ impl Merger {
         let without = |path: &[String]| {
             let mut rest = Value::Object(Map::new());
             for (other, value) in leaves.iter().filter(|(other, _)| other != path) {
-                let other: Vec<&str> = other.iter().map(String::as_str).collect();
-                set(&mut rest, &other, value.clone());
+                set(&mut rest, other, value.clone());
             }
             let mut tree = self.tree.clone();
             let list = kept.iter().cloned().chain([rest]).collect();
@@ -155,20 +239,49 @@ impl Merger {
         found.map_or(at.clone(), |path| [at, path.clone()].concat())
     }
 
-    /// Adds an option or variable.
-    pub(super) fn variable(&mut self, path: &[&str], text: &str, source: String) {
+    /// Adds an option or variable of the user's.
+    pub(super) fn variable(&mut self, key: &[String], text: &str, source: String) {
         let (value, place) = (scalar(text), Place { source, line: None });
-        let key: Vec<String> = path.iter().map(|part| (*part).to_owned()).collect();
-        match self.set(path, value.clone()) {
-            Ok(()) => self.set_by(key, value, place),
-            Err(why) => self.diagnostics.push(why.left_out(place, &key)),
+        match Keys::all().unknown_part(key).map_or_else(|| self.set(key, &value), Err) {
+            Ok(()) => self.set_by(key.to_owned(), value, place),
+            Err(why) => self.tell(|| why.left_out(place, key)),
         }
     }
 
+    /// Adds a variable of the project's.
+    pub(super) fn foreign(&mut self, key: &[String], text: &str, by: &Foreign) {
+        let value = scalar(text);
+        let done = match Keys::all().unknown_part(key) {
+            Some(why) => Err(why),
+            None if self.work > MOST_WORK => Err(Why::rule("too much for a project".to_owned())),
+            None => self.tighten(key, &value),
+        };
+        match done {
+            Ok(()) => {
+                let place = Place { source: format!("{} in {}", by.name, by.file), line: None };
+                self.set_by(key.to_owned(), value, place);
+            }
+            Err(why) => self.tell(|| why.of_foreign(by, key)),
+        }
+    }
+
+    /// Sets one key as a project may.
+    fn tighten(&mut self, path: &[String], value: &Value) -> Result<(), Why> {
+        let weight = path.iter().map(|part| weigh_text(part)).sum::<usize>() + weigh(value);
+        self.work += TRY + self.weight + weight;
+        let names: Vec<&str> = path.iter().map(String::as_str).collect();
+        if let Some(why) = project::loosens(&self.settings, &names, value) {
+            return Err(Why::project(why));
+        }
+        self.set(path, value)?;
+        self.weight += weight;
+        Ok(())
+    }
+
     /// Sets one key, unless the whole would not hold with it.
-    fn set(&mut self, path: &[&str], value: Value) -> Result<(), Why> {
+    fn set(&mut self, path: &[impl AsRef<str>], value: &Value) -> Result<(), Why> {
         let mut tree = self.tree.clone();
-        set(&mut tree, path, value);
+        set(&mut tree, path, value.clone());
         self.try_tree(tree)
     }
 
@@ -184,80 +297,4 @@ impl Merger {
         origins.retain(|origin| !origin.key.starts_with(&key) && !key.starts_with(&origin.key));
         origins.push(Origin { key, value, place });
     }
-}
-
-fn read(tree: &Value) -> Result<Settings, Why> {
-    if holds_list(tree) {
-        let ours = serde_json::to_value(Settings::default()).unwrap_or_default();
-        is_for_list(tree, &ours)?;
-    }
-    let settings: Settings = serde_json::from_value(tree.clone()).map_err(|e| Why::type_(&e))?;
-    match settings.problem() {
-        Some((_, why)) => Err(Why::rule(why)),
-        None => Ok(settings),
-    }
-}
-
-/// Whether an empty list stands anywhere: serde takes one for a group of keys, too.
-fn holds_list(tree: &Value) -> bool {
-    match tree {
-        Value::Object(map) => map.values().any(holds_list),
-        value => value.as_array().is_some_and(Vec::is_empty),
-    }
-}
-
-/// That no empty list stands where there is a group of keys.
-fn is_for_list(tree: &Value, ours: &Value) -> Result<(), Why> {
-    match (tree, ours) {
-        (Value::Object(tree), Value::Object(ours)) => tree
-            .iter()
-            .filter_map(|(key, value)| Some((value, ours.get(key)?)))
-            .try_for_each(|(value, ours)| is_for_list(value, ours)),
-        (Value::Array(list), Value::Object(_)) if list.is_empty() => {
-            Err(Why::rule("a list, where there are keys: write {…}".to_owned()))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Editors look for `$schema`; it is no setting.
-fn without_schema(mut map: Map<String, Value>) -> Map<String, Value> {
-    map.remove("$schema");
-    map
-}
-
-fn collect(value: &Value, path: &mut Vec<String>, leaves: &mut Vec<Leaf>) {
-    match value {
-        Value::Object(map) if !map.is_empty() => {
-            for (key, value) in map {
-                path.push(key.clone());
-                collect(value, path, leaves);
-                path.pop();
-            }
-        }
-        _ => leaves.push((path.clone(), value.clone())),
-    }
-}
-
-fn overlay(into: &mut Value, from: &Value) {
-    if let (Value::Object(into), Value::Object(from)) = (&mut *into, from) {
-        for (key, value) in from {
-            overlay(into.entry(key.clone()).or_insert(Value::Null), value);
-        }
-    } else {
-        *into = from.clone();
-    }
-}
-
-fn set(tree: &mut Value, path: &[&str], value: Value) {
-    let nested = path
-        .iter()
-        .rev()
-        .fold(value, |inner, key| Value::Object(Map::from_iter([((*key).to_owned(), inner)])));
-    overlay(tree, &nested);
-}
-
-/// An option or variable is a JSON scalar where it reads as one, else a string.
-fn scalar(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }

@@ -1,10 +1,11 @@
 //! What each layer may say, and what becomes of what it may not.
 
 use super::*;
+use crate::env::Env;
 use crate::settings::{Mode, Profile};
 
 fn file(text: &str) -> File {
-    File { path: "/u/settings.json".into(), text: text.into() }
+    File { path: "/u/settings.json".into(), text: Ok(text.into()) }
 }
 
 fn messages(diagnostics: &[Diagnostic]) -> Vec<&str> {

@@ -1,0 +1,160 @@
+//! What a checkout's settings may do: ours, and the client's own, which the client hands to
+//! hooks as variables.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::harness::Hook;
+
+const OFF: &str = "CLAUDE_PLUGIN_OPTION_MODE";
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+    fs::write(path, text).expect("written");
+}
+
+/// A process that waits, in the place of a client that was started with a variable.
+struct Client(Child);
+
+impl Client {
+    fn with(name: &str, value: &str) -> Self {
+        let child = Command::new("sleep").arg("60").env(name, value).spawn().expect("sleep");
+        // Its environment can be read once it runs the program.
+        let path = format!("/proc/{}/environ", child.id());
+        let wanted = format!("{name}={value}\0");
+        while !fs::read_to_string(&path).unwrap_or_default().contains(&wanted) {
+            std::thread::yield_now();
+        }
+        Self(child)
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.0.kill().expect("killed");
+        self.0.wait().expect("waited");
+    }
+}
+
+/// Whether a call passes that the guard blocks.
+fn is_off(hook: &Hook) -> bool {
+    hook.fill(31.0);
+    hook.read().verdict() != "deny"
+}
+
+#[test]
+fn thousands_of_keys_cost_no_time_and_ten_lines() {
+    let mut flat = String::from("{");
+    let mut tools = String::from("{\"bands\":{");
+    for n in 0..5_000 {
+        writeln!(flat, "\"k{n}\":1,").expect("text");
+        writeln!(tools, "\"tool{n}\":\"read\",").expect("text");
+    }
+    flat += "\"mode\":\"off\"}";
+    tools += "\"Read\":\"read\"}}";
+    for (text, told) in [(flat, "and 4,991 more"), (tools, "keys were not looked at")] {
+        let mut hook = Hook::new();
+        write(&hook.places().project_settings(), &text);
+        let from = Instant::now();
+        let said = hook.start("startup").user();
+        assert!(from.elapsed() < Duration::from_secs(1), "{:?}", from.elapsed());
+        assert!(said.contains(told) && said.len() < 8_000, "{said}");
+        hook.fill(5.0);
+        hook.read();
+        // With another variable the layers are merged anew.
+        hook.set("BRAIN_GUARD_SET_FILE__WORDS", "1900");
+        for _ in 0..2 {
+            let from = Instant::now();
+            assert!(!is_off(&hook));
+            assert!(from.elapsed() < Duration::from_secs(1), "{:?}", from.elapsed());
+        }
+    }
+}
+
+#[test]
+fn the_off_switch_of_a_project_does_nothing_and_is_told_once() {
+    for name in ["settings.json", "settings.local.json"] {
+        let mut hook = Hook::new();
+        hook.set(OFF, "off");
+        let path = hook.project.join(".claude").join(name);
+        write(&path, &json!({"env": {OFF: "off"}}).to_string());
+        let said = hook.start("startup").user();
+        let path = path.display();
+        assert!(said.contains(&format!("`{OFF}=off` in {path} is left out")), "{said}");
+        assert!(said.contains(".claude/settings.json if you mean it"), "{said}");
+        hook.fill(5.0);
+        assert!(hook.read().silent());
+        hook.fill(31.0);
+        let denied = hook.read();
+        assert_eq!((denied.verdict().as_str(), denied.user().contains(OFF)), ("deny", false));
+        let check = hook.raw(&["settings", "check"], b"");
+        assert!(check.stdout.contains("is left out"), "{check:?}");
+    }
+}
+
+#[test]
+fn the_off_switch_of_the_user_does_what_it_says() {
+    let mut hook = Hook::begun();
+    hook.set(OFF, "off");
+    write(&hook.project.join(".claude/settings.json"), r#"{"env": {"OTHER": "1"}}"#);
+    assert!(is_off(&hook), "nothing of the project's names it");
+
+    let local = hook.project.join(".claude/settings.local.json");
+    write(&local, &json!({"env": {OFF: "off"}}).to_string());
+    assert!(!is_off(&hook));
+    let own = hook.home.join(".claude/settings.json");
+    for text in [
+        json!({"env": {OFF: "off"}}),
+        json!({"pluginConfigs": {"brain-guard@brain-guard": {"options": {"mode": "off"}}}}),
+    ] {
+        write(&own, &text.to_string());
+        assert!(is_off(&hook), "{text}");
+        fs::remove_file(&own).expect("removed");
+        assert!(!is_off(&hook), "{text}");
+    }
+    for (name, off) in [("OTHER", false), (OFF, true)] {
+        let client = Client::with(name, "off");
+        let pid = client.0.id();
+        hook.set("CLAUDE_PID", &pid.to_string());
+        hook.set("BRAIN_GUARD_MOD", &format!("{}:{pid}", env!("CARGO_PKG_VERSION")));
+        assert_eq!(is_off(&hook), off, "the client was started with {name}");
+    }
+}
+
+#[test]
+fn a_projects_files_that_can_not_be_read_hold_no_call_up() {
+    let mut hook = Hook::begun();
+    hook.set(OFF, "off");
+    fs::create_dir(hook.project.join(".claude")).expect("folder");
+    let path = hook.project.join(".claude/settings.json");
+    let made = Command::new("mkfifo").arg(&path).status().expect("mkfifo");
+    assert!(made.success());
+    assert!(!is_off(&hook), "a pipe may set anything");
+    fs::remove_file(&path).expect("removed");
+    write(&path, &format!("{}{}", " ".repeat(300_000), json!({"env": {OFF: "off"}})));
+    assert!(!is_off(&hook), "more than is looked at may set anything");
+}
+
+/// Clients up to 2.1.250 let a project move the state.
+#[test]
+fn a_project_moves_the_state_nowhere() {
+    let mut hook = Hook::new();
+    let elsewhere = hook.project.join("state");
+    let client = Client::with("HOME", hook.home.to_str().expect("utf-8"));
+    hook.set("CLAUDE_PID", &client.0.id().to_string());
+    hook.set("XDG_STATE_HOME", elsewhere.to_str().expect("utf-8"));
+    write(
+        &hook.project.join(".claude/settings.json"),
+        &json!({"env": {"XDG_STATE_HOME": elsewhere}}).to_string(),
+    );
+    hook.start("startup");
+    assert!(!elsewhere.exists() && hook.places().state.is_dir());
+    fs::remove_file(hook.project.join(".claude/settings.json")).expect("removed");
+    hook.start("startup");
+    assert!(elsewhere.exists(), "the user may put it anywhere");
+}
