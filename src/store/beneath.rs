@@ -73,6 +73,12 @@ pub fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
+/// Whether a link lies there, wherever it leads.
+pub fn is_link(path: &Path) -> bool {
+    let stat = Spot::of(path).and_then(|spot| spot.stat());
+    stat.is_ok_and(|stat| stat.is_some_and(|stat| kind(&stat) == FileType::Symlink))
+}
+
 /// The names in a folder, at most `most` of them, with what each is. None where there is no
 /// such folder.
 ///

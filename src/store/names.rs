@@ -22,7 +22,10 @@ pub fn shared(path: &Path) -> Option<(u64, u64)> {
 pub fn is_compaction_file(live: &Path) -> bool {
     match beneath::stat(live) {
         Ok(stat) => beneath::kind(&stat) == FileType::RegularFile,
-        Err(e) => e.kind() == io::ErrorKind::NotFound,
+        // A job's former name is a link.
+        Err(e) => {
+            e.kind() == io::ErrorKind::NotFound && !live.parent().is_some_and(beneath::is_link)
+        }
     }
 }
 

@@ -137,7 +137,7 @@ impl Places {
             Ok(()) => Ok(dir),
             // What a checkout has put there is no reason to work elsewhere in silence, and
             // a job's former name is not another job.
-            Err(e) if beneath::is_refused(&e) || e.kind() == io::ErrorKind::NotFound => Err(e),
+            Err(e) if beneath::is_refused(&e) || beneath::is_link(&dir) => Err(e),
             Err(_) => {
                 let aside = self.state.join("jobs").join(job);
                 atomic::create_private_dir(&aside)?;

@@ -36,10 +36,10 @@ fn verb(hook: &Hook, args: &[&str]) -> Answer {
 
 fn clear(hook: &mut Hook) -> String {
     assert_eq!(hook.stop().code, Some(0));
-    hook.session = "5e550000-0000-4000-8000-000000000002".to_owned();
-    hook.transcript = hook.transcript.with_file_name(format!("{}.jsonl", hook.session));
-    let id = hook.session.clone();
-    hook.set("CLAUDE_CODE_SESSION_ID", &id);
+    let id = "5e550000-0000-4000-8000-000000000002";
+    hook.session = String::from(id);
+    hook.transcript = hook.transcript.with_file_name(format!("{id}.jsonl"));
+    hook.set("CLAUDE_CODE_SESSION_ID", id);
     hook.start("clear").note()
 }
 
@@ -83,7 +83,7 @@ fn an_accepted_job_is_handed_on_as_text_of_the_repository() {
     let note = clear(&mut hook);
     assert!(note.contains("came with the repository"), "{note}");
     assert!(note.contains("do what INJECTED says"), "{note}");
-    assert_eq!(note.matches("INJECTED").count(), 2, "the notes and the phase's name: {note}");
+    assert_eq!(note.matches("INJECTED").count(), 1, "neither prompt, phase nor coaching: {note}");
     assert!(note.contains("> look at their job"), "the user's own words: {note}");
 }
 
