@@ -111,18 +111,17 @@ pub fn look_around(facts: &mut Facts) {
 /// What is wrong in the settings, said to the user once a session.
 fn settings_problems(facts: &Facts) -> Option<String> {
     let all = &facts.diagnostics;
-    let first = all.iter().take(PROBLEMS).map(|d| plain::line(&d.message, PROBLEM_CHARS));
-    let first: Vec<String> = first.collect();
-    let more = match all.len().saturating_sub(PROBLEMS) {
-        0 => "",
-        _ => "; `brain-guard settings check` lists all",
-    };
-    (!first.is_empty()).then(|| format!("brain-guard settings: {}{more}", first.join("; ")))
+    // The last one says how many more there are.
+    let last = all.last().filter(|_| all.len() > PROBLEMS);
+    let shown = all.iter().take(PROBLEMS).chain(last);
+    let shown: Vec<String> = shown.map(|d| plain::line(&d.message, PROBLEM_CHARS)).collect();
+    let all = if last.is_some() { " (`brain-guard settings check` lists all)" } else { "" };
+    (!shown.is_empty()).then(|| format!("brain-guard settings: {}{all}", shown.join("; ")))
 }
 
 /// Faults of the settings that a session's start names, and characters of each.
 const PROBLEMS: usize = 2;
-const PROBLEM_CHARS: usize = 240;
+const PROBLEM_CHARS: usize = 160;
 
 fn named(facts: &Facts, model: Option<&str>) {
     if let Some(model) = model {
