@@ -121,7 +121,7 @@ fn settings_problems(facts: &Facts) -> Option<String> {
 
 /// Faults of the settings that a session's start names, and characters of each.
 const PROBLEMS: usize = 2;
-const PROBLEM_CHARS: usize = 160;
+const PROBLEM_CHARS: usize = 300;
 
 fn named(facts: &Facts, model: Option<&str>) {
     if let Some(model) = model {

@@ -11,7 +11,7 @@ use crate::world::{FRAME, MARKER, SECRET, World};
 /// Characters that the client takes of a hook.
 const CONTEXT: usize = 10_000;
 const MESSAGE: usize = 2_000;
-const LINE: usize = 600;
+const LINE: usize = 1000;
 /// Bytes that a verb may print.
 const PRINTED: usize = 2 << 20;
 /// Larger files hold no secret of ours.

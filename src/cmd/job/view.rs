@@ -11,6 +11,7 @@ use crate::cmd::{Exit, err, out, out_json};
 use crate::compaction;
 use crate::env::Env;
 use crate::job::{Holder, Record, State, refusal};
+use crate::plain;
 use crate::store::origin::{self, Origin};
 use crate::store::{atomic, jobs};
 
@@ -242,7 +243,8 @@ pub(super) fn version(
     };
     match jobs::version(&around.places, &job, number)? {
         Some(text) => {
-            out(text.strip_suffix('\n').unwrap_or(&text));
+            let text = text.strip_suffix('\n').unwrap_or(&text);
+            out(plain::block(text, usize::MAX));
             Ok(Exit::Done)
         }
         None => Ok(no_version(&around, &job, number)),

@@ -275,6 +275,8 @@ fn a_pipe_in_the_files_place_hangs_nothing() {
 #[test]
 fn a_projects_variable_does_not_switch_the_guard_off() {
     let script = vec![
+        // What is full from the start moves the tiers up.
+        step(|_| Reply::tool("Read", json!({"file_path": "README.md"})).tokens(percent(5.0))),
         step(|_| Reply::tool("Read", json!({"file_path": "README.md"})).tokens(percent(31.0))),
         step(|_| Reply::tool("Read", json!({"file_path": "other.md"})).tokens(percent(31.1))),
         step(|r| {
@@ -288,6 +290,6 @@ fn a_projects_variable_does_not_switch_the_guard_off() {
         let off = json!({"env": {"CLAUDE_PLUGIN_OPTION_MODE": "off"}});
         put(&project.join(".claude/settings.local.json"), &off.to_string());
     });
-    let _tui = scene.play(3);
+    let _tui = scene.play(4);
     scene.judge();
 }
