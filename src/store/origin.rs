@@ -17,6 +17,7 @@ use super::lock::{self, Lock};
 use super::paths::{Places, safe_name};
 use super::prompts::Prompt;
 use super::{atomic, beneath, jobs};
+use crate::job::Record;
 
 pub use known::recognize;
 
@@ -53,6 +54,9 @@ struct Known {
     accepted: bool,
     /// SHA-256 of its notes and coaching as they were written last, in hex.
     digest: Option<String>,
+    /// The same of what is being written: a kill may come before or after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
     /// Something else wrote them since.
     changed: bool,
     /// The user's first prompt in it.
@@ -138,7 +142,8 @@ pub fn accept(places: &Places, job: &str) -> io::Result<()> {
     let digest = digest(places, job);
     update(places, job, |known| {
         let accepted = known.as_ref().is_none_or(|known| known.accepted);
-        Some(Known { accepted, digest, changed: false, ..known.unwrap_or_default() })
+        let known = known.unwrap_or_default();
+        Some(Known { accepted, digest, next: None, changed: false, ..known })
     })
 }
 
@@ -149,7 +154,10 @@ pub fn accept(places: &Places, job: &str) -> io::Result<()> {
 /// What the system says of the state.
 pub fn look(places: &Places, job: &str) -> io::Result<bool> {
     let now = digest(places, job);
-    let differs = |known: &Known| known.digest != now && !known.changed;
+    let differs = |known: &Known| {
+        let expected = known.digest == now || (known.next.is_some() && known.next == now);
+        !expected && !known.changed
+    };
     if !load(places, job).is_some_and(|known| differs(&known)) {
         return Ok(false);
     }
@@ -157,9 +165,27 @@ pub fn look(places: &Places, job: &str) -> io::Result<bool> {
     update(places, job, |known| {
         let known = known.filter(differs)?;
         new = true;
-        Some(Known { digest: now.clone(), changed: true, ..known })
+        Some(Known { digest: now.clone(), next: None, changed: true, ..known })
     })?;
     Ok(new)
+}
+
+/// Remembers what the guard is about to write: these notes and this record, or those that
+/// are there.
+///
+/// # Errors
+/// What the system says of the state.
+pub fn writing(
+    places: &Places,
+    job: &str,
+    notes: Option<&[u8]>,
+    record: Option<&Record>,
+) -> io::Result<()> {
+    let next = digest_of(places, job, notes, record);
+    update(places, job, |known| {
+        let known = known?;
+        Some(if known.digest == next { known } else { Known { next, ..known } })
+    })
 }
 
 /// Remembers a job's notes as the guard or the agent has just written them.
@@ -167,7 +193,7 @@ pub fn look(places: &Places, job: &str) -> io::Result<bool> {
 /// # Errors
 /// What the system says of the state.
 pub fn written(places: &Places, job: &str) -> io::Result<()> {
-    update(places, job, |known| Some(Known { digest: digest(places, job), ..known? }))
+    update(places, job, |known| Some(Known { digest: digest(places, job), next: None, ..known? }))
 }
 
 /// Remembers a prompt of the user's for the job's deliveries. Those in the project are for
@@ -203,8 +229,18 @@ pub fn rename(places: &Places, from: &str, to: &str) -> io::Result<()> {
 /// What is compared: the notes, and what the agent is told of the job's phase. Who holds the
 /// job and which sessions it had changes at every turn.
 fn digest(places: &Places, job: &str) -> Option<String> {
-    let notes = atomic::read(&places.compaction(job)).ok().flatten();
-    let record = jobs::record(places, job);
+    digest_of(places, job, None, None)
+}
+
+fn digest_of(
+    places: &Places,
+    job: &str,
+    notes: Option<&[u8]>,
+    record: Option<&Record>,
+) -> Option<String> {
+    let there = || atomic::read(&places.compaction(job)).ok().flatten();
+    let notes = notes.map(<[u8]>::to_vec).or_else(there);
+    let record = record.cloned().unwrap_or_else(|| jobs::record(places, job)).into_plain();
     let phase = record.phase.as_ref().map(|phase| (&phase.name, &phase.coach));
     if notes.is_none() && phase.is_none() && record.coaching.is_empty() {
         return None;

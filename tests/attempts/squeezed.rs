@@ -109,14 +109,14 @@ fn through_a_link(scene: &Scene, to: &str) -> Outcome {
         let input =
             json!({"file_path": file, "old_string": "a", "new_string": "b", "content": "x"});
         let verdict = hook.pre(tool, &input).verdict();
-        if verdict != "deny" {
+        // Nothing is blocked where the notes can't be written, and nothing is allowed unasked.
+        let through =
+            verdict == "allow" || (to.starts_with('{') && tool != "Read" && verdict != "deny");
+        if through {
             return Outcome::Through(format!("{tool}: {verdict}"));
         }
     }
-    match scene.lifted(false) {
-        Some(how) => Outcome::Through(how),
-        None => Outcome::Denied,
-    }
+    Outcome::InVain
 }
 
 fn own_program(scene: &Scene) -> Outcome {

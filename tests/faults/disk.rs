@@ -285,8 +285,12 @@ fn odd_records(t: &mut Tally) {
         let seat = places.session(&format!("client-{}", std::process::id()), "seat");
         let _record = scene::put(&places.job(&job).join("job.json"), what);
         let _seat = scene::put(&seat, what);
-        t.block(&hook, &case::bash(&hook, "ls"));
-        way_out(t, &hook);
+        if what.is_usable() {
+            t.block(&hook, &case::bash(&hook, "ls"));
+            way_out(t, &hook);
+        } else {
+            t.allow(&hook, &case::bash(&hook, "ls"));
+        }
         let next = scene::after_clear(&hook, 2);
         for payload in
             [case::start(&next, "clear"), case::read(&next), case::start(&next, "startup")]

@@ -39,7 +39,8 @@ fn odd_file_free(t: &mut Tally) {
         for payload in
             [case::read(&hook), case::bash(&hook, "ls"), case::batch(&hook), case::stop(&hook)]
         {
-            t.silence(&hook, &payload);
+            // The user is told once of what is not used.
+            t.allow(&hook, &payload);
         }
         for payload in [
             hook.payload("PreCompact", &json!({"trigger": "auto"})),
@@ -55,15 +56,16 @@ fn odd_file_full(t: &mut Tally) {
     for what in INSTEAD {
         let hook = written(t, 31.0);
         let _held = scene::put(&hook.file(), what);
+        if !what.is_usable() {
+            for payload in [case::read(&hook), case::batch(&hook), case::stop(&hook)] {
+                t.allow(&hook, &payload);
+            }
+            continue;
+        }
         t.block(&hook, &case::read(&hook));
         let edit = json!({"file_path": hook.file()});
         for payload in [hook.call("Read", &edit), hook.call("Write", &edit)] {
-            // A link to a file elsewhere would open that one: only the verbs are left.
-            if matches!(what, Instead::Endless) {
-                t.block(&hook, &payload);
-            } else {
-                t.allow(&hook, &payload);
-            }
+            t.allow(&hook, &payload);
         }
         t.allow(&hook, &case::batch(&hook));
         for command in ["brain-guard append 'x'", "brain-guard seal"] {
@@ -83,20 +85,24 @@ fn odd_folder(t: &mut Tally) {
         let hook = written(t, 31.0);
         let file = hook.file();
         let _held = scene::put(file.parent().expect("folder"), what);
-        t.block(&hook, &case::read(&hook));
+        if matches!(what, Instead::Nothing) {
+            t.block(&hook, &case::read(&hook));
+        } else {
+            t.allow(&hook, &case::read(&hook));
+        }
         // Where it can't be in the project it is in the state.
         t.allow(&hook, &hook.call("Write", &json!({"file_path": hook.file()})));
         t.allow(&hook, &case::bash(&hook, "brain-guard append 'x'"));
     }
 }
 
-/// Its beginning tells; it is counted once, and cheaply.
+/// No seal reads so much, so nothing is blocked for it.
 fn large(t: &mut Tally) {
     let hook = written(t, 6.0);
     let text = fs::read_to_string(hook.file()).expect("file");
     let lines = "one more of the many lines that nobody will read\n- ".repeat((31 << 20) / 52);
     fs::write(hook.file(), text.replace(scene::NOTE, &lines)).expect("written");
-    t.block(&hook, &case::bash(&hook, "ls"));
+    t.allow(&hook, &case::bash(&hook, "ls"));
     let edit = json!({"file_path": hook.file()});
     t.allow(&hook, &hook.call("Write", &edit));
     t.allow(&hook, &case::batch(&hook));

@@ -138,6 +138,15 @@ pub const INSTEAD: [Instead; 10] = [
     Instead::Latin,
 ];
 
+impl Instead {
+    /// Whether it can be used as a file of ours, or made one: nothing in its place, or a
+    /// regular file of a size that is read. Where the notes are anything else, no note can be
+    /// written, so nothing may be blocked.
+    pub fn is_usable(self) -> bool {
+        matches!(self, Self::Nothing | Self::Empty | Self::Nulls | Self::Latin)
+    }
+}
+
 /// Puts it in a file's place; what is given back keeps it alive.
 ///
 /// Never a device: a guard that writes through a link would take it from the whole machine.

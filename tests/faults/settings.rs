@@ -31,6 +31,8 @@ fn write(path: &std::path::Path, bytes: &[u8]) {
 
 /// At 6 % nothing is said, at 31 % a call is refused and the file is open.
 fn defaults_hold(t: &mut Tally, free: &Hook, full: &Hook) {
+    // The user is told once of a file that is not used.
+    t.allow(free, &case::read(free));
     t.silence(free, &case::read(free));
     t.block(full, &case::read(full));
     t.allow(full, &full.call("Edit", &json!({"file_path": full.file()})));

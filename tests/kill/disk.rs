@@ -230,6 +230,17 @@ fn named_number(text: &str) -> Option<(usize, &'static str)> {
         let rest = text[name.len()..].trim_start();
         return Some((text.len() - rest.len() + digits(rest), name));
     }
+    // What a digest stands for holds times; a kill may leave it beside the one that follows.
+    for name in ["\"digest\":", "\"root\":", "\"repository\":"] {
+        let Some(rest) = text.strip_prefix(name) else { continue };
+        let quoted = |rest: &str| Some(rest.strip_prefix('"')?.find('"')? + 2);
+        let listed = |rest: &str| rest.strip_prefix('[').and_then(|rest| Some(rest.find(']')? + 2));
+        let length = rest.strip_prefix("null").map(|_| 4).or_else(|| quoted(rest));
+        let length = length.or_else(|| listed(rest))?;
+        let next = rest[length..].strip_prefix(",\"next\":").and_then(quoted);
+        let length = length + next.map_or(0, |next| ",\"next\":".len() + next);
+        return Some((name.len() + length, "\"digest\":"));
+    }
     if let Some(rest) = text.strip_prefix("\"counted\":") {
         let length = if rest.starts_with("null") { 4 } else { rest.find('}')? + 1 };
         return Some((text.len() - rest.len() + length, "\"counted\":"));

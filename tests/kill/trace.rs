@@ -119,6 +119,10 @@ fn points(log: &str, root: &str) -> (Vec<Point>, Swaps) {
         if call.starts_with("rename")
             && let Some(target) = rest.rsplit('"').nth(1)
         {
+            // A name in a folder that is open: `5</the/folder>, "name"`.
+            let folder = rest.rsplit_once("</").and_then(|(_, rest)| rest.split_once(">, \""));
+            let folder = folder.filter(|_| !target.starts_with('/')).map(|(folder, _)| folder);
+            let target = folder.map_or(target.to_owned(), |folder| format!("/{folder}/{target}"));
             *swaps.entry(PathBuf::from(target)).or_default() += 1;
         }
         let path = path.map(str::to_owned);

@@ -11,7 +11,7 @@ mod usable;
 mod writing;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::fs::FileType;
@@ -113,7 +113,12 @@ pub fn change_record<T>(
     if after != before {
         let bytes = within_bound(&mut after)?;
         keep_damaged(places, job)?;
-        write(places, job, &record_path(places, job), &bytes)?;
+        // In the client's sandbox the state can't be written: there the hooks remember it,
+        // right before the verb and behind it.
+        let _ = origin::look(places, job);
+        let _ = origin::writing(places, job, None, Some(&after));
+        atomic::write(&record_path(places, job), &bytes)?;
+        let _ = origin::written(places, job);
     }
     Ok(result)
 }
@@ -142,15 +147,9 @@ pub fn write_live(places: &Places, job: &str, text: &str) -> io::Result<()> {
         let why = format!("the notes would have {has} KB; at most {most} KB are read");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
-    write(places, job, &places.compaction(job), text.as_bytes())
-}
-
-/// Writes a file of a job's, and remembers that it was the guard.
-fn write(places: &Places, job: &str, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // In the client's sandbox the state can't be written: there the hooks remember it, right
-    // before the verb and behind it.
     let _ = origin::look(places, job);
-    atomic::write(path, bytes)?;
+    let _ = origin::writing(places, job, Some(text.as_bytes()), None);
+    atomic::write(&places.compaction(job), text.as_bytes())?;
     let _ = origin::written(places, job);
     Ok(())
 }
