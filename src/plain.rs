@@ -25,7 +25,7 @@ pub fn line(text: &str, max: usize) -> String {
     bounded(text.chars().map(plain), max)
 }
 
-/// Text of several lines, otherwise as [`line`].
+/// Text of several lines, otherwise as [`line()`].
 pub fn block(text: &str, max: usize) -> String {
     if text.len() <= max && !text.chars().any(is_odd) {
         return text.to_owned();

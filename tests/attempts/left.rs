@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::attempt::{Attempt, Outcome};
 use crate::scene::Scene;
+use crate::scene::Scene;
 
 /// Where they are named.
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/security.md");
@@ -80,21 +81,8 @@ pub fn all() -> Vec<Attempt> {
             }
         })
         .left(),
-        Attempt::story("notes that can't be written", |scene| {
-            let hook = &scene.hook;
-            hook.agent("brain-guard append --kind risk 'one'");
-            let command = format!("f={}; rm $f; ln -s /dev/null $f", hook.file().display());
-            if hook.bash(&command).verdict() == "deny" {
-                return Outcome::Denied;
-            }
-            scene.run(&command);
-            hook.fill(31.0);
-            match hook.read().verdict().as_str() {
-                "deny" => Outcome::Denied,
-                other => Outcome::Through(format!("Read: {other}")),
-            }
-        })
-        .left(),
+        Attempt::story("notes that can't be written", unwritable_notes)
+            .left(),
         Attempt::bash_unrun("a process ended by its number", "kill -9 12345").left(),
         Attempt::bash_unrun(
             "the client's settings, changed by a command that doesn't name us",
@@ -154,6 +142,21 @@ fn beyond_the_look() -> Vec<Attempt> {
         )
         .left(),
     ]
+}
+
+fn unwritable_notes(scene: &Scene) -> Outcome {
+    let hook = &scene.hook;
+    hook.agent("brain-guard append --kind risk 'one'");
+    let command = format!("f={}; rm $f; ln -s /dev/null $f", hook.file().display());
+    if hook.bash(&command).verdict() == "deny" {
+        return Outcome::Denied;
+    }
+    scene.run(&command);
+    hook.fill(31.0);
+    match hook.read().verdict().as_str() {
+        "deny" => Outcome::Denied,
+        other => Outcome::Through(format!("Read: {other}")),
+    }
 }
 
 /// What the document and the attempts say differently. `both`: all attempts are here.
