@@ -30,6 +30,9 @@ impl TrustSettings {
 
 /// Whether the user accepts the jobs of this project, by its real path.
 pub fn accepts(trust: &TrustSettings, home: Option<&Path>, project: &Path) -> bool {
+    if trust.projects.is_empty() {
+        return false;
+    }
     let Some(project) = parts(project) else { return false };
     trust.projects.iter().any(|glob| {
         let (mut pattern, glob) = match glob.strip_prefix("~/") {

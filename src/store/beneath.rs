@@ -12,7 +12,8 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::{Component, Path, PathBuf};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
@@ -122,8 +123,8 @@ pub fn create_dirs(path: &Path, mode: u32) -> io::Result<()> {
     let Some(inside) = split(path)? else {
         return std::fs::DirBuilder::new().recursive(true).mode(mode).create(path);
     };
-    std::fs::create_dir_all(&inside.root)?;
-    let mut made = inside.root.clone();
+    std::fs::create_dir_all(inside.root)?;
+    let mut made = inside.root.to_path_buf();
     for part in inside.path.components() {
         made.push(part);
         let spot = Spot::of(&made)?;
@@ -268,41 +269,48 @@ impl<'a> Spot<'a> {
 }
 
 /// A path below a project's [`TOP`].
-#[derive(Debug)]
-struct Inside {
+#[derive(Debug, Clone, Copy)]
+struct Inside<'a> {
     /// The project's folder.
-    root: PathBuf,
+    root: &'a Path,
     /// The rest, from [`TOP`] on.
-    path: PathBuf,
+    path: &'a Path,
 }
 
-/// Splits a path ahead of [`TOP`]; `None` where it has no such part.
-fn split(path: &Path) -> io::Result<Option<Inside>> {
-    // A quick look first: most paths are the state's.
-    let bytes = path.as_os_str().as_encoded_bytes();
-    if !bytes.windows(TOP.len()).any(|part| part == TOP.as_bytes()) {
-        return Ok(None);
+/// Splits a path ahead of [`TOP`]; `None` where it has no such part. By bytes: a hook asks
+/// for each of its paths.
+fn split(path: &Path) -> io::Result<Option<Inside<'_>>> {
+    let bytes = path.as_os_str().as_bytes();
+    let is_end = |byte: Option<&u8>| byte.is_none_or(|byte| *byte == b'/');
+    let mut at = 0;
+    loop {
+        let begins = at == 0 || bytes[at - 1] == b'/';
+        if begins && bytes[at..].starts_with(TOP.as_bytes()) && is_end(bytes.get(at + TOP.len())) {
+            break;
+        }
+        at += 1;
+        if at + TOP.len() > bytes.len() {
+            return Ok(None);
+        }
     }
-    let parts: Vec<Component> = path.components().collect();
-    let top = Component::Normal(OsStr::new(TOP));
-    let Some(at) = parts.iter().position(|part| *part == top) else { return Ok(None) };
-    if !parts[at..].iter().all(|part| matches!(part, Component::Normal(_))) {
+    if bytes[at..].split(|byte| *byte == b'/').any(|part| part == b"..") {
         return Err(refuse(path, "has `..` in it"));
     }
-    let root = if at == 0 { PathBuf::from(".") } else { parts[..at].iter().collect() };
-    Ok(Some(Inside { root, path: parts[at..].iter().collect() }))
+    let root = if at == 0 { b"." } else { &bytes[..at] };
+    let path = |bytes| Path::new(OsStr::from_bytes(bytes));
+    Ok(Some(Inside { root: path(root), path: path(&bytes[at..]) }))
 }
 
-impl Inside {
+impl Inside<'_> {
     fn open(&self, flags: OFlags, mode: Mode) -> io::Result<(OwnedFd, Stat)> {
-        open_inside(&self.root, &self.path, flags, mode)
+        open_inside(self.root, self.path, flags, mode)
     }
 
     /// The folder that the path lies in.
     fn parent(&self) -> io::Result<OwnedFd> {
         match self.path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            Some(parent) => Ok(open_inside(&self.root, parent, FOLDER, Mode::empty())?.0),
-            None => Ok(rustix::fs::open(&self.root, FOLDER, Mode::empty())?),
+            Some(parent) => Ok(open_inside(self.root, parent, FOLDER, Mode::empty())?.0),
+            None => Ok(rustix::fs::open(self.root, FOLDER, Mode::empty())?),
         }
     }
 }

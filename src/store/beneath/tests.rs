@@ -29,9 +29,9 @@ impl World {
 /// Opens by both ways, which must say the same.
 fn both(path: &Path) -> bool {
     let inside = split(path).unwrap().unwrap();
-    let root = rustix::fs::open(&inside.root, FOLDER, Mode::empty()).unwrap();
+    let root = rustix::fs::open(inside.root, FOLDER, Mode::empty()).unwrap();
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW;
-    let parts = part_by_part(&root, &inside.path, flags, Mode::empty()).is_ok();
+    let parts = part_by_part(&root, inside.path, flags, Mode::empty()).is_ok();
     let whole = open(path, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty()).is_ok();
     assert_eq!(parts, whole, "{path:?}");
     whole
@@ -75,7 +75,18 @@ fn a_path_that_leaves_is_refused() {
     assert!(is_refused(&open(&path, OFlags::RDONLY, Mode::empty()).unwrap_err()));
     // What is no path below ours is the system's business.
     assert!(open(&world.outside("secret"), OFlags::RDONLY, Mode::empty()).is_ok());
-    assert!(split(Path::new("/a/.brain-guard-old/x")).unwrap().is_none());
+    for path in ["/a/.brain-guard-old/x", "/a/x.brain-guard", "/a/b", "", "/"] {
+        assert!(split(Path::new(path)).unwrap().is_none(), "{path}");
+    }
+    for (path, root, rest) in [
+        ("/a/.brain-guard/jobs//j/", "/a/", ".brain-guard/jobs//j/"),
+        (".brain-guard", ".", ".brain-guard"),
+        ("/.brain-guard/x", "/", ".brain-guard/x"),
+        ("/x.brain-guard/.brain-guard", "/x.brain-guard/", ".brain-guard"),
+    ] {
+        let inside = split(Path::new(path)).unwrap().unwrap();
+        assert_eq!((inside.root, inside.path), (Path::new(root), Path::new(rest)), "{path}");
+    }
 }
 
 #[test]
