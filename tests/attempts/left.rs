@@ -7,7 +7,6 @@ use serde_json::json;
 
 use crate::attempt::{Attempt, Outcome};
 use crate::scene::Scene;
-use crate::scene::Scene;
 
 /// Where they are named.
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/security.md");
