@@ -92,42 +92,42 @@ mod tests {
             accepts(&trust, Some(Path::new("/home/*me")), Path::new(project))
         };
         for (glob, project) in [
-            ("/work/app", "/work/app"),
-            ("/work/app/", "/work/app"),
-            ("/work/*", "/work/app"),
-            ("/work/a*p-*", "/work/app-2"),
-            ("/work/**", "/work"),
-            ("/work/**", "/work/a/b"),
-            ("/work/**/app", "/work/a/b/app"),
-            ("/**", "/work"),
+            ("/srv/app", "/srv/app"),
+            ("/srv/app/", "/srv/app"),
+            ("/srv/*", "/srv/app"),
+            ("/srv/a*p-*", "/srv/app-2"),
+            ("/srv/**", "/srv"),
+            ("/srv/**", "/srv/a/b"),
+            ("/srv/**/app", "/srv/a/b/app"),
+            ("/**", "/srv"),
             ("~/code/*", "/home/*me/code/app"),
             ("~/", "/home/*me"),
         ] {
             assert!(accepted(glob, project), "{glob} {project}");
         }
         for (glob, project) in [
-            ("/work/*", "/work"),
-            ("/work/*", "/work/a/b"),
-            ("/work/app", "/work/App"),
-            ("/work/app", "/work/app/sub"),
-            ("/work/a?p", "/work/app"),
-            ("/work/**/app", "/work/app2"),
+            ("/srv/*", "/srv"),
+            ("/srv/*", "/srv/a/b"),
+            ("/srv/app", "/srv/App"),
+            ("/srv/app", "/srv/app/sub"),
+            ("/srv/a?p", "/srv/app"),
+            ("/srv/**/app", "/srv/app2"),
             ("~/code/*", "/home/some/code/app"),
             ("~/code/*", "/root/code/app"),
             ("/**", "work"),
-            ("/work/**", "/work/../etc"),
+            ("/srv/**", "/srv/../etc"),
         ] {
             assert!(!accepted(glob, project), "{glob} {project}");
         }
         let none = TrustSettings::default();
-        assert!(!accepts(&none, None, Path::new("/work/app")));
+        assert!(!accepts(&none, None, Path::new("/srv/app")));
         let home = TrustSettings { projects: vec!["~/**".into()] };
-        assert!(!accepts(&home, None, Path::new("/work/app")));
+        assert!(!accepts(&home, None, Path::new("/srv/app")));
     }
 
     #[test]
     fn a_glob_that_is_no_whole_path_is_named() {
-        for glob in ["", "work/*", "**", "~", "~you/x", "/work/../etc", "/./x"] {
+        for glob in ["", "work/*", "**", "~", "~you/x", "/srv/../etc", "/./x"] {
             let trust = TrustSettings { projects: vec![glob.into()] };
             let (key, why) = trust.problem().unwrap();
             assert_eq!(key, ["trust", "projects"], "{glob}");
