@@ -25,8 +25,12 @@ pub use refused::{Refused, is_refused, refused};
 /// The folder of a project that holds everything of ours.
 pub const TOP: &str = ".brain-guard";
 
-/// A folder is opened for its name only: that needs no right to read it.
-const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// A folder is opened for its name only: that needs no right to read it. Linux alone has that.
+#[cfg(target_os = "linux")]
+const NAME_ONLY: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const NAME_ONLY: OFlags = OFlags::NONBLOCK;
+pub(super) const FOLDER: OFlags = NAME_ONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// Opens a file. Below [`TOP`] no link is followed, and the file must belong to this user,
 /// to root, or to whom the project's folder belongs to (in a container that is somebody else).
@@ -35,7 +39,7 @@ const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEX
 /// What the system says; [`Refused`] inside of it where the way leads elsewhere.
 pub fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<File> {
     // What is opened for its name only takes no other flag.
-    let terminal = if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NOCTTY };
+    let terminal = if flags.contains(FOLDER) { OFlags::empty() } else { OFlags::NOCTTY };
     let flags = flags | OFlags::CLOEXEC | terminal;
     match split(path)? {
         None => Ok(rustix::fs::open(path, flags, mode)?.into()),
@@ -50,7 +54,7 @@ pub fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<File> {
 pub fn stat(path: &Path) -> io::Result<Stat> {
     match split(path)? {
         None => Ok(rustix::fs::stat(path)?),
-        Some(inside) => Ok(inside.open(OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?.1),
+        Some(inside) => Ok(inside.open(NAME_ONLY | OFlags::CLOEXEC, Mode::empty())?.1),
     }
 }
 

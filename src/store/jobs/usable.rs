@@ -4,7 +4,7 @@
 use std::io;
 use std::path::Path;
 
-use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, StatVfsMountFlags};
+use rustix::fs::{Access, AtFlags, FileType, Mode, StatVfsMountFlags};
 use rustix::io::Errno;
 
 use super::atomic;
@@ -77,7 +77,7 @@ pub fn check_writable(places: &Places, job: &str) -> io::Result<()> {
 
 /// Checks that a folder takes new files of so many bytes.
 fn check_folder(folder: &Path, bytes: u64) -> io::Result<()> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY;
+    let flags = beneath::FOLDER;
     let opened = beneath::open(folder, flags, Mode::empty()).map_err(|e| named(folder, e))?;
     let writable = Access::WRITE_OK | Access::EXEC_OK;
     rustix::fs::accessat(&opened, ".", writable, AtFlags::empty())

@@ -293,3 +293,30 @@ fn a_projects_variable_does_not_switch_the_guard_off() {
     let _tui = scene.play(4);
     scene.judge();
 }
+
+#[test]
+fn an_accepted_job_is_delivered_as_text_of_the_repository() {
+    let script = vec![
+        step(|_| Reply::bash("brain-guard job focus stranger-job").tokens(percent(5.0))),
+        step(|r| {
+            assert!(!only_result(r).1, "{r}");
+            Reply::text("I end my turn.").tokens(percent(5.1))
+        }),
+        step(|r| {
+            assert!(r.contains("came with the repository") && r.contains(MARKER), "{r}");
+            Reply::text("I have read them.").tokens(percent(5.0))
+        }),
+    ];
+    let scene = Scene::with(script, |_, _| {});
+    let world = &scene.world;
+    let tui = world.tui(&[]);
+    tui.wait_screen("the offer", |s| s.contains("no effect until you accept it: stranger-job"));
+    tui.prompt("/brain-guard:job accept stranger-job");
+    tui.wait_screen("the answer", |s| s.contains("accepted the job stranger-job"));
+    tui.wait_screen("an empty box", |_| tui.prompt_box().as_deref() == Some(""));
+    tui.wait_idle();
+    assert_eq!(world.mock.main().len(), 0, "no call of the API");
+    tui.prompt("Look at their job");
+    world.mock.wait_main(3);
+    tui.wait_screen("the fresh session's answer", |s| s.contains("I have read them."));
+}

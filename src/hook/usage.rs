@@ -1,0 +1,22 @@
+//! A session whose responses carry no token counts.
+
+use super::facts::{Context, Facts};
+use crate::texts::{Text, say};
+
+/// After so many responses without a count the user is told.
+const RESPONSES: u32 = 5;
+
+/// Counts a response without token counts. The line for the user, once a session, when the
+/// first five had none.
+pub fn unknown(facts: &mut Facts, context: Option<&Context>) -> Option<String> {
+    let session = &facts.session;
+    if context.is_some() || session.reading.is_some() || session.uncounted >= RESPONSES {
+        return None;
+    }
+    let uncounted = session.uncounted + 1;
+    facts.update(|s| s.uncounted = uncounted);
+    facts.session.uncounted = uncounted;
+    let responses = RESPONSES.to_string();
+    let text = || say(&facts.places, Text::UserUnknown, &[("responses", &responses)]);
+    (uncounted == RESPONSES).then(text)
+}
