@@ -16,6 +16,9 @@ const TIMEOUT_MS = 5000
 
 type Json = Record<string, unknown>
 type Report = { event: string } & Json
+type Tier = { name: string; context: number; file: number }
+/** Figures for the strip above the prompt box: tokens, and percent of the compaction file's limit. */
+type Figures = { used: number; limit: number; file: number; tiers: Tier[] }
 
 // The module outlives /clear: one process, one session after another.
 let binary = ''
@@ -23,6 +26,12 @@ let binary = ''
 let environment: Record<string, string> = {}
 /** The folder of the snapshots; empty while the mod is inert. */
 let snapshots = ''
+/** The limit as the client reports it; null where it can't be had. */
+let limit: Json | null = null
+/** What the strip shows; null where it is off. */
+let figures: Figures | null = null
+/** What the strip shows in their place while a drive waits. */
+let notice: string | undefined
 /** Whether a sealed file awaits its boundary: then every call is asked about first. */
 let sealed = false
 /** The running turn of the main loop, and the text it began with. */
@@ -66,9 +75,42 @@ async function start($: EngineInterface, cwd: string): Promise<void> {
     const { CLAUDE_PID: pid = answer.pid } = await named($)
     await $.env.set('BRAIN_GUARD_MOD', `${VERSION}:${pid}`)
     snapshots = answer.snapshots
+    void readLimit($).catch(() => {})
+    void readFigures($).catch(() => {})
   } else if (typeof answer.why === 'string') {
     $.ui.log(answer.why)
   }
+}
+
+/** Asks for the limit, once a turn: it takes the client up to 25 ms. 2.1.250 has no such report. */
+async function readLimit($: EngineInterface): Promise<void> {
+  limit = null
+  const { context } = await $.session.usage({ breakdown: 'summary' })
+  const { isAutoCompactEnabled: isOn, autoCompactThreshold, rawMaxTokens } = context.breakdown ?? {}
+  if (typeof rawMaxTokens === 'number') {
+    limit = { threshold: isOn === false ? null : autoCompactThreshold ?? null, window: rawMaxTokens }
+  }
+}
+
+/** Asks for the strip's figures; the tokens are brought up to date with every call. */
+async function readFigures($: EngineInterface): Promise<void> {
+  const answer = await ask($, 'strip', { session_id: await $.session.id() })
+  figures = Array.isArray(answer.tiers) ? (answer as Figures) : null
+  $.ui.invalidate('ui.render')
+}
+
+/** `▓▓░░ 23 %` */
+function bar(percent: number, width: number): string {
+  const full = Math.max(0, Math.min(width, Math.round((percent / 100) * width)))
+  return `${'▓'.repeat(full)}${'░'.repeat(width - full)} ${Math.round(percent)} %`
+}
+
+function drawn({ used, limit, file, tiers }: Figures, columns: number): string {
+  const context = (used * 100) / Math.max(1, limit)
+  const reached = tiers.filter(tier => context >= tier.context || file >= tier.file)
+  const width = Math.max(4, Math.min(16, Math.floor((columns - 40) / 3)))
+  const tier = reached.at(-1)?.name ?? 'nothing restricted'
+  return `context ${bar(context, width)}   notes ${bar(file, width)}   ${tier}`
 }
 
 /** `output` is null: a step's output tokens would cost a hook on every streamed chunk. */
@@ -80,8 +122,13 @@ async function snapshot($: EngineInterface, id: string): Promise<void> {
     window: context.window ?? null,
     output: null,
     model: await $.session.model(),
+    limit,
   }
   await $.fs.write(`${snapshots}/${id}.json`, JSON.stringify(reading))
+  if (figures !== null && typeof reading.tokens === 'number') {
+    figures.used = reading.tokens
+    $.ui.invalidate('ui.render')
+  }
 }
 
 /** The text to refuse this call with, the turn cut where it could be; else nothing. */
@@ -98,6 +145,16 @@ async function gate($: EngineInterface, call: Json): Promise<string | undefined>
   // Of parallel calls the first ends the turn; for the others it is over.
   await $.turn.abort({ turnId: turn.id }).catch(() => {})
   return typeof answer.text === 'string' ? answer.text : 'sealed: end your turn'
+}
+
+/** The text to close a question's dialog with, once nobody is there to answer; else it waits for ever. */
+async function closed($: EngineInterface): Promise<string> {
+  for (;;) {
+    const answer = await ask($, 'question', { session_id: await $.session.id() }).catch((): Json => ({}))
+    if (answer.action === 'deny') return String(answer.text)
+    if (answer.action !== 'wait') return new Promise(() => {})
+    await $.clock.sleep(Number(answer.ms))
+  }
 }
 
 /** Carries out one action and says what came of it; nothing where there is nothing to do. */
@@ -125,12 +182,19 @@ async function act($: EngineInterface, action: Json): Promise<Report | undefined
   }
 }
 
+/** Shows a text in the strip, or below the prompt box where the strip is off. */
+function show($: EngineInterface, text: string | undefined): void {
+  if (text === notice) return
+  notice = text
+  if (figures === null) $.ui.status(text)
+  else $.ui.invalidate('ui.render')
+}
+
 /** A turn's end cuts the wait short, and is what the binary hears of instead. */
 async function wait($: EngineInterface, ms: number, status: unknown): Promise<Report | undefined> {
   const woken = new Promise<void>(resolve => (wake = resolve))
-  if (typeof status === 'string') $.ui.status(status)
+  if (typeof status === 'string') show($, status)
   if (reports.length === 0) await Promise.race([$.clock.sleep(ms), woken])
-  if (typeof status === 'string') $.ui.status(undefined)
   return reports.length === 0 ? { event: 'waited' } : undefined
 }
 
@@ -143,6 +207,7 @@ async function drive($: EngineInterface): Promise<void> {
       let next: Report | undefined = report
       while (next !== undefined) {
         const action: Json = await ask($, 'step', { session_id: await $.session.id(), ...next })
+        if (action.action !== 'wait') show($, undefined)
         next = await act($, action).catch((why: unknown) => ({
           event: 'failed',
           token: action.token,
@@ -155,6 +220,7 @@ async function drive($: EngineInterface): Promise<void> {
     reports = []
     $.ui.log(`brain-guard: ${why}`, { to: 'debug' })
   } finally {
+    show($, undefined)
     isDriving = false
   }
 }
@@ -183,7 +249,13 @@ export const register: Register = (on, options) => {
   })
 
   on('turn.start', ($, e, next) => {
-    if (e.agentId === undefined) turn = { id: e.turnId, text: e.text }
+    if (e.agentId === undefined) {
+      turn = { id: e.turnId, text: e.text }
+      if (snapshots !== '') {
+        void readLimit($).catch(() => {})
+        void readFigures($).catch(() => {})
+      }
+    }
     return next(e)
   })
 
@@ -196,12 +268,28 @@ export const register: Register = (on, options) => {
     } catch (why) {
       $.ui.log(`brain-guard: ${why}`, { to: 'debug' })
     }
-    const result = await next(e)
+    const call = next(e)
+    if (e.tool === 'AskUserQuestion') {
+      const text = await Promise.race([call.then(() => undefined), closed($)])
+      if (text !== undefined) return { deny: text }
+    }
+    const result = await call
     const command = 'command' in e ? e.command : undefined
     if (typeof command === 'string' && command.includes('brain-guard')) {
       await ask($, 'poll', { session_id: await $.session.id() }).catch(() => {})
+      if (figures !== null) void readFigures($).catch(() => {})
     }
     return result
+  })
+
+  on('ui.render', { component: 'AbovePrompt' }, ($, e, next) => {
+    if (figures === null) return next(e)
+    const { Box, Text } = $.ui.resolve(e)
+    return (
+      <Box>
+        <Text wrap="wrap">{notice ?? drawn(figures, e.props.bodyColumns)}</Text>
+      </Box>
+    )
   })
 
   on('turn.complete', async ($, e, next) => {

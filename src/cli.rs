@@ -154,6 +154,24 @@ pub enum Verb {
         #[command(flatten)]
         how: OverrideArgs,
     },
+    /// Start a boundary that waits, without its notice (the operator's, not the agent's)
+    #[command(after_help = "Example:\n  brain-guard now\nAt the client's prompt: /brain-guard:now")]
+    Now {
+        /// Which session
+        #[command(flatten)]
+        whose: Whose,
+    },
+    /// Keep a session that is about to be cleared (the operator's, not the agent's)
+    #[command(
+        after_help = "Example:\n  brain-guard later 1h\nAt the client's prompt: /brain-guard:later 1h"
+    )]
+    Later {
+        /// Which session
+        #[command(flatten)]
+        whose: Whose,
+        /// For how long: 90s, 30m, 2h; a bare number is minutes [default: 30m]
+        time: Option<String>,
+    },
     /// Add entries to the compaction file (arguments, or Markdown on stdin)
     #[command(
         after_help = "Examples:\n  brain-guard append --kind risk 'the cache is never invalidated'\n  brain-guard append --kind steering --about design 'its coaching led me into a rewrite'\n  brain-guard append --kind thread <<'EOF'\n  - the parser still fails on CRLF\n  - ask about the schema\n  EOF\n\nA list makes one entry an item. Without --kind, Markdown under section headings goes to these sections."

@@ -60,6 +60,8 @@ pub struct Settings {
     pub headless: Headless,
     /// Keep the user's prompts beside the job's file; the delivery quotes the first and the last.
     pub prompts: Switch,
+    /// Show context usage, the compaction file and the tier above the prompt box.
+    pub strip: Switch,
     /// The store of sessions.
     pub surgery: SurgerySettings,
     /// What is extracted from session files, and when.

@@ -35,7 +35,7 @@ impl Place {
             };
             fs::create_dir_all(at).expect("folder");
         }
-        for file in ["hooks.json", "brain-guard.ts"] {
+        for file in ["hooks.json", "brain-guard.tsx"] {
             fs::copy(source.join("hooks").join(file), plugin.join("hooks").join(file))
                 .expect("copy");
         }

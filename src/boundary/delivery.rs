@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Token;
+use super::{Step, Token};
 
 /// What crosses a boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ impl Token {
     /// What happened that the session ends for, for the user.
     pub fn what(&self) -> String {
         let (job, version) = (&self.job, self.version);
+        if self.step == Step::Unsealed {
+            return "the notes are not sealed and you are there".to_owned();
+        }
         match self.delivery {
             Delivery::Sealed => format!("the notes are sealed (version {version})"),
             Delivery::Reload | Delivery::Template => format!("the job {job} is focused"),
@@ -43,19 +46,18 @@ impl Token {
         }
     }
 
-    /// The same in a word or two, for the session's band.
+    /// The same in a few words, for the start of a sentence.
     pub fn in_short(&self) -> String {
         match self.delivery {
-            Delivery::Sealed => "sealed".to_owned(),
-            Delivery::Reload | Delivery::Template => format!("{} focused", self.job),
-            Delivery::Transition => format!("{} complete", self.job),
+            Delivery::Sealed => "Notes sealed".to_owned(),
+            Delivery::Reload | Delivery::Template => format!("Job {} focused", self.job),
+            Delivery::Transition => format!("Job {} complete", self.job),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Step;
     use super::super::tests::token;
     use super::*;
 

@@ -16,6 +16,9 @@ pub use delivery::Delivery;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Step {
+    /// The notes are not sealed and a person is there. Once they count as gone, the guard seals
+    /// and opens a boundary in this one's place.
+    Unsealed,
     /// Sealed; the turn has not ended yet, or the notice runs.
     Pending,
     /// The carrier was told to clear.
@@ -46,6 +49,12 @@ pub const SEALED_ANEW: &str = "sealed anew";
 
 /// Why a boundary ends whose session turned to another job, or to none.
 pub const MOVED_ON: &str = "the session went on to another job";
+
+/// Why the wait for a person ends: their prompt came.
+pub const PROMPTED: &str = "a prompt came";
+
+/// Why the wait for a person ends in lifted blocks.
+pub const NOT_CARRIED: &str = "the notes could not be carried over";
 
 /// Why a boundary ends whose session the user left by `/resume`.
 pub const LEFT: &str = "the user went to another session";
@@ -146,6 +155,9 @@ pub struct Token {
     pub notice_until: Option<Time>,
     /// A prompt came in while the notice ran: not in this turn.
     pub cancelled: bool,
+    /// The operator waits for nothing any more.
+    #[serde(default)]
+    pub at_once: bool,
     /// We ended the turn ourselves after the seal, so its interruption is no person's.
     pub cut: bool,
     /// Turns of the new session that ended without an answer.
@@ -241,7 +253,12 @@ impl Token {
 
     /// Whether the session waits for its carrier, a cancelled notice included.
     pub fn holds_or_cancelled(&self, session: &str) -> bool {
-        self.parent == session && self.step <= Step::Clearing
+        self.parent == session && matches!(self.step, Step::Pending | Step::Clearing)
+    }
+
+    /// Whether the session waits for a person before its notes are sealed.
+    pub fn waits_for_person(&self, session: &str) -> bool {
+        self.parent == session && self.step == Step::Unsealed
     }
 
     /// Whether the session waits for its carrier, or waited in vain.
@@ -251,7 +268,7 @@ impl Token {
 
     /// Whether the main loop should do nothing more but end its turn.
     pub fn holds(&self, session: &str) -> bool {
-        self.parent == session && self.step <= Step::Clearing && !self.cancelled
+        self.holds_or_cancelled(session) && !self.cancelled
     }
 }
 
@@ -282,6 +299,7 @@ pub(crate) mod tests {
             since: at,
             notice_until: None,
             cancelled: false,
+            at_once: false,
             cut: false,
             unanswered: 0,
             retry_at: None,
@@ -335,9 +353,9 @@ pub(crate) mod tests {
     proptest! {
         #[test]
         fn forward_only(steps in proptest::collection::vec(0usize..6, 0..20)) {
-            use Step::{Acknowledged, Cleared, Clearing, Delivered, Failed, Pending};
+            use Step::{Acknowledged, Cleared, Clearing, Delivered, Failed, Pending, Unsealed};
             let all = [Pending, Clearing, Cleared, Delivered, Acknowledged, Failed];
-            let mut t = token(Pending);
+            let mut t = token(Unsealed);
             let mut seen = vec![t.step];
             for s in steps {
                 if t.advance(all[s], t.created) {

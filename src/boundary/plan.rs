@@ -42,6 +42,13 @@ pub enum Report {
     },
 }
 
+impl Report {
+    /// Whether a person pressed Escape, unless we ended the turn ourselves.
+    pub fn is_escape(&self) -> bool {
+        matches!(self, Self::TurnComplete { is_aborted: true, .. })
+    }
+}
+
 /// What a carrier is to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "action", rename_all = "lowercase")]
@@ -88,8 +95,10 @@ pub enum Text {
 pub struct Situation<'a> {
     /// The session the report is about.
     pub session: &'a str,
-    /// Someone is at the terminal.
-    pub attended: bool,
+    /// Someone is at the terminal, and counts as gone then.
+    pub gone_at: Option<Time>,
+    /// Why the operator holds it back, if they do.
+    pub held: Option<&'a str>,
     /// Background agents run.
     pub agents: u32,
     /// What crosses may do so: what a seal asked for only while the seal is unbroken.
@@ -107,7 +116,7 @@ pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
     match report {
         // A person who pressed Escape wants to speak first: their next turn's end asks again.
         Report::TurnComplete { is_aborted: true, .. }
-            if token.parent == at.session && !token.cut =>
+            if token.parent == at.session && token.step > Step::Unsealed && !token.cut =>
         {
             token.cancel();
             Action::None
@@ -118,6 +127,7 @@ pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
         {
             answer(token, *answered, *is_aborted, at)
         }
+        Report::Waited if token.step == Step::Unsealed => wait_for_person(at),
         Report::Waited if token.step == Step::Pending => waited(token, at),
         Report::Waited if token.step == Step::Delivered => continue_now(token, at),
         Report::Cleared => {
@@ -145,7 +155,24 @@ fn submit(token: &Token, what: Text) -> Action {
     Action::Submit { token: token.id.clone(), what, text: String::new() }
 }
 
+/// What a carrier waits for where the notes are not sealed: somebody else seals them once the
+/// person counts as gone, and a boundary takes this one's place.
+fn wait_for_person(at: &Situation) -> Action {
+    let left = at.gone_at.map_or(Duration::zero(), |gone| gone - at.now);
+    let minutes = (left.num_seconds() + 59) / 60;
+    let status = format!(
+        "Notes not sealed. In {minutes} min a fresh session continues from what is there. A prompt from you goes first; /brain-guard:now does not wait"
+    );
+    Action::Wait { ms: millis(left + SEALING).min(LOOK), status: Some(status) }
+}
+
+/// How long the seal may take that a carrier waits for.
+const SEALING: Duration = Duration::seconds(2);
+
 fn turn_ended(token: &mut Token, at: &Situation) -> Action {
+    if token.step == Step::Unsealed {
+        return wait_for_person(at);
+    }
     if token.step != Step::Pending {
         return Action::None;
     }
@@ -187,26 +214,50 @@ pub enum Due {
     Now,
 }
 
+/// How long a notice waits before it is drawn again, in milliseconds.
+const TICK: u64 = 1_000;
+
+/// How long a carrier waits for somebody else before it looks again: the operator may start the
+/// boundary meanwhile.
+const LOOK: u64 = 5_000;
+
 /// Whether a pending boundary may clear; begins the notice to an attended user.
 pub fn due(token: &mut Token, at: &Situation) -> Due {
     if token.cancelled {
         return Due::Held;
     }
+    if token.at_once {
+        return Due::Now;
+    }
+    if let Some(why) = at.held {
+        token.notice_until = None;
+        let status = format!("{}. This session is kept: {why}", token.in_short());
+        return Due::Later { ms: LOOK, status };
+    }
     let agents_until = token.created + seconds(at.settings.agents_wait_seconds);
     if at.agents > 0 && at.now < agents_until {
         // The end of an agent starts a turn whose end reports again; this wait is the bound.
-        let status = format!("waiting for {} background agent(s) before the clear", at.agents);
-        return Due::Later { ms: millis(agents_until - at.now), status };
+        let agents = if at.agents == 1 { "agent" } else { "agents" };
+        let status = format!(
+            "{}. Waiting for {} background {agents}, then this session is cleared and a fresh one continues. /brain-guard:now does not wait",
+            token.in_short(),
+            at.agents,
+        );
+        return Due::Later { ms: millis(agents_until - at.now).min(LOOK), status };
     }
-    if at.attended && at.settings.attended_notice_seconds > 0 {
+    if at.gone_at.is_some() && at.settings.attended_notice_seconds > 0 {
         let until = *token
             .notice_until
             .get_or_insert(at.now + seconds(at.settings.attended_notice_seconds));
         if at.now < until {
-            let left = (until - at.now).num_seconds().max(1);
-            let what = token.in_short();
-            let status = format!("{what}: this session clears in {left} s; any prompt cancels");
-            return Due::Later { ms: millis(until - at.now), status };
+            let ms = millis(until - at.now);
+            let left = ms.div_ceil(TICK);
+            let status = format!(
+                "{}. In {left} s this session is cleared and a fresh one continues. A prompt from you goes first; /brain-guard:later keeps this session",
+                token.in_short(),
+            );
+            // To the next whole second, so that none is skipped.
+            return Due::Later { ms: (ms - 1) % TICK + 1, status };
         }
     }
     Due::Now
@@ -260,7 +311,8 @@ mod tests {
             std::sync::LazyLock::new(BoundarySettings::default);
         Situation {
             session,
-            attended,
+            gone_at: attended.then(|| now + Duration::minutes(10)),
+            held: None,
             agents: 0,
             sealed: true,
             next: None,
@@ -299,12 +351,12 @@ mod tests {
         let mut t = token(Step::Pending);
         let now = t.created;
         let action = next(&mut t, &done(true), &at("old", true, now));
-        assert!(matches!(action, Action::Wait { ms: 60_000, .. }));
+        assert!(matches!(action, Action::Wait { ms: 1_000, .. }));
         t.cancel();
         let later = now + Duration::seconds(61);
         assert_eq!(next(&mut t, &Report::Waited, &at("old", true, later)), Action::None);
         let action = next(&mut t, &done(true), &at("old", true, later));
-        assert!(matches!(action, Action::Wait { ms: 60_000, .. }));
+        assert!(matches!(action, Action::Wait { ms: 1_000, .. }));
         assert_eq!(t.since, later, "the carrier's time begins anew");
         let latest = later + Duration::seconds(60);
         assert!(matches!(
@@ -319,12 +371,12 @@ mod tests {
         let now = t.created;
         assert!(matches!(
             next(&mut t, &done(true), &at("old", true, now)),
-            Action::Wait { ms: 60_000, .. }
+            Action::Wait { ms: 1_000, .. }
         ));
         let later = now + Duration::seconds(20);
         assert!(matches!(
             next(&mut t, &done(true), &at("old", true, later)),
-            Action::Wait { ms: 40_000, .. }
+            Action::Wait { ms: 1_000, .. }
         ));
         let latest = now + Duration::seconds(60);
         assert!(matches!(
@@ -334,11 +386,41 @@ mod tests {
     }
 
     #[test]
+    fn the_operator_holds_it_back_or_starts_it() {
+        let mut t = token(Step::Pending);
+        let now = t.created;
+        let held = Situation { held: Some("your override stands"), ..at("old", true, now) };
+        let Action::Wait { status: Some(status), .. } = next(&mut t, &done(true), &held) else {
+            panic!("it waits")
+        };
+        assert!(status.contains("your override stands"), "{status}");
+        // Once it is off, a whole new notice runs.
+        let later = now + Duration::seconds(90);
+        let action = next(&mut t, &Report::Waited, &at("old", true, later));
+        assert!(matches!(action, Action::Wait { .. }));
+        assert_eq!(t.notice_until, Some(later + Duration::seconds(60)));
+        t.at_once = true;
+        let busy = Situation { agents: 1, ..at("old", true, later) };
+        assert!(matches!(next(&mut t, &Report::Waited, &busy), Action::Clear { .. }));
+    }
+
+    #[test]
+    fn an_unsealed_session_waits_for_its_person() {
+        let mut t = token(Step::Unsealed);
+        let now = t.created;
+        let action = next(&mut t, &done(true), &at("old", true, now));
+        assert!(matches!(action, Action::Wait { ms: 5_000, .. }), "{action:?}");
+        let escape = Report::TurnComplete { answered: false, is_aborted: true };
+        assert!(matches!(next(&mut t, &escape, &at("old", true, now)), Action::Wait { .. }));
+        assert_eq!((t.step, t.cancelled), (Step::Unsealed, false));
+    }
+
+    #[test]
     fn background_agents_are_waited_for_but_not_for_ever() {
         let mut t = token(Step::Pending);
         let busy = |now| Situation { agents: 1, ..at("old", false, now) };
         let now = t.created;
-        assert!(matches!(next(&mut t, &done(true), &busy(now)), Action::Wait { ms: 600_000, .. }));
+        assert!(matches!(next(&mut t, &done(true), &busy(now)), Action::Wait { ms: 5_000, .. }));
         let later = now + Duration::seconds(600);
         assert!(matches!(next(&mut t, &Report::Waited, &busy(later)), Action::Clear { .. }));
     }
@@ -348,7 +430,7 @@ mod tests {
         let mut t = token(Step::Delivered);
         t.child = Some("new".into());
         let mut now = t.created;
-        for back_off in [5, 20, 60, 120, 300, 600] {
+        for back_off in [5, 20, 60, 300, 900, 3600] {
             let action = next(&mut t, &done(false), &at("new", false, now));
             assert_eq!(
                 action,

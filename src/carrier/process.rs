@@ -1,7 +1,7 @@
 //! The client's process and its terminal, from `/proc`: whose it is, and who gets its keys.
 #![allow(clippy::disallowed_methods, reason = "carriers look at processes")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::boundary::Client;
 use crate::env;
@@ -113,6 +113,18 @@ pub fn gave_away(client: Client) -> bool {
         words.next() == Some(b"daemon") && words.next() == Some(b"run")
     };
     children.into_iter().any(|pids| pids.split_whitespace().any(daemon))
+}
+
+/// The arguments that a process was started with; none where they can't be read.
+pub fn arguments(pid: u32) -> Vec<String> {
+    let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words = bytes.split(|byte| *byte == 0);
+    words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+}
+
+/// The folder that a process is in.
+pub fn folder(pid: u32) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
 fn stat(pid: u32) -> Option<Stat> {

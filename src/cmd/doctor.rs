@@ -164,6 +164,17 @@ impl<'a> World<'a> {
     }
 }
 
+/// The answer to the slash command.
+pub fn at_the_prompt(env: &Env, now: Time) -> String {
+    match World::of(env, now) {
+        Ok(world) => {
+            let found: Vec<String> = world.look().iter().map(ToString::to_string).collect();
+            format!("brain-guard\n{}", found.join("\n"))
+        }
+        Err(e) => format!("brain-guard: {e:#}"),
+    }
+}
+
 /// Runs the verb.
 ///
 /// # Errors

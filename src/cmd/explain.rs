@@ -56,7 +56,7 @@ fn find(env: &Env, whose: &Whose) -> anyhow::Result<Found> {
             }
         }
     }
-    whose::find(env, whose)
+    whose::find_or_last(env, whose)
 }
 
 /// The call that is asked about. The hook names every call that runs a verb to the verb:
@@ -113,15 +113,56 @@ fn some(facts: &Facts, lines: &[Line], as_json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// How the session stands, and the account of its last denial.
-fn standing(facts: &Facts, lines: &[Line], as_json: bool) -> anyhow::Result<Exit> {
+/// The answer to the slash command.
+pub fn at_the_prompt(facts: &Facts) -> String {
+    let lines = journal::read(&facts.places, facts.id);
+    format!("brain-guard\n{}", standing_text(facts, &lines))
+}
+
+/// How the session stands, its last denial, and the ways out.
+fn standing_text(facts: &Facts, lines: &[Line]) -> String {
     let view = status::view(facts);
-    let selection = facts.carrier();
+    let mut text = vec![status::text(facts, &view), String::new()];
+    text.push(match (last_denial(lines), &facts.session.denied) {
+        (Some(line), _) => format!("last blocked: {}", told::brief(facts, line)),
+        (None, Some(denied)) => {
+            let at = denied.at.format("%Y-%m-%d %H:%M:%S UTC");
+            clean(&format!("last blocked: {} at {at}\n{}", denied.tool, denied.reason))
+        }
+        (None, None) => "nothing was blocked in this session".to_owned(),
+    });
+    if let Some(cap) = &view.stance.cap {
+        text.push(format!("\nnothing is blocked now, because {}", cap.why()));
+        if *cap == Cap::NoCarrier {
+            text.push(facts.carrier().explain().trim_end().to_owned());
+        }
+    }
+    if let Some(token) = facts.token().filter(|t| t.holds(facts.id))
+        && let Some(waits) = &token.waits
+    {
+        let what = token.what();
+        text.push(format!(
+            "\n{what}; the clear waits: {waits}. /clear, typed by you, does as well"
+        ));
+    }
+    let out = "\nways out: `brain-guard seal` (the agent), /brain-guard:override --for 30m at the prompt, or `brain-guard override --for 30m` in a terminal";
+    text.push(out.to_owned());
+    text.join("\n")
+}
+
+fn last_denial(lines: &[Line]) -> Option<&Line> {
     let denied = |line: &&Line| {
         let denial = |verdict| matches!(verdict, Verdict::Deny | Verdict::WouldDeny);
         matches!(&line.what, What::Call(call) if denial(call.verdict))
     };
-    let last = lines.iter().rfind(denied);
+    lines.iter().rfind(denied)
+}
+
+/// How the session stands, and the account of its last denial.
+fn standing(facts: &Facts, lines: &[Line], as_json: bool) -> anyhow::Result<Exit> {
+    let view = status::view(facts);
+    let selection = facts.carrier();
+    let last = last_denial(lines);
     if as_json {
         let mut value = status::json(facts, &view);
         value["last_denied"] = json!(facts.session.denied);
@@ -132,31 +173,6 @@ fn standing(facts: &Facts, lines: &[Line], as_json: bool) -> anyhow::Result<Exit
         out_json(&value)?;
         return Ok(Exit::Done);
     }
-    out(status::text(facts, &view));
-    out("");
-    match (last, &facts.session.denied) {
-        (Some(line), _) => out(format_args!("last blocked: {}", told::brief(facts, line))),
-        (None, Some(denied)) => {
-            let at = denied.at.format("%Y-%m-%d %H:%M:%S UTC");
-            let text = format!("last blocked: {} at {at}\n{}", denied.tool, denied.reason);
-            out(clean(&text));
-        }
-        (None, None) => out("nothing was blocked in this session"),
-    }
-    if let Some(cap) = &view.stance.cap {
-        out(format_args!("\nnothing is blocked now, because {}", cap.why()));
-        if *cap == Cap::NoCarrier {
-            out(selection.explain().trim_end());
-        }
-    }
-    if let Some(token) = facts.token().filter(|t| t.holds(facts.id))
-        && let Some(waits) = &token.waits
-    {
-        let what = token.what();
-        out(format_args!("\n{what}; the clear waits: {waits}. /clear, typed by you, does as well"));
-    }
-    out(
-        "\nways out: `brain-guard seal` (the agent), /brain-guard:override --for 30m at the prompt, or `brain-guard override --for 30m` in a terminal",
-    );
+    out(standing_text(facts, lines));
     Ok(Exit::Done)
 }

@@ -19,6 +19,7 @@ pub mod log;
 pub mod matrix;
 pub mod mcp;
 pub mod module;
+pub mod notice;
 pub mod override_;
 pub mod phase;
 pub mod purge;
@@ -225,6 +226,8 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
         Verb::Report { whose, job, html, json } => {
             report::run(env, now, &whose, &report::Ask { job, html, json })
         }
+        Verb::Now { whose } => notice::run(env, now, &whose, &notice::Wish::Now),
+        Verb::Later { whose, time } => notice::run(env, now, &whose, &notice::Wish::Later(time)),
         Verb::Override { whose, how } => override_::run(env, now, &whose, &how),
         Verb::Append { whose, kind, about, text } => {
             append::run(env, now, &whose, &append::Given { kind, about, text })

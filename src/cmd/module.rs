@@ -7,17 +7,19 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Exit, out, stdin_text};
+use super::{Exit, out, status, stdin_text};
 use crate::boundary::plan::{self, Action, Report, Situation, Text as PlanText};
 use crate::boundary::{Carrier, Step, Token};
 use crate::carrier::waiter;
 use crate::clock::Time;
 use crate::env::{self, Env};
 use crate::hook::facts::Facts;
-use crate::hook::{crossing, deliver, pre_tool};
+use crate::hook::pre_tool::{self, Question};
+use crate::hook::{crossing, deliver};
 use crate::log;
+use crate::settings::Switch;
 use crate::store::paths::{Places, project_root, safe_name};
-use crate::store::{boundary, sealing, state};
+use crate::store::{boundary, sealing};
 use crate::texts::Text;
 
 #[derive(Debug, Default, Deserialize)]
@@ -46,6 +48,8 @@ pub fn run(env: &Env, now: Time, ask: &str) -> anyhow::Result<Exit> {
     let answer = match (ask, session) {
         ("start", _) => start(env, asked.version.as_deref()),
         ("poll", Some(id)) => facts(env, now, id).map(|f| json!({"sealed": sealed(&f)})),
+        ("strip", Some(id)) => facts(env, now, id).map(|f| strip(&f)),
+        ("question", Some(id)) => facts(env, now, id).map(|f| question(&f)),
         ("gate", Some(id)) => facts(env, now, id).map(|f| gate(&f, &asked)),
         ("step", Some(id)) => {
             if asked.event.as_deref() == Some("cleared") {
@@ -100,6 +104,38 @@ fn sealed(facts: &Facts) -> bool {
     facts.token().is_some_and(|t| t.holds(facts.id) && t.carrier == Carrier::Mod)
 }
 
+/// The figures that the strip above the prompt box shows; nothing where the user wants none.
+fn strip(facts: &Facts) -> Value {
+    if facts.settings.strip == Switch::Off {
+        return json!({});
+    }
+    let view = status::view(facts);
+    let tiers = view
+        .ramp
+        .tiers()
+        .iter()
+        .map(|tier| json!({"name": tier.name, "context": tier.context, "file": tier.file}));
+    json!({
+        "used": view.context.map_or(0, |c| c.reading.used),
+        "limit": view.context.map_or_else(|| facts.limit_for(None, 0), |c| c.reading.limit),
+        "file": view.file.map_or(0.0, |f| f.percent()),
+        "tiers": tiers.collect::<Vec<_>>(),
+    })
+}
+
+/// How long a question's dialog is left open, and with which text it is closed where nobody is
+/// there any more.
+fn question(facts: &Facts) -> Value {
+    match pre_tool::question(facts) {
+        Question::Open(until) => {
+            let ms = (until - facts.now).num_milliseconds().max(0);
+            json!({"action": "wait", "ms": ms + 1_000})
+        }
+        Question::Unanswerable(text) => json!({"action": "deny", "text": text}),
+        Question::Free => json!({"action": "none"}),
+    }
+}
+
 /// After the seal the turn is over: the first call that the hook would deny ends it.
 fn gate(facts: &Facts, asked: &Ask) -> Value {
     let tool = asked.tool_name.as_deref().unwrap_or_default();
@@ -113,7 +149,7 @@ fn gate(facts: &Facts, asked: &Ask) -> Value {
     }
     // No Stop comes for a turn that is cut.
     facts.update(|s| s.turn = None);
-    let text = format!("{}; this turn ends here", token.in_short());
+    let text = format!("{}: this turn ends here", token.in_short());
     json!({"action": "abort", "text": text, "sealed": true})
 }
 
@@ -134,22 +170,17 @@ fn step(facts: &mut Facts, text: &str) -> Value {
     let Some(token) = facts.token().filter(|t| t.carrier == Carrier::Mod) else {
         return json!({"action": "none", "sealed": false});
     };
-    let calls = || state::calls(&facts.places, facts.id);
-    if token.step == Step::Pending && facts.session.overridden(facts.now, calls) {
-        if let Err(e) = boundary::update(&facts.places, &token.id, Token::cancel) {
-            facts.fault("boundary not held back by the override", &e);
-        }
-        return json!({"action": "none", "sealed": false});
-    }
+    let held = facts.held_by_operator();
     let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
-    let (attended, agents, id, now) = (facts.attended(), facts.session.agents, facts.id, facts.now);
+    let (gone_at, agents, id, now) = (facts.gone_at(), facts.session.agents, facts.id, facts.now);
     let failed = matches!(report, Report::Failed { .. });
     let next = failed.then(|| waiter::next_after(facts, &token)).flatten();
     let moved = boundary::update(&facts.places, &token.id, |t| {
         let before = t.step;
         let situation = Situation {
             session: id,
-            attended,
+            gone_at,
+            held: held.as_deref(),
             agents,
             sealed: t.stands(version),
             next,
@@ -169,6 +200,9 @@ fn step(facts: &mut Facts, text: &str) -> Value {
     if before != token.step {
         let details = json!({"token": token.id, "step": token.step, "why": token.why, "by": "mod"});
         log::write(&facts.places.log(), facts.now, "boundary-step", &details);
+    }
+    if before == Step::Pending && token.cancelled && report.is_escape() {
+        crossing::lift(facts, "you pressed Escape");
     }
     // No Stop comes where the turn was cut, so that the watch begins here.
     if token.live()

@@ -93,13 +93,22 @@ fn apply(facts: &Facts, how: &OverrideArgs) -> anyhow::Result<String> {
     } else {
         (None, "the override is off: the guard is at work".to_owned())
     };
+    set(facts, value, &said)?;
+    let end = if value.is_some() { ". End it: /brain-guard:override --off" } else { "" };
+    Ok(format!("brain-guard: {said}{end}"))
+}
+
+/// Sets or ends the override; `said` is what the journal keeps of it.
+///
+/// # Errors
+/// State that can't be written.
+pub(super) fn set(facts: &Facts, value: Option<Override>, said: &str) -> anyhow::Result<()> {
     state::update(&facts.places, facts.id, |s| s.override_ = value)?;
     let details = json!({"session": facts.id, "override": value});
     log::write(&facts.places.log(), facts.now, "override", &details);
-    let line = Line::new(facts.now, What::Override(said.clone()));
+    let line = Line::new(facts.now, What::Override(said.to_owned()));
     journal::write(&facts.places, facts.id, &line);
-    let end = if value.is_some() { ". End it: /brain-guard:override --off" } else { "" };
-    Ok(format!("brain-guard: {said}{end}"))
+    Ok(())
 }
 
 #[cfg(test)]

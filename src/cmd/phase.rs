@@ -22,7 +22,10 @@ use crate::store::{jobs, origin};
 /// # Errors
 /// No session, or what the system says of the job's files.
 pub fn run(env: &Env, now: Time, whose: &Whose, what: PhaseVerb) -> anyhow::Result<Exit> {
-    let found = whose::find(env, whose)?;
+    let found = match what {
+        PhaseVerb::List { .. } => whose::find_or_last(env, whose)?,
+        _ => whose::find(env, whose)?,
+    };
     let facts = whose::facts(env, now, &found)?;
     match what {
         PhaseVerb::Enter { name, coach } => enter(&facts, &name, coach),

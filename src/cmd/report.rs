@@ -13,6 +13,7 @@ use super::{Exit, out, out_json};
 use crate::cli::Whose;
 use crate::clock::Time;
 use crate::env::Env;
+use crate::hook::facts::Facts;
 use crate::report::{self, Report, Subject};
 use crate::store::atomic;
 use crate::store::paths::Places;
@@ -50,6 +51,16 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
     Ok(Exit::Done)
 }
 
+/// The answer to the slash command: this session over time.
+pub fn at_the_prompt(facts: &Facts) -> String {
+    let subject = Subject::Session(facts.id.to_owned());
+    let zone = facts.now.with_timezone(&chrono::Local).offset().fix();
+    match gather::report(facts.env, facts.now, &facts.places, subject) {
+        Ok(report) => format!("brain-guard\n{}", report::text(&report, zone).trim_end()),
+        Err(e) => format!("brain-guard: {e:#}"),
+    }
+}
+
 fn subject(
     env: &Env,
     now: Time,
@@ -60,7 +71,7 @@ fn subject(
     if let Some(Some(name)) = &ask.job {
         return Ok(Subject::Job(name.clone()));
     }
-    let found = whose::find(env, whose).map_err(|e| {
+    let found = whose::find_or_last(env, whose).map_err(|e| {
         let known = gather::known(places);
         if known.is_empty() {
             e

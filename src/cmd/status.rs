@@ -16,6 +16,7 @@ use crate::hook::facts::{Context, Facts};
 use crate::policy::bands::listed;
 use crate::policy::coach::{figure, grouped};
 use crate::policy::gauge::{Reading, WindowSource};
+use crate::policy::limit::LimitSource;
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Cap, Stance};
 use crate::settings::Mode;
@@ -60,7 +61,8 @@ pub fn json(facts: &Facts, view: &View) -> Value {
     let context = view.context.map(|c| {
         let Reading { used, limit, source, .. } = c.reading;
         json!({
-            "used": used, "window": c.window.tokens, "limit": limit, "percent": rounded(c.reading.percent()),
+            "used": used, "window": c.window.tokens, "limit": limit, "limit_source": c.limit_source.to_string(),
+            "percent": rounded(c.reading.percent()),
             "source": source, "age_ms": age(&c.reading), "window_source": c.window.source,
             "window_certain": c.window.certain,
         })
@@ -126,6 +128,7 @@ pub fn text(facts: &Facts, view: &View) -> String {
                     told_by(c.window.source)
                 ),
             );
+            line("limit", &limit(c));
         }
         None => line("context", "unknown: no response with a token count yet"),
     }
@@ -150,6 +153,9 @@ pub fn text(facts: &Facts, view: &View) -> String {
         );
     }
     line("tiers", &tiers(&view.ramp));
+    if let Some(why) = moved_up(facts, view) {
+        line("", &why);
+    }
     line("attended", if facts.attended() { "yes" } else { "no" });
     match &facts.session.override_ {
         Some(o)
@@ -169,6 +175,17 @@ pub fn text(facts: &Facts, view: &View) -> String {
         line("settings", &d.message);
     }
     out.trim_end().to_owned()
+}
+
+/// Where the client compacts by itself, and what decided that.
+fn limit(context: Context) -> String {
+    let tokens = grouped(context.reading.limit);
+    match context.limit_source {
+        source @ (LimitSource::OffByVariable | LimitSource::Off(_)) => {
+            format!("{tokens} tokens, the whole window: {source}")
+        }
+        source => format!("{tokens} tokens, where the client compacts ({source})"),
+    }
 }
 
 fn told_by(source: WindowSource) -> &'static str {
@@ -202,6 +219,17 @@ fn tiers(ramp: &Ramp) -> String {
     ramp.tiers().iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
+/// Why the tiers lie higher than the settings place them.
+fn moved_up(facts: &Facts, view: &View) -> Option<String> {
+    let limit = view.context?.reading.limit;
+    let still = facts.settings.ramp(limit);
+    let up = view.ramp.tier(1)?.context - still.tier(1)?.context;
+    let base = facts.session.base_percent(limit);
+    (up > 0.0).then(|| {
+        format!("moved up by {up:.0} %, because the session began with {base:.0} % in use")
+    })
+}
+
 fn described(value: &Override, calls: u64) -> String {
     match value {
         Override::Until(at) => {
@@ -232,7 +260,7 @@ fn added(facts: &Facts, view: &View) -> Share {
 /// # Errors
 /// No session.
 pub fn run(env: &Env, now: Time, whose: &Whose, as_json: bool) -> anyhow::Result<Exit> {
-    let found = whose::find(env, whose)?;
+    let found = whose::find_or_last(env, whose)?;
     let facts = whose::facts(env, now, &found)?;
     let view = view(&facts);
     if as_json {

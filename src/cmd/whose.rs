@@ -60,7 +60,7 @@ pub fn typed_by_operator(places: &Places, verb: &str) -> Result<(), String> {
 }
 
 /// The operator's verbs that can also be typed at the client's prompt.
-const AT_THE_PROMPT: [&str; 2] = ["override", "job accept"];
+const AT_THE_PROMPT: [&str; 4] = ["override", "now", "later", "job accept"];
 
 /// The project a command is about.
 ///
@@ -106,6 +106,26 @@ pub fn find(env: &Env, whose: &Whose) -> anyhow::Result<Found> {
             live.join("\n  ")
         ),
     }
+}
+
+/// As [`find`], for a verb that only shows: without a live session the project's last one,
+/// and a line that says so.
+///
+/// # Errors
+/// As [`find`]; no session at all.
+pub fn find_or_last(env: &Env, whose: &Whose) -> anyhow::Result<Found> {
+    if let Some(found) = find_any(env, whose)? {
+        return Ok(found);
+    }
+    let project = project(env, whose)?;
+    let session = Places::of(env, &project).and_then(|places| last(&places)).with_context(|| {
+        format!(
+            "no session yet in {}; start Claude Code with the plugin there, or name a project with --project",
+            project.display()
+        )
+    })?;
+    err(format_args!("no live session here; this is the last one, {session}"));
+    Ok(Found { project, session })
 }
 
 /// As [`find`], but without a live session there is none rather than an error.

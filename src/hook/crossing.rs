@@ -9,7 +9,7 @@ use super::facts::Facts;
 use super::jobs::{self as session_jobs, Focus};
 use super::opening::lifted_for;
 pub use super::opening::{Opening, Refusal, open, why_no_boundary};
-use crate::boundary::{Carrier, Delivery, EDITED, MOVED_ON, SEALED_ANEW, Step, Token};
+use crate::boundary::{Carrier, Delivery, EDITED, MOVED_ON, PROMPTED, SEALED_ANEW, Step, Token};
 use crate::job::State;
 use crate::log;
 use crate::store::journal::{SealedAs, What};
@@ -146,8 +146,8 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
                 facts.fault("sealed versions not mirrored", &e);
             }
             // Another boundary may stand, and a refusal lifts what has to be lifted.
-            let _ = open(facts, &opening);
-            facts.session.token.is_some()
+            let opened = open(facts, &opening).is_ok();
+            opened || facts.token().is_some_and(|t| t.holds_or_cancelled(facts.id))
         }
         Ok(Outcome::Refused(_) | Outcome::NoFile) => false,
         Err(e) => {
@@ -157,17 +157,18 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
     }
 }
 
-/// Blocks are lifted for a while, since no way out exists.
-pub fn lift(facts: &Facts, why: &str) {
+/// Blocks are lifted for a while, since no way out exists. The session's boundary is forgotten.
+pub fn give_up(facts: &Facts, why: &str) {
     facts.update(|s| s.token = None);
-    raise(facts, why);
+    lift(facts, why);
 }
 
 fn failed(token: &Token) -> String {
     format!("the last boundary failed: {}", token.why.as_deref().unwrap_or("no reason given"))
 }
 
-fn raise(facts: &Facts, why: &str) {
+/// Blocks are lifted for a while.
+pub fn lift(facts: &Facts, why: &str) {
     let until = facts.now + lifted_for();
     facts.update(|s| s.lifted = Some((until, why.to_owned())));
     log::write(&facts.places.log(), facts.now, "lifted", &json!({"session": facts.id, "why": why}));
@@ -183,17 +184,17 @@ pub fn tidy(facts: &mut Facts) {
     if token.given_up_on_clear() {
         // Kept: the clear may still come.
         if facts.session.lifted.is_none() {
-            raise(facts, &failed(&token));
+            lift(facts, &failed(&token));
             reload(facts);
         }
         return;
     }
     if token.step == Step::Failed {
         let why = failed(&token);
-        if matches!(token.why.as_deref(), Some(SEALED_ANEW | MOVED_ON)) {
+        if matches!(token.why.as_deref(), Some(SEALED_ANEW | MOVED_ON | PROMPTED)) {
             facts.update(|s| s.token = None);
         } else {
-            lift(facts, &why);
+            give_up(facts, &why);
         }
         reload(facts);
         return;

@@ -21,7 +21,7 @@ use crate::log;
 use crate::settings::layers::{self, Diagnostic, File};
 use crate::settings::{Headless, Mode, Settings, trust};
 use crate::store::paths::{Places, project_root};
-use crate::store::state::{First, Session};
+use crate::store::state::{First, Override, Session};
 use crate::store::{atomic, boundary, state};
 use crate::transcript::fill::Fill;
 
@@ -172,6 +172,27 @@ impl<'a> Facts<'a> {
             chrono::Duration::minutes(self.settings.boundary.attended_minutes.min(100_000) as i64);
         // A time far ahead was written before the clock was set back: nobody knows when.
         self.seen.interactive && self.session.last_human.is_some_and(|at| (now - at).abs() < lately)
+    }
+
+    /// When the person at the terminal counts as gone; `None` where nobody is there.
+    pub fn gone_at(&self) -> Option<Time> {
+        let minutes = self.settings.boundary.attended_minutes.min(100_000) as i64;
+        let at = self.session.last_human.filter(|_| self.attended())?;
+        Some(at + chrono::Duration::minutes(minutes))
+    }
+
+    /// Why the operator's override holds a boundary back, if one stands.
+    pub fn held_by_operator(&self) -> Option<String> {
+        let calls = || state::calls(&self.places, self.id);
+        let override_ =
+            self.session.override_.filter(|_| self.session.overridden(self.now, calls))?;
+        let until = match override_ {
+            Override::Until(at) => {
+                format!(" until {}", at.with_timezone(&chrono::Local).format("%H:%M"))
+            }
+            Override::Calls(_) | Override::UntilClear => String::new(),
+        };
+        Some(format!("your override stands{until}; /brain-guard:now ends it"))
     }
 
     /// Which carrier could carry out a boundary now.

@@ -158,7 +158,10 @@ fn switch(facts: &mut Facts, job: &str, new: bool) {
     let text = text.unwrap_or_default();
     let document = compaction::parse(&text, &facts.settings.file.shape);
     let (inherited, born) = (jobs::authored_ids(&document), compaction::measure(&document).total);
+    let left = &facts.session.job;
+    let was_named = !jobs::auto(&facts.places, left, &jobs::record(&facts.places, left));
     let change = |s: &mut crate::store::state::Session| {
+        s.residue |= was_named && s.job != job;
         job.clone_into(&mut s.job);
         (s.inherited, s.born_words) = (inherited.clone(), born as u64);
         (s.counted, s.ranks.file, s.stop_blocks) = (None, 0, 0);

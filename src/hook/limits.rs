@@ -69,7 +69,7 @@ impl Launch {
 
 /// Reads again what may have changed since. The command line is read once a session.
 pub fn look(facts: &mut Facts) {
-    let model = facts.session.model.clone();
+    let model = facts.model().name.map(str::to_owned);
     let launch = facts.session.launch.clone().or_else(|| {
         let pid = facts.env.client_pid()?;
         Some(Launch::of(pid, model.as_deref()))
@@ -89,10 +89,11 @@ pub fn configured(
     model: Option<&str>,
 ) -> Configured {
     let config = config_folder(env).unwrap_or_default();
-    let mut layers: Vec<(Layer, LayerSettings)> = files(&config, &places.project, Path::new(MANAGED))
-        .into_iter()
-        .filter_map(|(layer, path)| Some((layer, read(&path, model)?)))
-        .collect();
+    let mut layers: Vec<(Layer, LayerSettings)> =
+        files(&config, &places.project, Path::new(MANAGED))
+            .into_iter()
+            .filter_map(|(layer, path)| Some((layer, read(&path, model)?)))
+            .collect();
     match launch.and_then(|launch| launch.settings.as_ref()) {
         Some(LaunchSettings::Inline(of)) => layers.push((Layer::CommandLine, *of)),
         Some(LaunchSettings::File(path)) => {
@@ -147,7 +148,8 @@ mod tests {
         assert_eq!(parse(&["claude", "--autocompact"]).flag, None);
         let file = parse(&["claude", "--settings", "own.json"]).settings;
         assert_eq!(file, Some(LaunchSettings::File("/work/own.json".into())));
-        let inline = parse(&["claude", r#"--settings={"apiKeyHelper":"x","autoCompactWindow":150000}"#]);
+        let inline =
+            parse(&["claude", r#"--settings={"apiKeyHelper":"x","autoCompactWindow":150000}"#]);
         let of = LayerSettings { window: Some(150_000), enabled: None };
         assert_eq!(inline.settings, Some(LaunchSettings::Inline(of)));
         let kept = serde_json::to_string(&inline).unwrap();
@@ -169,7 +171,10 @@ mod tests {
         assert_eq!(found(None), Configured::default());
         put("home/.claude.json", r#"{"autoCompactEnabled": false}"#);
         assert_eq!(found(None).off, Some(Layer::Global));
-        put("home/.claude/settings.json", r#"{"autoCompactWindow": 200000, "autoCompactEnabled": true}"#);
+        put(
+            "home/.claude/settings.json",
+            r#"{"autoCompactWindow": 200000, "autoCompactEnabled": true}"#,
+        );
         assert_eq!(found(None).window, Some((200_000, LimitSource::Settings(Layer::User))));
         assert_eq!(found(None).off, None);
         put("project/.claude/settings.local.json", r#"{"autoCompactWindow": 130000}"#);
@@ -182,6 +187,10 @@ mod tests {
         assert_eq!(found(None).window.map(|(tokens, _)| tokens), Some(200_000));
         put("managed/managed-settings.d/10.json", r#"{"autoCompactWindow": 140000}"#);
         let listed = files(&config, &project, &managed);
-        assert!(listed.iter().any(|(layer, path)| *layer == Layer::Managed && path.ends_with("10.json")));
+        assert!(
+            listed
+                .iter()
+                .any(|(layer, path)| *layer == Layer::Managed && path.ends_with("10.json"))
+        );
     }
 }

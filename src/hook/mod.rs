@@ -13,6 +13,7 @@ pub mod ground;
 pub mod input;
 mod job_file;
 pub mod jobs;
+pub mod limits;
 mod merged;
 pub mod opening;
 pub mod post_tool;
@@ -28,6 +29,8 @@ pub mod surroundings;
 pub mod taking;
 pub mod target;
 mod tried;
+mod unsealed;
+mod usage;
 pub mod variables;
 pub mod wire;
 

@@ -10,7 +10,7 @@ use super::reply::{Agent, Reply};
 use super::say::Say;
 use super::target::absolute;
 use super::wire::ToolInput;
-use super::{checkout, commits, crossing};
+use super::{checkout, commits, crossing, usage};
 use crate::policy::bands::{Band, band};
 use crate::policy::coach::note_due;
 use crate::policy::stance::{Cap, Ranks};
@@ -166,7 +166,7 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
     let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
     let stance = facts.stance(&ramp, &readings);
     if stance.rank == 0 && facts.session.told.rank == 0 && facts.session.ranks == Ranks::default() {
-        return Reply::default();
+        return Reply { user: usage::unknown(facts, context.as_ref()), ..Reply::default() };
     }
     let say = Say::new(facts, &ramp, &readings, &stance);
     let now = say.told(&stance);

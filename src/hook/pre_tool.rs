@@ -14,10 +14,11 @@ use super::shadow::shadowed;
 use super::target;
 use super::tried::Seen;
 use super::wire::ToolInput;
+use crate::clock::Time;
 use crate::log;
 use crate::policy::bands::{Band, band};
 use crate::policy::coach::Told;
-use crate::policy::decide::{Call, Decision, Denial, Target, decide};
+use crate::policy::decide::{Call, Decision, Denial, Target, decide, is_at_top};
 use crate::policy::gauge::Reading;
 use crate::policy::gauge::WindowSource;
 use crate::policy::ramp::Ramp;
@@ -33,7 +34,14 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
     let raw = call;
     if event.subagent {
         let target = target::of(facts, event, raw, &input, band, true);
-        let call = Call { tool: raw.tool, band, subagent: true, target, sealed: false };
+        let call = Call {
+            tool: raw.tool,
+            band,
+            subagent: true,
+            target,
+            sealed: false,
+            unanswerable: false,
+        };
         let none = Readings::default();
         let ramp = Ramp::default();
         let stance = facts.stance(&ramp, &none);
@@ -53,8 +61,14 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
     keep(facts, event, context, &stance, file.map(|f| f.1));
     let squeezed = stance.effective(&ramp) >= ramp.first_blocking();
     let target = target::of(facts, event, raw, &input, band, squeezed);
-    let call =
-        Call { tool: raw.tool, band, subagent: false, target, sealed: sealed(facts, &readings) };
+    let call = Call {
+        tool: raw.tool,
+        band,
+        subagent: false,
+        target,
+        sealed: sealed(facts, &readings),
+        unanswerable: raw.tool == QUESTION && !facts.attended(),
+    };
     let lines = facts.settings.coach.reread_lines;
     let decided = |stance: &Stance| {
         decide(&call, stance, &ramp, lines, || {
@@ -88,6 +102,38 @@ fn looked_at(
 
 /// The plugin's own skill, by the name the client gives it.
 const SKILL: &str = "brain-guard:brain-guard";
+
+/// The client's tool that asks its user.
+const QUESTION: &str = "AskUserQuestion";
+
+/// What a question that is open waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Question {
+    /// Its person, who may still answer; until then they count as there.
+    Open(Time),
+    /// Nobody: it is to be closed with this text.
+    Unanswerable(String),
+    /// The guard waits for nothing here.
+    Free,
+}
+
+/// Looks at a question that the client shows now.
+pub fn question(facts: &Facts) -> Question {
+    let context = facts.context(None, 0);
+    let readings = facts.readings(context, facts.file().map(|f| f.0));
+    let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
+    let stance = facts.stance(&ramp, &readings);
+    if !is_at_top(&stance, &ramp) && !sealed(facts, &readings) {
+        return Question::Free;
+    }
+    match facts.gone_at() {
+        Some(gone_at) => Question::Open(gone_at),
+        None => {
+            let say = Say::new(facts, &ramp, &readings, &stance);
+            Question::Unanswerable(say.deny_question())
+        }
+    }
+}
 
 /// The band of a call. Our own skill only says how the file is written: it starts no
 /// agent, and is asked for where the squeeze is on.
@@ -181,10 +227,12 @@ fn keep(
     }
     let mode = event.mode.map(str::to_owned);
     let reported = context.and_then(|c| c.reported);
+    let limit = context.and_then(|c| c.reported_limit);
     let moved = s.transcript.as_deref() != event.transcript
         || s.mode != mode
         || (event.cwd.is_some() && s.cwd.as_deref() != event.cwd)
         || (reported.is_some() && s.reported_window != reported)
+        || (limit.is_some() && s.reported_limit != limit)
         // What was used once holds for good: a compaction doesn't make the window smaller.
         || context.is_some_and(|c| {
             c.window.source == WindowSource::Observed && s.window != Some(c.window)
@@ -199,6 +247,7 @@ fn keep(
         s.cwd = event.cwd.map(str::to_owned).or(s.cwd.take());
         s.mode = mode;
         s.reported_window = reported.or(s.reported_window);
+        s.reported_limit = limit.or(s.reported_limit);
         if let Some(context) = context {
             s.reading = Some(context.reading);
             s.window = Some(context.window);
@@ -282,6 +331,7 @@ fn deny(
             _ => say.deny_main_loop("this"),
         },
         Denial::Sealed => say.deny_sealed(),
+        Denial::Unanswerable => say.deny_question(),
         Denial::Tier => {
             let Some((ramp, stance)) = at else { return Reply::default() };
             facts.make_file();
@@ -313,7 +363,7 @@ fn deny(
     let denied = Denied { at: facts.now, tool: call.tool.to_owned(), reason: reason.clone() };
     if let Err(e) = state::update(&facts.places, facts.id, |s| s.denied = Some(denied)) {
         facts.fault("denial not kept", &e);
-        if matches!(denial, Denial::Tier | Denial::Sealed) {
+        if matches!(denial, Denial::Tier | Denial::Sealed | Denial::Unanswerable) {
             // On a full disk no note and no seal can be kept either: there is no way out.
             return Reply::default();
         }

@@ -1,11 +1,12 @@
 //! `UserPromptSubmit` and `UserPromptExpansion`: prompts, by whomever.
 
-use super::account;
 use super::deliver;
 use super::event::{Event, by_a_person};
 use super::facts::Facts;
+use super::limits;
 use super::pre_tool::settle;
 use super::reply::Reply;
+use super::{account, unsealed};
 use crate::boundary::{Delivery, Step, Token};
 use crate::cmd;
 use crate::settings::Switch;
@@ -35,6 +36,7 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
         return Reply::default();
     }
     turn_begins(facts);
+    limits::look(facts);
     if facts.session.first != First::Done {
         // A turn without tools leaves its first reading to us: its row may not be there at its Stop.
         let (context, counted) = (facts.context(None, 0), facts.file().map(|f| f.1));
@@ -58,7 +60,7 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
 /// The client may raise both events for it, in any order (2.1.329).
 fn answered(facts: &Facts, text: &str, token: Option<&Token>) -> bool {
     match own_command(text) {
-        Some("override" | "status") => true,
+        Some("override" | "now" | "later" | "status" | "explain" | "report" | "doctor") => true,
         Some("job") => views(text.split_once(char::is_whitespace).map_or("", |(_, args)| args)),
         Some("resume") => !awaited(facts, token),
         _ => false,
@@ -110,6 +112,9 @@ fn person(facts: &Facts, text: &str, token: Option<&Token>) {
             facts.fault("prompt not kept", &e);
         }
     }
+    if let Some(token) = token.filter(|t| t.waits_for_person(facts.id)) {
+        unsealed::prompted(facts, token);
+    }
     if let Some(token) = token.filter(|t| t.holds(facts.id)) {
         let cancelled = boundary::update(&facts.places, &token.id, Token::cancel);
         if let Err(e) = cancelled {
@@ -133,7 +138,11 @@ pub fn attach(facts: &Facts, token: Option<&Token>, piece: usize) -> Reply {
 pub fn expand(facts: &Facts, command: &str, args: &str) -> Reply {
     match command {
         "override" => Reply::block(cmd::override_::at_the_prompt(facts, args)),
+        "now" | "later" => Reply::block(cmd::notice::at_the_prompt(facts, command, args)),
         "status" => Reply::block(cmd::status::at_the_prompt(facts)),
+        "explain" => Reply::block(cmd::explain::at_the_prompt(facts)),
+        "report" => Reply::block(cmd::report::at_the_prompt(facts)),
+        "doctor" => Reply::block(cmd::doctor::at_the_prompt(facts.env, facts.now)),
         "job" if views(args) => Reply::block(cmd::job::at_the_prompt(facts, args)),
         "resume" if !awaited(facts, facts.token().as_ref()) => {
             Reply::block("brain-guard: no notes wait for this session".to_owned())

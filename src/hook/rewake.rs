@@ -11,9 +11,9 @@ use super::deliver;
 use super::event::{Event, Kind, Source};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
-use super::{main_hook_is_done, session};
+use super::{main_hook_is_done, session, unsealed};
 use crate::boundary::{
-    CLIENT_ENDED, Carrier, EDITED, Inject, LATE, LEFT, MOVED_ON, SEALED_ANEW, Step, Token,
+    CLIENT_ENDED, Carrier, EDITED, Inject, LATE, LEFT, MOVED_ON, PROMPTED, SEALED_ANEW, Step, Token,
 };
 use crate::carrier::waiter;
 use crate::clock;
@@ -38,12 +38,12 @@ const MAIN_HOOK: Duration = Duration::from_secs(6);
 const JUST: chrono::TimeDelta = chrono::TimeDelta::seconds(2);
 
 /// Ends of a boundary after which somebody else goes on, or nobody is to.
-const ANSWERED_OTHERWISE: [&str; 5] = [EDITED, LEFT, CLIENT_ENDED, SEALED_ANEW, MOVED_ON];
+const ANSWERED_OTHERWISE: [&str; 6] = [EDITED, LEFT, CLIENT_ENDED, SEALED_ANEW, MOVED_ON, PROMPTED];
 
 /// Handles the event.
 pub fn handle(facts: &mut Facts, event: &Event) -> Reply {
     match event.kind {
-        Kind::Stop { .. } if !event.subagent => after_stop(facts),
+        Kind::Stop { .. } | Kind::TurnFailed if !event.subagent => after_stop(facts),
         Kind::SessionStart { .. } => after_clear(facts, event),
         _ => Reply::default(),
     }
@@ -116,20 +116,27 @@ fn after_stop(facts: &Facts) -> Reply {
     let token = session.token.as_deref().and_then(|id| boundary::load(&facts.places, id).ok()?);
     // It may have failed before this first look; an older failure is not this turn's.
     let just = |t: &Token| t.holds_or_failed(facts.id) && t.since + JUST >= facts.now;
-    let Some(token) = token.filter(|t| t.holds(facts.id) || just(t)) else {
-        return Reply::default();
-    };
+    let waits = |t: &Token| t.holds(facts.id) || t.waits_for_person(facts.id) || just(t);
+    let Some(mut token) = token.filter(waits) else { return Reply::default() };
     for glance in 0..FOLLOWED.as_millis() / GLANCE.as_millis() {
         let same = now(facts).is_some_and(|s| s.prompts == session.prompts && s.ended.is_none());
         let there = session.client.is_none_or(|c| state::client(c.pid) == Some(c));
-        let Some(token) = load(facts, &token).filter(|t| t.holds_or_failed(facts.id)) else {
-            return Reply::default();
-        };
+        let goes_on = |t: &Token| t.holds_or_failed(facts.id) || t.waits_for_person(facts.id);
+        let Some(found) = load(facts, &token).filter(goes_on) else { return Reply::default() };
+        token = found;
         if !same || !there {
             return Reply::default();
         }
         let attended = facts.attended_at(clock::now());
-        if token.step == Step::Failed {
+        if token.step == Step::Unsealed {
+            if !attended {
+                match person_left(facts, &token) {
+                    Ok(Some(opened)) => token = opened,
+                    Ok(None) => return Reply::default(),
+                    Err(text) => return Reply { wake: Some(text), ..Reply::default() },
+                }
+            }
+        } else if token.step == Step::Failed {
             if ANSWERED_OTHERWISE.contains(&token.why.as_deref().unwrap_or_default()) {
                 return Reply::default();
             }
@@ -167,6 +174,13 @@ fn turn_ended(facts: &Facts) -> Option<Session> {
         std::thread::sleep(GLANCE);
     }
     ended
+}
+
+/// The person who was waited for is gone: by what holds now, not when the turn ended.
+fn person_left(facts: &Facts, token: &Token) -> Result<Option<Token>, String> {
+    let now = clock::now();
+    let facts = Facts::for_session(facts.env, now, &facts.places.project, facts.id);
+    facts.map_or(Ok(None), |mut facts| unsealed::person_left(&mut facts, token))
 }
 
 fn go_on(facts: &Facts, token: &Token) -> Reply {

@@ -199,6 +199,11 @@ impl<'a> Say<'a> {
         deliver::about(self.facts, &token, text, &[])
     }
 
+    /// The reason of a denial of a question that nobody can answer.
+    pub fn deny_question(&self) -> String {
+        self.fill(Text::DenyQuestion, &[])
+    }
+
     /// The reason of a denial of what is the operator's.
     pub fn deny_operator(&self) -> String {
         self.fill(Text::DenyOperator, &[])

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::event::{Event, Source};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
-use super::{deliver, ground, taking};
+use super::{deliver, ground, limits, taking};
 use crate::boundary::{Carrier, EDITED, Step, Token};
 use crate::carrier::reach::Reach;
 use crate::compaction;
@@ -123,20 +123,24 @@ fn settings_problems(facts: &Facts) -> Option<String> {
 const PROBLEMS: usize = 2;
 const PROBLEM_CHARS: usize = 300;
 
-fn named(facts: &Facts, model: Option<&str>) {
-    if let Some(model) = model {
-        switch_model(facts, model);
+fn named(facts: &mut Facts, model: Option<&str>) {
+    match model {
+        Some(model) => switch_model(facts, model),
+        None => limits::look(facts),
     }
 }
 
 /// The model is another one now. What was known of the other one's window goes.
-pub fn switch_model(facts: &Facts, model: &str) {
-    facts.update(|s| {
+pub fn switch_model(facts: &mut Facts, model: &str) {
+    let change = |s: &mut Session| {
         if s.model.as_deref() != Some(model) {
-            (s.reported_window, s.window) = (None, None);
+            (s.reported_window, s.window, s.reported_limit) = (None, None, None);
         }
         s.model = Some(model.to_owned());
-    });
+    };
+    facts.update(change);
+    change(&mut facts.session);
+    limits::look(facts);
 }
 
 /// The readings of a session that goes on begin anew.
@@ -188,6 +192,7 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     let (Some(parent_id), Some(mut parent)) = (parent_id, parent) else {
         facts.session = begin(facts, First::Base);
         look_around(facts);
+        limits::look(facts);
         return Reply::default();
     };
     let token = parent.token.as_deref().or(facts.session.token.as_deref());
@@ -200,6 +205,7 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     let child = child_of(facts, event, &parent_id, &parent, crossing.as_ref());
     facts.session = write(facts, facts.id, child);
     facts.unseen = false;
+    limits::look(facts);
     asked.done();
     if let Err(e) = commits::follow(&facts.places, &parent_id, facts.id) {
         facts.fault("background calls not followed", &e);
@@ -282,6 +288,7 @@ fn child_of(
         parent: Some(parent_id.to_owned()),
         model: parent.model.clone(),
         reported_window: parent.reported_window,
+        reported_limit: parent.reported_limit,
         window: parent.window.filter(|w| w.source == WindowSource::Observed),
         client: parent.client,
         reach: parent.reach.clone(),

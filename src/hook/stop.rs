@@ -8,10 +8,12 @@ use super::facts::Facts;
 use super::pre_tool::settle;
 use super::reply::Reply;
 use super::say::Say;
-use super::{account, commits, crossing};
+use super::unsealed::without_the_agent;
+use super::{account, commits, crossing, usage};
 use crate::boundary::{Carrier, EDITED, Step, Token};
 use crate::carrier::waiter;
 use crate::log;
+use crate::policy::decide;
 use crate::policy::stance::Cap;
 use crate::store::journal::{Verdict, What};
 use crate::store::{boundary, sealing, state};
@@ -37,8 +39,8 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
     reply
 }
 
-/// `StopFailure`: the API broke the turn. What was sealed crosses all the same; no
-/// turn end is refused, since nobody would hear of it.
+/// `StopFailure`: the API broke the turn. What was sealed crosses all the same, and what was to
+/// be sealed is, once nobody is there; no turn end is refused, since nobody would hear of it.
 pub fn failed(facts: &mut Facts, event: &Event) -> Reply {
     if event.subagent || facts.unseen {
         return Reply::default();
@@ -47,6 +49,8 @@ pub fn failed(facts: &mut Facts, event: &Event) -> Reply {
     crossing::take_requests(facts);
     if facts.token().is_some_and(|t| t.holds_or_cancelled(facts.id) && !broken(facts, &t)) {
         hand_over(facts);
+    } else if !facts.settings.shadow && is_at_top(facts) {
+        without_the_agent(facts);
     }
     let now = facts.now;
     facts.update(|s| (s.turn, s.broke) = (None, Some(now)));
@@ -71,6 +75,14 @@ fn turn_end(facts: &mut Facts, agents: u32, shells: &[&str]) -> Reply {
     }
 }
 
+/// Whether only the notes may be changed now.
+fn is_at_top(facts: &Facts) -> bool {
+    let context = facts.context(None, 0);
+    let readings = facts.readings(context, facts.file().map(|f| f.0));
+    let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
+    decide::is_at_top(&facts.stance(&ramp, &readings), &ramp)
+}
+
 /// Whether the file was edited after the seal that the token is about; such a
 /// token ends here, and the file counts as not sealed.
 fn broken(facts: &Facts, token: &Token) -> bool {
@@ -91,7 +103,7 @@ fn broken(facts: &Facts, token: &Token) -> bool {
 }
 
 /// A boundary waits: the carrier acts from here on, and one process watches it.
-fn hand_over(facts: &mut Facts) -> Reply {
+pub(super) fn hand_over(facts: &mut Facts) -> Reply {
     let Some(token) = facts.token() else { return Reply::default() };
     // The pane may have moved, the window may be another one.
     super::session::look_around(facts);
@@ -143,7 +155,7 @@ fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
         return Reply::default();
     }
     if !top(stance.effective(&ramp)) && !broke {
-        return Reply::default();
+        return Reply { user: usage::unknown(facts, context.as_ref()), ..Reply::default() };
     }
     if facts.not_writable().is_some() {
         // Neither the agent nor the guard can seal now: the turn may end.
@@ -157,15 +169,5 @@ fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
         }
         return Reply::block(Say::new(facts, &ramp, &readings, &stance).stop_unsealed());
     }
-    if !facts.attended() {
-        if crossing::seal_for_the_agent(facts) {
-            return hand_over(facts);
-        }
-        // No way out was found, so none may be closed; the agent is asked again later.
-        if facts.session.lifted.as_ref().is_none_or(|(until, _)| *until <= facts.now) {
-            crossing::lift(facts, "the notes could not be carried over");
-        }
-        facts.update(|s| s.stop_blocks = 0);
-    }
-    Reply::default()
+    without_the_agent(facts)
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::carrier::select;
 use crate::env::Env;
-use crate::policy::gauge::AutoCompact;
+use crate::policy::limit::{self, AutoCompact};
 use crate::store::state::Session;
 
 /// The client as one of its own processes sees it.
@@ -46,15 +46,12 @@ fn switched_on(env: &Env, name: &str) -> bool {
 }
 
 fn auto_compact(env: &Env) -> AutoCompact {
-    let leading = |name: &str| -> Option<u64> {
-        let text = env.get(name)?;
-        // The client parses "500k" as 500.
-        let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
-        digits.parse().ok()
-    };
+    let window = env.get("CLAUDE_CODE_AUTO_COMPACT_WINDOW");
     AutoCompact {
-        disabled: switched_on(env, "DISABLE_AUTO_COMPACT"),
-        window: leading("CLAUDE_CODE_AUTO_COMPACT_WINDOW").filter(|tokens| *tokens > 0),
+        disabled: ["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"]
+            .iter()
+            .any(|name| switched_on(env, name)),
+        window: window.and_then(|text| limit::parse_tokens(&text)),
         percent: env.get("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE").and_then(|p| p.parse().ok()),
     }
 }
@@ -84,7 +81,7 @@ mod tests {
         let terminal = Env::of([("CLAUDE_CODE_DISABLE_1M_CONTEXT", "1")]);
         let mut session = Session::default();
         let seen = Surroundings::of(&hook, &session);
-        assert!(seen.mod_alive && seen.auto_compact.window == Some(500));
+        assert!(seen.mod_alive && seen.auto_compact.window == Some(500_000));
         assert!(!Surroundings::of(&terminal, &session).mod_alive);
         session.seen = Some(seen);
         assert_eq!(Surroundings::of(&terminal, &session), seen);

@@ -72,7 +72,7 @@ fn begin(
     }
     // A person's prompt that begins a job is in this conversation, and so is what was
     // found out since: it stays.
-    let bootstraps = at.asked && at.own.as_ref().is_none_or(|own| own.auto);
+    let bootstraps = at.asked && at.own.as_ref().is_some_and(|own| own.auto);
     let adopts = |own: &&Seen| {
         let active = own.record.as_ref().is_some_and(|record| record.state == State::Active);
         bootstraps && active && !matches!(own.held, Held::Other(_))

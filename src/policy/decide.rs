@@ -31,6 +31,8 @@ pub struct Call<'a> {
     pub target: Target,
     /// A valid seal waits for its boundary.
     pub sealed: bool,
+    /// It asks a person, and nobody is there.
+    pub unanswerable: bool,
 }
 
 /// Why a call is denied.
@@ -44,6 +46,8 @@ pub enum Denial {
     Operator,
     /// Close, seal, phase and job are the main loop's.
     MainLoopOnly,
+    /// A question where the session is to end, and nobody is there to answer it.
+    Unanswerable,
 }
 
 impl Denial {
@@ -54,6 +58,7 @@ impl Denial {
             Self::Sealed => "sealed",
             Self::Operator => "operator",
             Self::MainLoopOnly => "main-loop-only",
+            Self::Unanswerable => "unanswerable",
         }
     }
 }
@@ -93,7 +98,13 @@ pub fn decide(
         Target::CompactionFile if !call.subagent => return Decision::Allow(None),
         Target::CompactionFile | Target::Other => {}
     }
-    if call.subagent || call.band == Band::Control {
+    if call.subagent {
+        return Decision::Pass;
+    }
+    if call.unanswerable && (call.sealed || is_at_top(stance, ramp)) {
+        return Decision::Deny(Denial::Unanswerable);
+    }
+    if call.band == Band::Control {
         return Decision::Pass;
     }
     if call.sealed {
@@ -108,6 +119,11 @@ pub fn decide(
         return Decision::PartialRead(partial_lines);
     }
     Decision::Deny(Denial::Tier)
+}
+
+/// Whether only the notes may be changed.
+pub fn is_at_top(stance: &Stance, ramp: &Ramp) -> bool {
+    ramp.first_blocking() <= ramp.top() && stance.effective(ramp) >= ramp.top()
 }
 
 #[cfg(test)]
@@ -126,7 +142,8 @@ mod tests {
     }
 
     fn call(tool: &'static str, band: Band) -> Call<'static> {
-        Call { tool, band, subagent: false, target: Target::Other, sealed: false }
+        let target = Target::Other;
+        Call { tool, band, subagent: false, target, sealed: false, unanswerable: false }
     }
 
     fn own(verb: &str) -> Target {

@@ -173,36 +173,6 @@ fn believed(facts: &WindowFacts) -> Window {
     }
 }
 
-/// What the client's own auto-compaction is set to, as its environment says.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct AutoCompact {
-    /// It is off: the window itself is the limit.
-    pub disabled: bool,
-    /// `CLAUDE_CODE_AUTO_COMPACT_WINDOW`, tokens; the client clamps it to 100,000.
-    pub window: Option<u64>,
-    /// `CLAUDE_AUTOCOMPACT_PCT_OVERRIDE`, percent; it only lowers.
-    pub percent: Option<f64>,
-}
-
-/// Tokens the client keeps free below the window before it compacts: observed at
-/// 168,010 of 200,000 and 968,010 of 1,000,000 (seen with client 2.1.329).
-pub const AUTO_COMPACT_BUFFER: u64 = 33_000;
-
-/// The fill at which the context counts as full: the client's auto-compaction
-/// threshold, or the window where that is off.
-pub fn limit(window: u64, auto: &AutoCompact) -> u64 {
-    if auto.disabled {
-        return window;
-    }
-    let effective = auto.window.map_or(window, |w| window.min(w.max(100_000)));
-    let threshold = effective.saturating_sub(AUTO_COMPACT_BUFFER);
-    let lowered = auto
-        .percent
-        .filter(|p| (1.0..=100.0).contains(p))
-        .map_or(threshold, |p| (effective as f64 * p / 100.0) as u64);
-    threshold.min(lowered).max(1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,24 +225,6 @@ mod tests {
         assert_eq!(off.tokens, SMALL);
         let asked = WindowFacts { model: Some("my-model[1m]"), long_disabled: true, ..base };
         assert_eq!(window(&asked).tokens, SMALL);
-    }
-
-    #[test]
-    fn limits() {
-        let auto = |window, percent| AutoCompact { window, percent, disabled: false };
-        for (window, auto, expected) in [
-            (1_000_000, auto(None, None), 967_000),
-            (200_000, auto(None, None), 167_000),
-            (200_000, AutoCompact { disabled: true, ..AutoCompact::default() }, 200_000),
-            (1_000_000, auto(Some(150_000), None), 117_000),
-            (1_000_000, auto(Some(500), None), 67_000),
-            (1_000_000, auto(None, Some(50.0)), 500_000),
-            (200_000, auto(Some(400_000), Some(50.0)), 100_000),
-            (200_000, auto(None, Some(0.0)), 167_000),
-            (10, auto(None, None), 1),
-        ] {
-            assert_eq!(limit(window, &auto), expected, "{window} {auto:?}");
-        }
     }
 
     #[test]

@@ -355,8 +355,11 @@ mod tests {
             let configured = Configured::merge(flag, layers);
             super::tests::limit(&Limits { configured, ..Limits::default() })
         };
-        let (user, project, local) =
-            ((Layer::User, at(200_000)), (Layer::Project, at(150_000)), (Layer::Local, at(130_000)));
+        let (user, project, local) = (
+            (Layer::User, at(200_000)),
+            (Layer::Project, at(150_000)),
+            (Layer::Local, at(130_000)),
+        );
         assert_eq!(limit(None, &[user, project, local]), 97_000);
         assert_eq!(limit(None, &[local, (Layer::CommandLine, at(160_000))]), 127_000);
         assert_eq!(limit(Some(Flag::Window(200_000)), &[(Layer::Managed, at(140_000))]), 167_000);

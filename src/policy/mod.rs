@@ -6,6 +6,7 @@ pub mod carve_outs;
 pub mod coach;
 pub mod decide;
 pub mod gauge;
+pub mod limit;
 pub mod operator;
 pub mod ramp;
 pub mod shell;

@@ -75,7 +75,7 @@ impl Default for BoundarySettings {
             agents_wait_seconds: 600,
             step_seconds: 20,
             give_up_seconds: 600,
-            retry_seconds: vec![5, 20, 60, 120, 300, 600],
+            retry_seconds: vec![5, 20, 60, 300, 900, 3600],
         }
     }
 }

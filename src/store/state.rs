@@ -18,9 +18,11 @@ pub use crate::boundary::Client;
 use crate::carrier::reach::Reach;
 use crate::clock::Time;
 use crate::compaction::EntryId;
+use crate::hook::limits::Launch;
 use crate::hook::surroundings::Surroundings;
 use crate::policy::coach::Told;
 use crate::policy::gauge::{Reading, Window};
+use crate::policy::limit::{ClientLimit, Configured};
 use crate::policy::stance::Ranks;
 
 pub use seats::{Seat, client, lives, seat, seat_before, seated, take_seat};
@@ -32,6 +34,8 @@ pub use sidecars::{calls, count_call, knows_file, remember_file};
 pub struct Session {
     /// The job whose file this session writes.
     pub job: String,
+    /// It worked on a named job before this one, which is still in the conversation.
+    pub residue: bool,
     /// When it was first seen.
     pub started: Option<Time>,
     /// The session it was carried over from.
@@ -40,6 +44,14 @@ pub struct Session {
     pub model: Option<String>,
     /// The window the client last reported.
     pub reported_window: Option<u64>,
+    /// The limit the client last reported.
+    pub reported_limit: Option<ClientLimit>,
+    /// What the client's command line says of its limit.
+    pub launch: Option<Launch>,
+    /// What the command line and the client's settings say of its limit.
+    pub configured: Configured,
+    /// Responses without token counts, as long as none had any.
+    pub uncounted: u32,
     /// The client's process.
     pub client: Option<Client>,
     /// The client as the hooks saw it last.

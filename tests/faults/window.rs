@@ -229,8 +229,9 @@ fn no_numbers(t: &mut Tally) {
 fn lowered(t: &mut Tally) {
     for (name, value) in [
         ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "200000"),
-        // The client reads 500, and takes 100,000 for it.
-        ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "500k"),
+        ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "200k"),
+        // Below 100,000 it counts as that.
+        ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "500"),
         ("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "20"),
     ] {
         let mut hook = t.begun();

@@ -31,11 +31,111 @@ fn below_the_top_a_turn_just_ends() {
 fn attended_the_third_time_waits_for_the_person() {
     let hook = Hook::climbed(31.0);
     assert!(hook.prompt("do the thing").silent());
-    assert_eq!([blocked(&hook), blocked(&hook), blocked(&hook)], [true, true, false]);
-    assert!(!blocked(&hook), "and waits on");
+    assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
+    let told = hook.stop();
+    assert!(told.json()["decision"].is_null(), "{told:?}");
+    assert!(told.user().contains("waits for you") && told.user().contains("10 min"), "{told:?}");
+    let waiting = token(&hook);
+    assert!(hook.stop().silent(), "it waits on, and says so once");
     assert_eq!(sealed(&hook), None);
     assert!(hook.prompt("go on").silent());
+    let ended = fs::read_to_string(waiting).expect("token");
+    assert!(ended.contains("a prompt came"), "{ended}");
     assert!(blocked(&hook), "a person's prompt begins the count anew");
+}
+
+/// Waits for a person who spoke so long ago, at a turn's end without a seal.
+fn waiting_since(seconds: i64, note: Option<&str>) -> Hook {
+    let hook = Hook::climbed(31.0);
+    hook.settings(&serde_json::json!({"boundary": {"attended_minutes": 1}}));
+    if let Some(note) = note {
+        hook.agent(&format!("brain-guard append --kind thread '{note}'"));
+    }
+    let spoke = brain_guard::clock::now() - chrono::TimeDelta::seconds(seconds);
+    let spoke = serde_json::json!(spoke.to_rfc3339());
+    change(&hook.places().session(&hook.session, "json"), "last_human", spoke);
+    assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
+    assert!(hook.stop().user().contains("waits for you"));
+    hook
+}
+
+#[test]
+fn once_the_person_is_gone_the_guard_seals_and_a_boundary_begins() {
+    let hook = waiting_since(56, Some("the parser fails on CRLF"));
+    std::thread::scope(|scope| {
+        let woken = scope.spawn(|| rewake(&hook));
+        let opened = || !hook.log("boundary").is_empty();
+        let began = std::time::Instant::now();
+        while !opened() && began.elapsed().as_secs() < 30 {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        assert!(sealed(&hook).expect("sealed").contains("the parser fails on CRLF"));
+        assert_eq!(hook.log("boundary").len(), 1);
+        // The session ends: nobody is woken in it.
+        let now = serde_json::json!(brain_guard::clock::now().to_rfc3339());
+        change(&hook.places().session(&hook.session, "json"), "ended", now);
+        assert!(woken.join().expect("no panic").silent());
+    });
+}
+
+#[test]
+fn once_the_person_is_gone_and_nothing_can_be_carried_over_the_agent_goes_on() {
+    let hook = waiting_since(56, None);
+    let woken = rewake(&hook);
+    assert_eq!(woken.code, Some(2), "{woken:?}");
+    assert!(woken.stderr.contains("Nothing is blocked"), "{woken:?}");
+    assert_eq!(hook.bash("ls").verdict(), "pass");
+}
+
+#[test]
+fn a_broken_turn_at_the_top_waits_for_the_person_too() {
+    let hook = Hook::climbed(31.0);
+    hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
+    let failure = hook.payload("StopFailure", &serde_json::json!({"error": "overloaded"}));
+    assert!(hook.send(&failure).silent());
+    assert!(sealed(&hook).expect("sealed").contains("CRLF"), "nobody is there");
+    assert_eq!(hook.log("boundary").len(), 1);
+}
+
+/// A question to nobody, where the session is to end.
+#[test]
+fn a_question_that_nobody_can_answer_is_denied() {
+    let asks = |hook: &Hook| {
+        hook.pre("AskUserQuestion", &serde_json::json!({"questions": [{"question": "Which?"}]}))
+    };
+    assert_eq!(asks(&Hook::climbed(26.0)).verdict(), "pass");
+    let hook = Hook::climbed(31.0);
+    let reason = asks(&hook).reason();
+    assert!(reason.contains("nobody is here") && reason.contains("Do not decide"), "{reason}");
+    hook.prompt("I am here");
+    assert_eq!(asks(&hook).verdict(), "pass", "a person may answer");
+    let hook = Hook::climbed(26.0);
+    hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
+    hook.agent("brain-guard seal");
+    assert!(asks(&hook).reason().contains("nobody is here"));
+    let open = serde_json::json!({"session_id": hook.session}).to_string();
+    let closed = hook.raw(&["mod", "question"], open.as_bytes()).json();
+    assert_eq!(closed["action"], "deny", "{closed}");
+    hook.prompt("I am here");
+    let open = hook.raw(&["mod", "question"], open.as_bytes()).json();
+    assert_eq!(open["action"], "none", "a prompt of a person's holds the boundary back: {open}");
+}
+
+/// A person who stops the agent after a seal is not cut off from the work.
+#[test]
+fn escape_after_a_seal_lifts_the_blocks() {
+    let hook = Hook::climbed(31.0);
+    hook.prompt("do the thing");
+    hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
+    hook.agent("brain-guard seal");
+    assert_eq!(hook.bash("ls").verdict(), "deny");
+    let report = serde_json::json!({
+        "session_id": hook.session, "event": "turn-complete", "answered": true, "is_aborted": true,
+    });
+    let action = hook.raw(&["mod", "step"], report.to_string().as_bytes()).json();
+    assert_eq!(action["action"], "none", "{action}");
+    assert_eq!(hook.bash("ls").verdict(), "pass");
+    assert!(hook.raw(&["status"], b"").stdout.contains("you pressed Escape"));
 }
 
 #[test]
@@ -57,10 +157,15 @@ fn unattended_the_guard_seals_what_was_written() {
 #[test]
 fn unattended_with_nothing_written_there_is_no_boundary() {
     let hook = Hook::climbed(31.0);
-    assert_eq!([blocked(&hook), blocked(&hook), blocked(&hook)], [true, true, false]);
+    assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
+    let third = hook.stop().json();
+    let told = third["reason"].as_str().unwrap_or_default();
+    assert!(told.contains("Nothing is blocked") && told.contains("go on"), "{third}");
     assert_eq!(hook.log("boundary").len(), 0);
     let said = hook.log("no-boundary");
     assert_eq!(said[0]["why"], "nothing was written in this session");
+    assert_eq!(hook.bash("ls").verdict(), "pass");
+    assert!(hook.stop().silent(), "the turn may end then");
 }
 
 #[test]

@@ -169,14 +169,17 @@ fn a_long_variant_named_by_an_event() {
 fn the_clients_own_threshold_is_the_limit() {
     for (name, value, limit) in [
         ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "600000", 567_000),
-        ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "500k", 67_000),
-        ("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "60", 600_000),
+        ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "500k", 467_000),
+        ("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "60", 588_000),
         ("DISABLE_AUTO_COMPACT", "1", 1_000_000),
+        ("DISABLE_COMPACT", "1", 1_000_000),
     ] {
         let mut hook = Hook::begun();
         hook.set(name, value);
         let context = hook.raw(&["status", "--json"], b"").json()["context"].clone();
         assert_eq!(context["limit"], limit, "{name}={value}");
+        let source = context["limit_source"].as_str().expect("source");
+        assert!(source.contains(name) || source.contains("by a variable"), "{source}");
     }
     let mut hook = Hook::begun();
     hook.set("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "600000");
@@ -283,4 +286,59 @@ fn the_clients_compaction_takes_the_reading_down() {
     let after = hook.start("compact").note();
     assert!(after.contains("compacted this conversation"), "{after}");
     assert_tier(&hook, "free", "pass");
+}
+
+/// Settings files are read when a session starts and with each prompt.
+#[test]
+fn the_clients_settings_move_the_limit() {
+    let hook = Hook::begun();
+    let limit = |hook: &Hook| {
+        let status = hook.raw(&["status", "--json"], b"").json();
+        (status["context"]["limit"].clone(), status["context"]["limit_source"].clone())
+    };
+    assert_eq!(limit(&hook).0, 967_000);
+    fs::create_dir_all(hook.home.join(".claude")).expect("folder");
+    let user = hook.home.join(".claude/settings.json");
+    let models = json!({"claude-opus-5-5": {"autoCompactWindow": 300_000}});
+    fs::write(&user, json!({"modelSettings": models}).to_string()).expect("settings");
+    hook.prompt("go on");
+    let by_user = "autoCompactWindow in your client settings";
+    assert_eq!(limit(&hook), (json!(267_000), json!(by_user)));
+    hook.respond(267_000 * 71 / 100, "claude-opus-5-5");
+    assert_tier(&hook, "narrow", "deny");
+    let project = hook.project.join(".claude");
+    fs::create_dir_all(&project).expect("folder");
+    fs::write(project.join("settings.local.json"), r#"{"autoCompactEnabled": false}"#)
+        .expect("settings");
+    hook.prompt("go on");
+    assert_eq!(limit(&hook).0, 1_000_000);
+}
+
+/// The module's report counts where it says something else.
+#[test]
+fn the_clients_own_report_is_the_limit() {
+    let hook = Hook::begun();
+    let call = hook.call("Read", &json!({"file_path": "/etc/hostname"}));
+    let id = call["tool_use_id"].as_str().expect("id").to_owned();
+    let snapshot = json!({
+        "tokens": 40_000, "window": 1_000_000, "model": "claude-opus-5-5",
+        "limit": {"threshold": 117_000, "window": 150_000},
+    });
+    let folder = hook.places().snapshots();
+    fs::create_dir_all(&folder).expect("folder");
+    fs::write(folder.join(format!("{id}.json")), snapshot.to_string()).expect("snapshot");
+    hook.send(&call);
+    let context = hook.raw(&["status", "--json"], b"").json()["context"].clone();
+    assert_eq!(
+        (&context["limit"], &context["limit_source"]),
+        (&json!(117_000), &json!("the client reports it"))
+    );
+}
+
+#[test]
+fn a_session_without_token_counts_is_told_of_once() {
+    let hook = Hook::new();
+    hook.start("startup");
+    let told: Vec<bool> = (0..7).map(|_| hook.batch().user().contains("is unknown")).collect();
+    assert_eq!(told, [false, false, false, false, true, false, false]);
 }

@@ -121,11 +121,6 @@ impl Drive<'_> {
 
     /// Whether a pending boundary may clear now; shows the notice.
     fn is_due(&mut self, facts: &Facts, token: &Token) -> bool {
-        let calls = || state::calls(&facts.places, facts.id);
-        if facts.session.overridden(facts.now, calls) {
-            self.change(facts, Token::cancel);
-            return false;
-        }
         let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
         if !token.stands(version) {
             self.change(facts, |t| {
@@ -133,11 +128,13 @@ impl Drive<'_> {
             });
             return false;
         }
-        let (attended, agents) = (facts.attended(), facts.session.agents);
+        let (gone_at, agents) = (facts.gone_at(), facts.session.agents);
+        let held = facts.held_by_operator();
         let settings = &facts.settings.boundary;
         let situation = Situation {
             session: facts.id,
-            attended,
+            gone_at,
+            held: held.as_deref(),
             agents,
             sealed: true,
             next: None,

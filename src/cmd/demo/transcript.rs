@@ -16,7 +16,7 @@ pub const MODEL: &str = "claude-opus-5-5";
 pub const WINDOW: u64 = 1_000_000;
 
 /// Tokens at which that window counts as full.
-pub const LIMIT: u64 = WINDOW - crate::policy::gauge::AUTO_COMPACT_BUFFER;
+pub const LIMIT: u64 = WINDOW - crate::policy::limit::BUFFER;
 
 /// Tokens of every scripted answer.
 const OUTPUT: u64 = 120;

@@ -8,9 +8,11 @@ use rustix::fs::{Access, access};
 use super::{Finding, World};
 use crate::boundary::Carrier;
 use crate::carrier::reach::{Reach, Way};
+use crate::hook::limits;
 use crate::hook::surroundings::Surroundings;
 use crate::policy::coach::grouped;
-use crate::policy::gauge;
+use crate::policy::gauge::{Window, WindowSource};
+use crate::policy::limit::{LEAST_WINDOW, Limit, LimitSource, Limits, parse_tokens};
 use crate::settings::layers::{Diagnostic, MOST_TOLD};
 use crate::settings::{CarrierChoice, Model};
 use crate::store::state;
@@ -74,49 +76,52 @@ fn environment(world: &World) -> Vec<Finding> {
     found
 }
 
-/// The client reads the digits that the value begins with, and nothing below 100,000.
+/// A value that the client reads otherwise than it looks.
 fn compact_window(world: &World) -> Option<Finding> {
     const NAME: &str = "CLAUDE_CODE_AUTO_COMPACT_WINDOW";
     let value = world.env.get(NAME)?;
-    let read: u64 =
-        value.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()?;
-    let whole = value.chars().all(|c| c.is_ascii_digit());
-    (!whole || read < 100_000).then(|| {
-        let seen = format!(
-            "{NAME}={value} is read as {read}, and the client compacts for a window of {} tokens",
-            grouped(read.max(100_000))
-        );
-        Finding::problem(
-            "environment",
-            seen,
-            format!("unset {NAME}, or write it in digits, 100000 or more"),
-        )
-    })
+    let seen = match parse_tokens(&value) {
+        Some(tokens) if tokens >= LEAST_WINDOW => return None,
+        Some(_) => format!("{NAME}={value} counts as {}", grouped(LEAST_WINDOW)),
+        None => format!("{NAME}={value} is no number, so the client ignores it"),
+    };
+    let way = format!("unset {NAME}, or set it to 100000 or more, such as 150k");
+    Some(Finding::problem("environment", seen, way))
 }
 
 fn compaction(world: &World) -> Finding {
-    let auto = Surroundings::of(world.env, &world.session.clone().unwrap_or_default()).auto_compact;
-    let limit = gauge::limit(WINDOW, &auto);
-    let name = world.session.as_ref().and_then(|s| s.model.as_deref());
+    let session = world.session.clone();
+    let name = session.as_ref().and_then(|s| s.model.clone());
+    let name = name.as_deref();
+    let read = || limits::configured(&world.places, world.env, None, name);
+    let limits = Limits {
+        environment: Surroundings::of(world.env, &session.clone().unwrap_or_default()).auto_compact,
+        configured: session.as_ref().map_or_else(read, |s| s.configured),
+        client: session.as_ref().and_then(|s| s.reported_limit),
+    };
+    let window = Window { tokens: WINDOW, source: WindowSource::Agreed, certain: true };
+    let Limit { tokens: limit, source } = limits.of(&window);
     let ramp = world.settings.held_for(&Model { name, window: WINDOW }).ramp(limit);
     let last = ramp.tiers().last().map_or(0.0, |tier| tier.context);
-    let at = format!("at {} tokens of a window of {}", grouped(limit), grouped(WINDOW));
-    if auto.disabled {
-        return Finding::ok("compaction", "the client's own is off; the window is the limit");
+    if matches!(source, LimitSource::OffByVariable | LimitSource::Off(_)) {
+        let seen = format!(
+            "{source}: the limit is the whole window, and nothing catches a session that outruns its last tier"
+        );
+        return Finding::note("compaction", seen, "turn auto-compact on in /config");
     }
+    let at = format!("at {} tokens of a window of {} ({source})", grouped(limit), grouped(WINDOW));
     if last > LATEST_TIER {
         return Finding::problem(
             "compaction",
-            format!("the client compacts {at}, the last tier is at {last:.0} % of that"),
+            format!("the client compacts {at}; the last tier is at {last:.0} % of that"),
             format!("put the tier at {LATEST_TIER:.0} % or below"),
         );
     }
-    let seen = format!("the client's own comes {at}, the last tier at {last:.0} % of that");
-    if auto.window.is_some() || auto.percent.is_some() {
-        let way = "unset CLAUDE_CODE_AUTO_COMPACT_WINDOW and CLAUDE_AUTOCOMPACT_PCT_OVERRIDE for more room";
-        return Finding::note("compaction", seen, way);
+    let seen = format!("the client compacts {at}; the last tier is at {last:.0} % of that");
+    if source == LimitSource::Window {
+        return Finding::ok("compaction", seen);
     }
-    Finding::ok("compaction", seen)
+    Finding::note("compaction", seen, format!("change or unset {source} for more room"))
 }
 
 /// The terminals around the session, as its hooks or this process can see them.

@@ -90,7 +90,7 @@ fn versions(current: &Path, release: &str) -> Option<Finding> {
     let text = |path: &str| fs::read_to_string(current.join(path)).unwrap_or_default();
     let version = release.rsplit_once('-')?.0;
     let manifest: Value = serde_json::from_str(&text(".claude-plugin/plugin.json")).ok()?;
-    let module = text("hooks/brain-guard.ts");
+    let module = text("hooks/brain-guard.tsx");
     let module = module.split_once("const VERSION = '").and_then(|(_, rest)| rest.split_once('\''));
     let (module, _) = module?;
     let manifest = manifest["version"].as_str().unwrap_or("none");

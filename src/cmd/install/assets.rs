@@ -33,8 +33,13 @@ pub const ASSETS: &[Asset] = assets![
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "README.md",
+    "commands/doctor.md",
+    "commands/explain.md",
     "commands/job.md",
+    "commands/later.md",
+    "commands/now.md",
     "commands/override.md",
+    "commands/report.md",
     "commands/resume.md",
     "commands/seal.md",
     "commands/status.md",
@@ -49,7 +54,7 @@ pub const ASSETS: &[Asset] = assets![
     "docs/security.md",
     "docs/surgery.md",
     "docs/tools.md",
-    "hooks/brain-guard.ts",
+    "hooks/brain-guard.tsx",
     "hooks/hooks.json",
     "hooks/model-switch.json",
     "skills/brain-guard/SKILL.md",
@@ -62,6 +67,7 @@ pub const ASSETS: &[Asset] = assets![
     "templates/deny-focused.md",
     "templates/deny-main-loop.md",
     "templates/deny-operator.md",
+    "templates/deny-question.md",
     "templates/deny-sealed.md",
     "templates/deny-tier.md",
     "templates/form.md",
@@ -104,6 +110,8 @@ pub const ASSETS: &[Asset] = assets![
     "templates/user-offer.md",
     "templates/user-stance.md",
     "templates/user-type-clear.md",
+    "templates/user-unknown.md",
+    "templates/user-unsealed.md",
     "templates/wake.md",
 ];
 
@@ -152,7 +160,7 @@ mod tests {
             serde_json::from_str(text(".claude-plugin/plugin.json")).expect("JSON");
         assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
         let line = format!("const VERSION = '{}'\n", env!("CARGO_PKG_VERSION"));
-        assert!(text("hooks/brain-guard.ts").contains(&line));
+        assert!(text("hooks/brain-guard.tsx").contains(&line));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::hook::facts::{Facts, settings_files};
 use crate::hook::surroundings::Surroundings;
 use crate::hook::variables::variables;
 use crate::policy::gauge::{self, WindowFacts};
+use crate::policy::limit::Limits;
 use crate::settings::Model;
 use crate::settings::layers::{self, File, Merged, Variables};
 use crate::store::atomic;
@@ -83,8 +84,9 @@ fn alone(env: &Env, path: &Path) -> anyhow::Result<(Merged, Vec<(&'static str, P
 /// session's, else for both usual windows.
 fn held(env: &Env, merged: &Merged, ask: &Ask, facts: Option<&Facts>) -> Vec<Held> {
     let session = facts.map(|f| f.session.clone()).unwrap_or_default();
-    let auto = Surroundings::of(env, &session).auto_compact;
-    let of = |model: Model, base: u64| Held::of(&merged.settings, model, &auto, base);
+    let environment = Surroundings::of(env, &session).auto_compact;
+    let limits = facts.map_or(Limits { environment, ..Limits::default() }, Facts::limits);
+    let of = |model: Model, base: u64| Held::of(&merged.settings, model, &limits, base);
     if ask.window.is_some() || ask.model.is_some() {
         let name = ask.model.as_deref();
         let window = gauge::window(&WindowFacts {

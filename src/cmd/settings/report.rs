@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::policy::coach::grouped;
-use crate::policy::gauge::{self, AutoCompact};
+use crate::policy::gauge::{Window, WindowSource};
+use crate::policy::limit::Limits;
 use crate::settings::layers::{Diagnostic, Merged};
 use crate::settings::{Model, Settings};
 use crate::store::sealing;
@@ -88,14 +89,15 @@ struct Section {
 
 impl Held {
     /// For a model in a session that began with `base` tokens.
-    pub fn of(settings: &Settings, model: Model, auto: &AutoCompact, base: u64) -> Self {
+    pub fn of(settings: &Settings, model: Model, limits: &Limits, base: u64) -> Self {
         let held = settings.held_for(&model);
-        let limit = gauge::limit(model.window, auto);
+        let window = Window { tokens: model.window, source: WindowSource::Agreed, certain: true };
+        let limit = limits.of(&window).tokens;
         let still = held.ramp(limit);
         let ramp = still.shifted(base as f64 * 100.0 / limit.max(1) as f64);
         let first = |ramp: &crate::policy::ramp::Ramp| ramp.tier(1).map_or(0.0, |t| t.context);
         let of = |percent: f64, whole: u64| (whole as f64 * percent / 100.0).round() as u64;
-        let limits = sealing::limits(&held);
+        let seal = sealing::limits(&held);
         let tiers = ramp.tiers().iter().map(|t| Tier {
             name: t.name.clone(),
             context: t.context,
@@ -114,10 +116,10 @@ impl Held {
             tiers: tiers.collect(),
             words: Words {
                 full: held.file.words,
-                seal_target: limits.target_words(),
-                seal_refused_at: limits.block_words(),
-                summary: limits.summary_words(),
-                commits: limits.git_words(),
+                seal_target: seal.target_words(),
+                seal_refused_at: seal.block_words(),
+                summary: seal.summary_words(),
+                commits: seal.git_words(),
             },
         }
     }

@@ -10,6 +10,7 @@ use crate::clock::Time;
 use crate::compaction;
 use crate::log;
 use crate::policy::gauge::{self, Reading, Source, Window, WindowFacts, WindowSource};
+use crate::policy::limit::{ClientLimit, LimitSource, Limits};
 use crate::policy::ramp::Ramp;
 use crate::settings::Model;
 use crate::store::state::Counted;
@@ -33,6 +34,10 @@ pub struct Context {
     pub model_named: bool,
     /// The window as the client itself reported it with this reading.
     pub reported: Option<u64>,
+    /// What decided the limit.
+    pub limit_source: LimitSource,
+    /// The limit as the client itself reported it with this reading.
+    pub reported_limit: Option<ClientLimit>,
 }
 
 #[derive(Deserialize)]
@@ -41,6 +46,7 @@ struct Snapshot {
     window: Option<u64>,
     output: Option<u64>,
     model: Option<String>,
+    limit: Option<ClientLimit>,
 }
 
 impl Facts<'_> {
@@ -69,12 +75,12 @@ impl Facts<'_> {
         // Right after a compaction the client has no figure; the transcript has.
         let sane = |s: &Snapshot| s.tokens.is_some_and(|tokens| tokens <= gauge::LARGEST);
         let snapshot = call.and_then(|id| self.snapshot(id)).filter(sane);
-        if let Some(Snapshot { tokens, window: reported, output, model }) = snapshot {
+        if let Some(Snapshot { tokens, window: reported, output, model, limit }) = snapshot {
             let used = tokens?.saturating_add(output.unwrap_or(0).min(gauge::LARGEST));
             let model = model.or_else(|| self.session.model.clone());
             let model = model.or_else(|| self.fill().and_then(|f| f.model.clone()));
             let window = self.window(model.as_deref(), reported, used);
-            let context = self.reading(used, window, Source::Mod, self.now);
+            let context = self.reading(used, window, limit, Source::Mod, self.now);
             return Some(Context { reported, model_named: model.is_some(), ..context });
         }
         let mut fill = self.fill().cloned().unwrap_or_default();
@@ -90,7 +96,7 @@ impl Facts<'_> {
         let model = fill.model.as_deref().or(self.session.model.as_deref());
         let window = self.window(model, None, used);
         let model_named = model.is_some();
-        let mut context = self.reading(used, window, source, fill.at.unwrap_or(self.now));
+        let mut context = self.reading(used, window, None, source, fill.at.unwrap_or(self.now));
         context.before = fill.before;
         if estimated > context.reading.limit / 100 {
             context.reading.source = Source::Estimated;
@@ -99,14 +105,35 @@ impl Facts<'_> {
         Some(context)
     }
 
-    fn reading(&self, used: u64, window: Window, source: Source, at: Time) -> Context {
-        let limit = gauge::limit(window.tokens, &self.seen.auto_compact);
+    fn reading(
+        &self,
+        used: u64,
+        window: Window,
+        reported_limit: Option<ClientLimit>,
+        source: Source,
+        at: Time,
+    ) -> Context {
+        let mut limits = self.limits();
+        limits.client = reported_limit.or(limits.client);
+        let limit = limits.of(&window);
         Context {
-            reading: Reading { used, limit, source, at },
+            reading: Reading { used, limit: limit.tokens, source, at },
             before: None,
             window,
             model_named: true,
             reported: None,
+            limit_source: limit.source,
+            reported_limit,
+        }
+    }
+
+    /// Everything that moves this session's limit. What the client reported counts as long as
+    /// its module reports.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            environment: self.seen.auto_compact,
+            configured: self.session.configured,
+            client: self.session.reported_limit.filter(|_| self.seen.mod_alive),
         }
     }
 
@@ -138,7 +165,9 @@ impl Facts<'_> {
     pub fn limit_for(&self, model: Option<&str>, used: u64) -> u64 {
         let current = self.model().name.zip(model).is_none_or(|(now, then)| now.starts_with(then));
         let reported = self.session.reported_window.filter(|_| current);
-        gauge::limit(self.window(model, reported, used).tokens, &self.seen.auto_compact)
+        let mut limits = self.limits();
+        limits.client = limits.client.filter(|_| current);
+        limits.of(&self.window(model, reported, used)).tokens
     }
 
     fn snapshot(&self, call: &str) -> Option<Snapshot> {

@@ -78,7 +78,7 @@ pub struct Situation {
     pub taken: Option<Taken>,
     /// The jobs there are, for who named none of them.
     pub known: Vec<String>,
-    /// A person's prompt began the turn.
+    /// A person's prompt began the turn, and no other named job is in the conversation.
     pub asked: bool,
     /// The boundary the session ends in.
     pub under_way: Option<UnderWay>,

@@ -106,7 +106,7 @@ fn every_way_that_is_open() {
             reload,
         ),
         (FOCUS, idle(new()), "create b, ask for b", None),
-        (FOCUS, left(new()), "create b, ask for b", None),
+        (FOCUS, left(new()), "create b, ask to clear for b", template),
         (FOCUS, left(paused(None)), "take b, ask to clear for b", reload),
         // Where it works already.
         (FOCUS, at(Some(job("a", State::Active, Held::Me))), "", None),

@@ -7,7 +7,7 @@ use crate::policy::ramp::Tier;
 use crate::settings::Settings;
 
 /// Keys that are the user's alone.
-const USER_ONLY: [&[&str]; 9] = [
+const USER_ONLY: [&[&str]; 10] = [
     &["mode"],
     &["shadow"],
     &["headless"],
@@ -16,6 +16,7 @@ const USER_ONLY: [&[&str]; 9] = [
     &["when"],
     &["surgery"],
     &["extract"],
+    &["strip"],
     &["trust"],
 ];
 

@@ -186,7 +186,7 @@ pub fn situation(asker: &Asker, verb: Verb, name: Option<&str>) -> Result<Situat
     Ok(Situation {
         session: (*id).to_owned(),
         taken,
-        asked: session.asked,
+        asked: session.asked && !session.residue,
         under_way: under_way(asker),
         sealed,
         summed,

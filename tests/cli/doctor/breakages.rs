@@ -81,7 +81,7 @@ pub const BREAKAGES: [Breakage; 24] = [
         fs::set_permissions(lab.plugin("bin/brain-guard"), mode).expect("broken");
     }),
     fixed("versions", "problem", "its module 9.9.9", |lab| {
-        let path = lab.plugin("hooks/brain-guard.ts");
+        let path = lab.plugin("hooks/brain-guard.tsx");
         let text = fs::read_to_string(&path).expect("module");
         let own = format!("const VERSION = '{}'", env!("CARGO_PKG_VERSION"));
         fs::write(path, text.replace(&own, "const VERSION = '9.9.9'")).expect("broken");
@@ -179,9 +179,9 @@ pub const BREAKAGES: [Breakage; 24] = [
     told(
         "environment",
         "problem",
-        "is read as 500",
+        "counts as 100,000",
         |lab| {
-            lab.hook.set("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "500k");
+            lab.hook.set("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "500");
         },
         |lab| {
             lab.hook.set("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "");

@@ -10,7 +10,7 @@ use crate::world::World;
 
 /// Puts `code` behind the module's clear.
 fn break_after_clear(world: &World, code: &str) {
-    let path = world.plugin("brain-guard").join("hooks/brain-guard.ts");
+    let path = world.plugin("brain-guard").join("hooks/brain-guard.tsx");
     let text = std::fs::read_to_string(&path).expect("the module");
     let clear = "await $.command.run({ command: 'clear' })\n";
     assert_eq!(text.matches(clear).count(), 1, "the module clears in one place");

@@ -2,12 +2,13 @@
 
 use serde_json::json;
 
-use super::{append, asked, deliveries, moves, percent, step, unattended};
+use super::{Move, append, asked, deliveries, moves, only_result, percent, step, unattended};
 use crate::mock::Reply;
 use crate::world::{Builder, World};
 
-/// Ends its turn three times; the first two are refused. `first` is its move at narrow.
-fn stubborn(first: fn() -> Reply) -> Builder {
+/// Ends its turn three times; the first two are refused. `first` is its move at narrow, `last`
+/// what follows the third end.
+fn stubborn(first: fn() -> Reply, last: Move) -> Builder {
     let refused = |n: u32| {
         step(move |r| {
             let told = r.last_user_text();
@@ -24,11 +25,15 @@ fn stubborn(first: fn() -> Reply) -> Builder {
         step(|_| Reply::text("I am done.").tokens(percent(31.1))),
         refused(1),
         refused(2),
-        step(|r| {
-            assert_eq!(deliveries(r), 1, "only a boundary brings a further request");
-            Reply::text("going on").tokens(percent(6.0))
-        }),
+        last,
     ]))
+}
+
+fn delivered() -> Move {
+    step(|r| {
+        assert_eq!(deliveries(r), 1, "only a boundary brings a further request");
+        Reply::text("going on").tokens(percent(6.0))
+    })
 }
 
 fn nobody_there() -> serde_json::Value {
@@ -39,7 +44,7 @@ fn nobody_there() -> serde_json::Value {
 
 #[test]
 fn unattended_the_guard_seals_the_third_time() {
-    let world = stubborn(|| append("directive", "write the lexer next"))
+    let world = stubborn(|| append("directive", "write the lexer next"), delivered())
         .guard_settings(nobody_there())
         .start();
     let tui = world.tui(&[]);
@@ -52,23 +57,28 @@ fn unattended_the_guard_seals_the_third_time() {
 }
 
 #[test]
-fn what_nobody_wrote_crosses_nothing() {
-    let world = stubborn(|| Reply::bash("ls")).guard_settings(nobody_there()).start();
+fn what_nobody_wrote_crosses_nothing_and_the_agent_goes_on() {
+    let goes_on = step(|r| {
+        let told = r.last_user_text();
+        assert!(told.contains("Nothing is blocked") && told.contains("go on"), "{told}");
+        Reply::text("I am done, as I said.").tokens(percent(31.3))
+    });
+    let world = stubborn(|| Reply::bash("ls"), goes_on).guard_settings(nobody_there()).start();
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
-    world.mock.wait_main(5);
+    world.mock.wait_main(6);
     tui.wait_idle();
     let status = asked(&world, "status");
     assert_eq!((&status["tier"], &status["boundary"]), (&json!("narrow"), &json!(null)));
     let capped = status["capped"].as_str().expect("nothing is blocked without a way out");
     assert!(capped.contains("could not be carried over"), "{capped}");
     assert_eq!(status["session_id"].as_str(), world.mock.main()[0].session.as_deref());
-    assert_eq!(world.mock.main().len(), 5);
+    assert_eq!(world.mock.main().len(), 6);
 }
 
 #[test]
 fn attended_the_third_end_waits_for_the_human() {
-    let world = stubborn(|| append("directive", "write the lexer next"))
+    let world = stubborn(|| append("directive", "write the lexer next"), delivered())
         .guard_settings(unattended())
         .start();
     let tui = world.tui(&[]);
@@ -76,7 +86,59 @@ fn attended_the_third_end_waits_for_the_human() {
     world.mock.wait_main(5);
     tui.wait_idle();
     let status = asked(&world, "status");
-    assert_eq!((&status["attended"], &status["boundary"]), (&json!(true), &json!(null)));
+    assert_eq!(status["attended"], true);
+    assert_eq!(status["boundary"]["step"], "unsealed", "{status}");
+    assert!(tui.screen().contains("it waits for you"), "the person is told");
     assert_eq!(status["session_id"].as_str(), world.mock.main()[0].session.as_deref());
     assert_eq!(world.mock.main().len(), 5);
+}
+
+#[test]
+fn once_the_human_is_gone_the_session_is_sealed_and_cleared() {
+    let mut settings = unattended();
+    settings["boundary"]["attended_minutes"] = json!(1);
+    let world = stubborn(|| append("directive", "write the lexer next"), delivered())
+        .guard_settings(settings)
+        .start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the parser");
+    world.mock.wait_main(5);
+    let told = std::time::Instant::now();
+    let last = world.mock.wait_main_within(6, std::time::Duration::from_secs(90));
+    assert!(told.elapsed().as_secs() > 40, "while the person counts as there nothing happens");
+    assert!(last.user_texts().iter().any(|t| t.contains("write the lexer next")));
+}
+
+/// A dialog that is open when its person leaves is closed without an answer.
+#[test]
+fn a_question_that_is_open_is_closed_once_nobody_is_there() {
+    let mut settings = unattended();
+    settings["boundary"]["attended_minutes"] = json!(1);
+    let question = json!({"questions": [{
+        "question": "Which parser?", "header": "Parser", "multiSelect": false,
+        "options": [
+            {"label": "Pratt", "description": "by precedence"},
+            {"label": "LR", "description": "by tables"},
+        ],
+    }]});
+    let world = World::build()
+        .guard_settings(settings)
+        .agent(moves(vec![
+            step(|_| Reply::bash("echo one").tokens(percent(5.0))),
+            step(|_| append("directive", "write the lexer next").tokens(percent(31.0))),
+            step(move |_| Reply::tool("AskUserQuestion", question.clone()).tokens(percent(31.1))),
+            step(|r| {
+                let (text, error) = only_result(r);
+                assert!(error && text.contains("nobody is here"), "{text}");
+                Reply::bash("brain-guard seal").tokens(percent(31.2))
+            }),
+            step(|_| Reply::text("sealed").tokens(percent(31.3))),
+            delivered(),
+        ]))
+        .start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the parser");
+    tui.wait_screen("the question", |s| s.contains("Which parser?"));
+    let last = world.mock.wait_main_within(6, std::time::Duration::from_secs(90));
+    assert!(last.user_texts().iter().any(|t| t.contains("write the lexer next")));
 }

@@ -130,7 +130,7 @@ fn a_prompt_cancels_the_notice_and_the_next_turns_end_offers_it_again() {
     let tui = world.tui(&[]);
     tui.prompt("Build the lexer");
     world.mock.wait_main(5);
-    tui.wait_screen("the notice", |screen| screen.contains("any prompt cancels"));
+    tui.wait_screen("the notice", |screen| screen.contains("A prompt from you goes first"));
     tui.wait_idle();
     tui.prompt("What is left?");
     let answer = world.mock.wait_main(6);
@@ -157,7 +157,7 @@ fn takes_over(code: &str) {
     let world = World::build().in_tmux().guard_settings(settings(&more));
     let world = world.agent(moves(crossing())).start();
     with_chords(&world);
-    let path = world.plugin("brain-guard").join("hooks/brain-guard.ts");
+    let path = world.plugin("brain-guard").join("hooks/brain-guard.tsx");
     let text = std::fs::read_to_string(&path).expect("the module");
     let clear = "await $.command.run({ command: 'clear' })";
     assert_eq!(text.matches(clear).count(), 1, "the module clears in one place");

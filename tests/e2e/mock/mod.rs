@@ -99,7 +99,13 @@ impl Mock {
     /// Waits for the `n`th main request (from 1) and gives it back.
     #[track_caller]
     pub fn wait_main(&self, n: usize) -> Arc<Request> {
-        self.wait(&format!("main request {n}"), DEADLINE, |log| {
+        self.wait_main_within(n, DEADLINE)
+    }
+
+    /// The same with another deadline.
+    #[track_caller]
+    pub fn wait_main_within(&self, n: usize, deadline: Duration) -> Arc<Request> {
+        self.wait(&format!("main request {n}"), deadline, |log| {
             log.of(Kind::Main).nth(n - 1).cloned()
         })
     }

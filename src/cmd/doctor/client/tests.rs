@@ -1,5 +1,7 @@
 //! What in the client's settings is in the way, by file.
 
+use std::fs;
+
 use super::*;
 use crate::cmd::doctor::Level;
 
@@ -23,7 +25,7 @@ impl Files {
     }
 
     fn look(&self) -> Vec<Finding> {
-        look_in(&self.at("home/.claude"), &self.at("project/.claude"), &self.at("etc"))
+        look_in(&self.at("home/.claude"), &self.at("project"), &self.at("etc"))
     }
 }
 
@@ -85,19 +87,6 @@ fn each_switch_is_found_in_its_file() {
             r#"{"strictKnownMarketplaces": []}"#,
             Level::Note,
             "strictKnownMarketplaces",
-        ),
-        (
-            "project/.claude/settings.json",
-            r#"{"autoCompactEnabled": false}"#,
-            Level::Note,
-            "autoCompactEnabled",
-        ),
-        ("home/.claude.json", r#"{"autoCompactEnabled": false}"#, Level::Note, ".claude.json"),
-        (
-            "home/.claude/settings.json",
-            r#"{"env": {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}}"#,
-            Level::Note,
-            "PCT_OVERRIDE",
         ),
         ("home/.claude/settings.json", "{not JSON", Level::Note, "can't be read"),
         (
