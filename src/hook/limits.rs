@@ -164,7 +164,7 @@ mod tests {
         for folder in [&config, &project.join(".claude"), &managed.join("managed-settings.d")] {
             std::fs::create_dir_all(folder).unwrap();
         }
-        let put = |path: &str, text: &str| std::fs::write(at(path), text).unwrap();
+        let put = |path: &str, text: &str| atomic::write(&at(path), text.as_bytes()).unwrap();
         let env = Env::of([("CLAUDE_CONFIG_DIR", config.to_str().unwrap()), ("HOME", "/none")]);
         let places = Places::of(&env, &project).unwrap();
         let found = |launch: Option<&Launch>| configured(&places, &env, launch, None);

@@ -126,13 +126,10 @@ pub fn question(facts: &Facts) -> Question {
     if !is_at_top(&stance, &ramp) && !sealed(facts, &readings) {
         return Question::Free;
     }
-    match facts.gone_at() {
-        Some(gone_at) => Question::Open(gone_at),
-        None => {
-            let say = Say::new(facts, &ramp, &readings, &stance);
-            Question::Unanswerable(say.deny_question())
-        }
+    if let Some(gone_at) = facts.gone_at() {
+        return Question::Open(gone_at);
     }
+    Question::Unanswerable(Say::new(facts, &ramp, &readings, &stance).deny_question())
 }
 
 /// The band of a call. Our own skill only says how the file is written: it starts no

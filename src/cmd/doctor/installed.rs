@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The oldest client whose hooks carry everything that is blocked, and the newest that the
 /// tests run.
 const OLDEST: [u32; 3] = [2, 1, 250];
-const NEWEST: [u32; 3] = [2, 1, 329];
+const NEWEST: [u32; 3] = [2, 1, 330];
 
 const INSTALL: &str = "run `brain-guard install`";
 
@@ -130,14 +130,14 @@ fn client(program: &Path) -> Finding {
         ),
         Some(version) if version > NEWEST => Finding::note(
             "client",
-            format!("{shown} is {said}, newer than 2.1.329, the last one that was tried"),
+            format!("{shown} is {said}, newer than 2.1.330, the last one that was tried"),
             "nothing while it works; else look for a newer brain-guard",
         ),
         Some(_) => Finding::ok("client", format!("{shown} is {said}")),
         None => Finding::note(
             "client",
             format!("{shown} calls itself {said:?}"),
-            "the plugin was tried with Claude Code 2.1.250 to 2.1.329",
+            "the plugin was tried with Claude Code 2.1.250 to 2.1.330",
         ),
     }
 }
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn versions() {
-        assert_eq!(numbers("2.1.329 (Claude Code)"), Some([2, 1, 329]));
+        assert_eq!(numbers("2.1.330 (Claude Code)"), Some([2, 1, 330]));
         assert_eq!(numbers("2.1.250-beta.1"), Some([2, 1, 250]));
         assert_eq!(numbers("nightly"), None);
         assert!(numbers("2.1.99") < Some(OLDEST) && numbers("2.2.0") > Some(OLDEST));

@@ -17,9 +17,8 @@ pub fn remove_beneath(root: &Path, path: &Path) -> io::Result<()> {
     if !is_below {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it does not lie there"));
     }
-    let removed = fs::symlink_metadata(path).and_then(|meta| match meta.is_dir() {
-        true => fs::remove_dir_all(path),
-        false => fs::remove_file(path),
+    let removed = fs::symlink_metadata(path).and_then(|meta| {
+        if meta.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
     });
     match removed {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -117,14 +117,14 @@ pub const BREAKAGES: [Breakage; 24] = [
         "problem",
         "2.1.200",
         |lab| lab.put("client/version", "2.1.200 (Claude Code)"),
-        |lab| lab.put("client/version", "2.1.329 (Claude Code)"),
+        |lab| lab.put("client/version", "2.1.330 (Claude Code)"),
     ),
     told(
         "client",
         "note",
-        "newer than 2.1.329",
+        "newer than 2.1.330",
         |lab| lab.put("client/version", "2.2.0 (Claude Code)"),
-        |lab| lab.put("client/version", "2.1.329 (Claude Code)"),
+        |lab| lab.put("client/version", "2.1.330 (Claude Code)"),
     ),
     told(
         "hooks",

@@ -41,7 +41,7 @@ impl Lab {
         let path = format!("{0}/client:{0}/.local/bin:/usr/bin:/bin", hook.home.display());
         hook.set("PATH", &path);
         let lab = Self { hook };
-        lab.put("client/version", "2.1.329 (Claude Code)");
+        lab.put("client/version", "2.1.330 (Claude Code)");
         let answer = lab.hook.raw(&["install", "--no-demo"], b"");
         assert_eq!(answer.code, Some(0), "{answer:?}");
         // The transcript was there before the installation: it says nothing of it.

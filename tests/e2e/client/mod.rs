@@ -14,8 +14,17 @@ pub use tmux::Tmux;
 pub use tui::Tui;
 pub use xterm::Xterm;
 
+/// The versions that the tests run, newest first: the first one everywhere, the others in fewer
+/// tests. `./test` fetches them.
+const VERSIONS: &str = include_str!("versions.txt");
+
 /// The version that the tests run against.
-pub const PINNED: &str = "2.1.329";
+pub const PINNED: &str = VERSIONS.split_at(7).0;
+
+/// The older versions.
+pub fn older() -> impl Iterator<Item = &'static str> {
+    VERSIONS.lines().skip(1)
+}
 
 /// The binary of a version. A missing one fails the test: a proof that was skipped proves nothing.
 pub fn binary(version: &str) -> PathBuf {

@@ -40,6 +40,7 @@ mod tmux;
 mod two_sessions;
 mod typed_clear;
 mod unanswered;
+mod versions;
 
 use serde_json::{Value, json};
 

@@ -72,7 +72,7 @@ fn the_skill_of_extraction_is_listed_and_read() {
 
 #[test]
 fn the_skill_is_read_at_narrow() {
-    listed_and_read("2.1.329");
+    listed_and_read(crate::client::PINNED);
 }
 
 #[test]

@@ -198,3 +198,51 @@ fn a_huge_first_prompt_is_not_blocked_at_first_sight_and_no_base() {
     run.say(&"many words of a log file\n".repeat(42_000));
     world.mock.wait_main(4);
 }
+
+/// The client's own report of its limit, by each way to lower it that a hook can't see or
+/// hardly: the module hears of them all.
+#[test]
+fn a_limit_that_was_lowered_on_the_command_line_or_in_the_settings() {
+    climbs(World::build(), &["--autocompact", "150k"], 117_000, [50.0, 60.0, 70.0]);
+    let settings = r#"{"autoCompactWindow": 160000}"#;
+    climbs(World::build(), &["--settings", settings], 127_000, [50.0, 60.0, 70.0]);
+    let world = World::build().file(".claude/settings.local.json", settings);
+    climbs(world, &[], 127_000, [50.0, 60.0, 70.0]);
+}
+
+/// The same without the module: the hooks read the command line and the files. A reading comes
+/// with the row of a response, which the client may write after its first call.
+#[test]
+fn without_the_module_the_limit_is_read_from_where_it_was_set() {
+    let text = r#"{"autoCompactWindow": 160000}"#;
+    let in_project = World::build().file(".claude/settings.json", text);
+    let flag = ["--autocompact", "150k"];
+    for (world, arguments, limit, source) in [
+        (World::build(), &flag[..], 117_000, "--autocompact"),
+        (in_project, &[], 127_000, "autoCompactWindow in the project's .claude/settings.json"),
+        (
+            World::build(),
+            &["--settings", text],
+            127_000,
+            "autoCompactWindow in the settings that --settings names",
+        ),
+    ] {
+        let script = vec![
+            step(|_| Reply::bash("echo one").tokens(8_000)),
+            step(move |_| Reply::bash("echo two").tokens(limit * 72 / 100)),
+            step(move |_| Reply::bash("echo three").tokens(limit * 72 / 100)),
+            step(move |r| {
+                let (text, error) = super::only_result(r);
+                assert!(error && text.contains("is blocked"), "{source}: {text}");
+                Reply::text("stopped here").tokens(limit * 72 / 100)
+            }),
+        ];
+        let world = world.without_mod().in_tmux().guard_settings(watched()).agent(moves(script));
+        let world = world.start();
+        let tui = world.tui(arguments);
+        tui.prompt("Build the parser");
+        world.mock.wait_main(4);
+        let context = status(&world)["context"].clone();
+        assert_eq!((&context["limit"], &context["limit_source"]), (&json!(limit), &json!(source)));
+    }
+}
