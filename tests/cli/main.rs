@@ -14,6 +14,7 @@ mod handmade;
 mod harness;
 mod jobs;
 mod mcp;
+mod no_program;
 mod notes;
 mod phases;
 mod purge;

@@ -21,6 +21,7 @@ mod live_run;
 mod main_job;
 mod mcp;
 mod model_switch;
+mod no_program;
 mod notifications;
 mod operator;
 mod own_compaction;
