@@ -22,6 +22,7 @@ mod main_job;
 mod mcp;
 mod model_switch;
 mod no_program;
+mod notice;
 mod notifications;
 mod operator;
 mod own_compaction;
