@@ -52,6 +52,7 @@ texts! {
     KickoffFocus => "kickoff-focus.md",
     KickoffTransition => "kickoff-transition.md",
     NextNotes => "next-notes.md",
+    NextOpen => "next-open.md",
     NextFocused => "next-focused.md",
     NextNew => "next-new.md",
     NextCompleted => "next-completed.md",

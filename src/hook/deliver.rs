@@ -10,7 +10,7 @@ use serde_json::json;
 use super::facts::Facts;
 use super::{account, ground};
 use crate::boundary::{Delivery, Step, Token};
-use crate::compaction::Role;
+use crate::compaction::{Role, for_reader, parse};
 use crate::log;
 use crate::plain;
 use crate::store::paths::Places;
@@ -54,7 +54,7 @@ pub fn delivered(facts: &Facts, token: &Token) -> Option<String> {
 /// What the system says.
 pub fn rendered(token: &Token) -> io::Result<Option<String>> {
     let text = atomic::read_text(Path::new(&token.sealed))?;
-    Ok(text.map(|text| plain::notes(&text)))
+    Ok(text.map(|text| plain::notes(&for_reader(&text))))
 }
 
 /// Whether a job's notes are this machine's own, as they stand and as they were sealed.
@@ -107,6 +107,7 @@ pub fn path(places: &Places, token: &Token) -> String {
 /// What the session that begins is to do first.
 fn next(facts: &Facts, token: &Token) -> String {
     let text = match token.delivery {
+        Delivery::Sealed if !has_next_step(facts, token) => Text::NextOpen,
         Delivery::Sealed => Text::NextNotes,
         Delivery::Reload => Text::NextFocused,
         Delivery::Template => Text::NextNew,
@@ -116,6 +117,16 @@ fn next(facts: &Facts, token: &Token) -> String {
     let shape = &facts.settings.file.shape;
     let section = shape.with_role(Role::Forward).unwrap_or_else(|| shape.home());
     say(&facts.places, text, &[("forward", shape.name(Some(section)))])
+}
+
+/// Whether the sealed notes say what to do next.
+fn has_next_step(facts: &Facts, token: &Token) -> bool {
+    let text = atomic::read_text(Path::new(&token.sealed)).ok().flatten().unwrap_or_default();
+    let shape = &facts.settings.file.shape;
+    let document = parse(&text, shape);
+    let section = shape.with_role(Role::Forward).unwrap_or_else(|| shape.home());
+    let mut entries = document.section(section);
+    entries.any(|entry| !entry.closed && !entry.none)
 }
 
 /// A text about a boundary, with everything it may name; `more` comes first.

@@ -8,6 +8,7 @@ use super::event::Event;
 use super::facts::Facts;
 use super::reply::Reply;
 use crate::boundary::{Delivery, Token};
+use crate::compaction::for_reader;
 use crate::plain;
 use crate::store::state::Session;
 use crate::store::{jobs, origin};
@@ -108,7 +109,7 @@ pub fn compacted(facts: &Facts) -> Reply {
     let job = facts.session.job.as_str();
     let path = facts.places.compaction(job).display().to_string();
     let Ok(Some(text)) = jobs::read(&facts.places, job) else { return Reply::default() };
-    let text = plain::notes(&text);
+    let text = plain::notes(&for_reader(&text));
     let phase = phase(facts, job);
     let chars = deliver::PIECE_CHARS.saturating_sub(phase.chars().count());
     let first: String = text.chars().take(chars).collect();

@@ -1,6 +1,8 @@
 //! `PostToolUse`, `PostToolUseFailure`, `PostToolBatch`: what a call brought in,
 //! and the one note a batch.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 
 use super::event::{Event, ToolCall};
@@ -107,15 +109,19 @@ fn cap_output(facts: &Facts, call: &ToolCall, output: &str) -> Reply {
     if count <= max {
         return Reply::default();
     }
-    let path = output.get("persistedOutputPath").and_then(Value::as_str).map(str::to_owned);
-    let path = path.or_else(|| save(facts, call, &whole));
-    let Some(path) = path else { return Reply::default() };
+    let persisted = output.get("persistedOutputPath").and_then(Value::as_str).map(str::to_owned);
+    let path = persisted.clone().unwrap_or_else(|| save_path(facts, call).display().to_string());
     let (head, tail) = (max * 3 / 5, max * 2 / 5);
     let first: String = whole.chars().take(head).collect();
     let last: String = whole.chars().skip(count - tail).collect();
     let cut = (count - head - tail).to_string();
     let line = texts::say(&facts.places, Text::Capped, &[("cut", &cut), ("path", &path)]);
     let kept = format!("{first}\n{line}\n{last}");
+    // Of what is hardly too long the line about the cut would be more than the cut.
+    let is_shorter = kept.chars().count() < count;
+    if !is_shorter || (persisted.is_none() && !save(facts, call, &whole)) {
+        return Reply::default();
+    }
     let cut = journal::Cut {
         id: call.id.to_owned(),
         tool: call.tool.to_owned(),
@@ -132,19 +138,21 @@ fn cap_output(facts: &Facts, call: &ToolCall, output: &str) -> Reply {
     Reply { agent: Some(Agent::Output(Value::Object(output))), ..Reply::default() }
 }
 
-fn save(facts: &Facts, call: &ToolCall, text: &str) -> Option<String> {
+/// Where the whole output of a call is saved.
+fn save_path(facts: &Facts, call: &ToolCall) -> PathBuf {
     let name = if crate::store::paths::safe_name(call.id) { call.id } else { "output" };
-    let dir = facts.places.state.join("outputs").join(facts.id);
-    let path = dir.join(format!("{name}.txt"));
-    let saved = atomic::create_private_dir(&dir)
-        .and_then(|()| atomic::write_unsynced(&path, text.as_bytes()));
-    match saved {
-        Ok(()) => Some(path.display().to_string()),
-        Err(e) => {
-            facts.fault("output not saved, so not cut", &e);
-            None
-        }
+    facts.places.state.join("outputs").join(facts.id).join(format!("{name}.txt"))
+}
+
+/// Saves a call's whole output; `false` where it can't be.
+fn save(facts: &Facts, call: &ToolCall, text: &str) -> bool {
+    let path = save_path(facts, call);
+    let folder = path.parent().map_or(Ok(()), atomic::create_private_dir);
+    let saved = folder.and_then(|()| atomic::write_unsynced(&path, text.as_bytes()));
+    if let Err(e) = &saved {
+        facts.fault("output not saved, so not cut", e);
     }
+    saved.is_ok()
 }
 
 /// `PostToolBatch`: once a response, after all its tools: where one note lands

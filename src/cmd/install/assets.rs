@@ -82,6 +82,7 @@ pub const ASSETS: &[Asset] = assets![
     "templates/next-focused.md",
     "templates/next-new.md",
     "templates/next-notes.md",
+    "templates/next-open.md",
     "templates/not-held.md",
     "templates/note-again.md",
     "templates/note-blocking.md",

@@ -46,7 +46,7 @@ fn user_clears(world: Builder) {
         seal(),
         end(),
         step(|r| {
-            assert!(r.last_user_text().contains("Go on with the first item of Forward State"));
+            assert!(r.last_user_text().contains("These notes name no next step"));
             Reply::bash("echo goes-on").tokens(percent(6.0))
         }),
         step(|r| {
@@ -171,7 +171,7 @@ fn a_file_of_several_pieces_arrives_whole() {
 
 #[test]
 fn long_prompts_do_not_push_the_file_out() {
-    let entries: Vec<_> = (0..108).map(|n| format!("- entry {n}: {}", "x".repeat(45))).collect();
+    let entries: Vec<_> = (0..118).map(|n| format!("- entry {n}: {}", "x".repeat(45))).collect();
     let entries = entries.join("\n");
     let command = format!("brain-guard append --kind thread <<'EOF'\n{entries}\nEOF");
     let agent = moves(vec![

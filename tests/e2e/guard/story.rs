@@ -77,7 +77,8 @@ pub fn sealed(world: &World) -> Vec<String> {
         .filter(|path| path.file_stem().is_some_and(|stem| !stem.to_string_lossy().contains('.')))
         .collect();
     found.sort();
-    found.iter().map(|path| std::fs::read_to_string(path).expect("own file")).collect()
+    let read = |path| std::fs::read_to_string(path).expect("own file");
+    found.iter().map(|path| brain_guard::compaction::for_reader(&read(path))).collect()
 }
 
 /// The words of the log's events, oldest first.
