@@ -282,6 +282,17 @@ export const register: Register = (on, options) => {
     return result
   })
 
+  // What a refused end of a turn says to the agent is long; the screen shows one line of it.
+  on('session.append', { door: 'hook-context' }, async ($, e, next) => {
+    const isOurs = (block: { type: string; text?: string }) =>
+      block.type === 'text' && block.text?.includes('Stop hook additional context: brain-guard')
+    if (snapshots === '' || !Array.isArray(e.message.content) || !e.message.content.some(isOurs)) return next(e)
+    const { line, text } = await ask($, 'stop-text', { session_id: await $.session.id() }).catch((): Json => ({}))
+    if (typeof line !== 'string' || typeof text !== 'string') return next(e)
+    const content = e.message.content.map(block => (isOurs(block) ? { ...block, text: block.text.replace(line, () => text) } : block))
+    return next({ ...e, message: { ...e.message, content } })
+  })
+
   on('ui.render', { component: 'AbovePrompt' }, ($, e, next) => {
     if (figures === null) return next(e)
     const { Box, Text } = $.ui.resolve(e)

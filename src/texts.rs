@@ -47,6 +47,7 @@ texts! {
     DenyMainLoop => "deny-main-loop.md",
     Reread => "reread.md",
     Capped => "capped-output.md",
+    StopLine => "stop-line.md",
     StopUnsealed => "stop-unsealed.md",
     Kickoff => "kickoff.md",
     KickoffFocus => "kickoff-focus.md",

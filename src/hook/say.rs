@@ -219,6 +219,11 @@ impl<'a> Say<'a> {
         self.fill(Text::Reread, &[])
     }
 
+    /// The same in a line.
+    pub fn stop_line(&self) -> String {
+        self.fill(Text::StopLine, &[])
+    }
+
     /// The reason why a turn may not end yet.
     pub fn stop_unsealed(&self) -> String {
         self.fill(Text::StopUnsealed, &[])

@@ -57,7 +57,5 @@ fn an_edit_behind_a_seal_below_the_top_is_answered_at_the_turns_end() {
     hook.agent("brain-guard seal");
     let text = std::fs::read_to_string(hook.file()).expect("the file");
     std::fs::write(hook.file(), text.replace("one thread", "another thread")).expect("edited");
-    let reply = hook.stop().json();
-    assert_eq!(reply["decision"], "block", "{reply}");
-    assert!(reply["reason"].as_str().is_some_and(|r| r.contains("not sealed")), "{reply}");
+    assert!(hook.stop().note().contains("not sealed"));
 }
