@@ -44,6 +44,7 @@ texts! {
     DenyCompleted => "deny-completed.md",
     DenyQuestion => "deny-question.md",
     DenyOperator => "deny-operator.md",
+    DenyNearMiss => "deny-near-miss.md",
     DenyMainLoop => "deny-main-loop.md",
     Reread => "reread.md",
     Capped => "capped-output.md",

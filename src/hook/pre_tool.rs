@@ -81,8 +81,16 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
         let open = || Stance { cap: facts.cap_behind_shadow(&readings), ..stance.clone() };
         (stance.cap == Some(Cap::Shadow)).then(|| decided(&open()))
     });
-    Seen { facts, event, raw, input: &input, call: &call }.account(&ramp, &stance, &decision);
-    let reply = answer(facts, &call, &input, Some((&ramp, &stance)), decision.made, &say);
+    let seen = Seen { facts, event, raw, input: &input, call: &call };
+    seen.account(&ramp, &stance, &decision);
+    let blocked = matches!(decision.made, Decision::Deny(Denial::Tier | Denial::Sealed));
+    let mut reply = answer(facts, &call, &input, Some((&ramp, &stance)), decision.made, &say);
+    if blocked
+        && let Some(Agent::Deny(reason)) = &mut reply.agent
+        && let Some(miss) = seen.near_miss()
+    {
+        *reason = say.deny_near_miss(&miss);
+    }
     looked_at(facts, event, raw, &input, reply)
 }
 

@@ -2,6 +2,7 @@
 
 use super::deliver;
 use super::facts::Facts;
+use super::tried::NearMiss;
 use crate::boundary::Delivery;
 use crate::policy::bands::{Band, listed};
 use crate::policy::coach::{Told, figure, grouped};
@@ -207,6 +208,12 @@ impl<'a> Say<'a> {
     /// The reason of a denial of what is the operator's.
     pub fn deny_operator(&self) -> String {
         self.fill(Text::DenyOperator, &[])
+    }
+
+    /// The reason of a denial of a command that almost was one of the agent's own.
+    pub fn deny_near_miss(&self, miss: &NearMiss) -> String {
+        let values = [("verb", miss.verb), ("reason", miss.reason.as_str())];
+        self.fill(Text::DenyNearMiss, &values)
     }
 
     /// The reason of a denial of a verb in a subagent.

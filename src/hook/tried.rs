@@ -31,7 +31,31 @@ pub struct Seen<'a> {
     pub call: &'a Call<'a>,
 }
 
+/// A command that names one of the agent's own verbs and is not accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NearMiss {
+    /// The verb.
+    pub verb: &'static str,
+    /// What stands against it.
+    pub reason: String,
+}
+
 impl Seen<'_> {
+    /// Whether the call almost was one of the agent's own commands.
+    pub fn near_miss(&self) -> Option<NearMiss> {
+        let command = self.input.command.as_deref()?;
+        if self.call.band != Band::Shell || self.call.target != Target::Other {
+            return None;
+        }
+        let mut after = command.split("brain-guard").skip(1);
+        let verb = after.find_map(|rest| {
+            let word = rest.split_whitespace().next().filter(|_| rest.starts_with(' '))?;
+            carve_outs::AGENT_VERBS.into_iter().find(|verb| *verb == word)
+        })?;
+        let reason = self.own_verbs().err()?;
+        Some(NearMiss { verb, reason })
+    }
+
     /// Leaves the decision for the journal, where there is something to account for.
     pub fn account(&self, ramp: &Ramp, stance: &Stance, decided: &Decided) {
         let Decided { made: decision, would } = decided;

@@ -59,3 +59,23 @@ fn an_edit_behind_a_seal_below_the_top_is_answered_at_the_turns_end() {
     std::fs::write(hook.file(), text.replace("one thread", "another thread")).expect("edited");
     assert!(hook.stop().note().contains("not sealed"));
 }
+
+/// A command that almost is one of the agent's own is answered with what stands against it.
+#[test]
+fn a_near_miss_is_told_its_reason() {
+    let hook = Hook::climbed(31.0);
+    for (command, reason) in [
+        ("brain-guard seal | tee x", "`|` outside single quotes at column 18"),
+        ("brain-guard seal > /dev/null", "`>`"),
+        ("brain-guard append --kind thread \"costs $5\"", "`$`"),
+        ("brain-guard append --kind thread <<EOF\n- one\nEOF", "column"),
+        ("brain-guard seal # done", "`#`"),
+        ("~/.local/bin/brain-guard seal", "`~`"),
+    ] {
+        let told = hook.bash(command).reason();
+        assert!(told.contains("only as the whole command"), "{command}: {told}");
+        assert!(told.contains(reason), "{command}: {told}");
+    }
+    let other = hook.bash("grep brain-guard README.md").reason();
+    assert!(!other.contains("only as the whole command"), "{other}");
+}

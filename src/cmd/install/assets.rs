@@ -66,6 +66,7 @@ pub const ASSETS: &[Asset] = assets![
     "templates/deny-completed.md",
     "templates/deny-focused.md",
     "templates/deny-main-loop.md",
+    "templates/deny-near-miss.md",
     "templates/deny-operator.md",
     "templates/deny-question.md",
     "templates/deny-sealed.md",
