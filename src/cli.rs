@@ -162,7 +162,7 @@ pub enum Verb {
         /// Which session
         #[command(flatten)]
         whose: Whose,
-        /// Kind of note; decides the section (scope, directive, thread, gotcha, deviation, uncovered, risk, assumption, missed, why, lesson, loop, steering, summary) [default: thread]
+        /// Kind of note; decides the section (next, scope, directive, thread, gotcha, deviation, uncovered, risk, assumption, missed, why, lesson, loop, steering, summary) [default: thread]
         #[arg(long)]
         kind: Option<String>,
         /// With --kind steering: the phase or template it speaks of
