@@ -33,6 +33,7 @@ impl With<'_> {
         let (summary, git, now) = (self.summary, self.git, at(1_800_000_000));
         seal(&Input {
             last_version: 0,
+            replaces: &[],
             past: None,
             source,
             shape: &shape,
@@ -321,6 +322,7 @@ fn a_shape_of_the_users_own_is_kept() {
     let source = "# j\nlog: stray\n\n### to do\n- [x] a\n";
     let input = Input {
         last_version: 0,
+        replaces: &[],
         past: None,
         source,
         shape: &shape,

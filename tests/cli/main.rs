@@ -18,6 +18,7 @@ mod notes;
 mod phases;
 mod purge;
 mod seal;
+mod seal_asks;
 mod settings;
 mod steering;
 mod store;

@@ -1,0 +1,185 @@
+//! What a seal asks the agent before it seals: for a next step where there is none, and for one
+//! condensed entry in place of those that would be dropped. Asked once; a seal never waits for it.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::compaction::flags::flags;
+use crate::compaction::item::head;
+use crate::compaction::{EntryId, Role, measure, parse};
+
+use super::draft::Item;
+use super::report::{Removed, Step};
+use super::{Input, Sealed, summarize};
+
+/// Entries that are shown, and letters of each: an agent whose context is full reads them.
+const SHOWN: usize = 40;
+const LETTERS: usize = 400;
+
+/// What is asked; empty where nothing is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Question {
+    /// The version that the seal makes.
+    pub version: u64,
+    /// The section of the next step, where nothing is open in it.
+    pub next_step: Option<String>,
+    /// The entries that one condensed entry shall replace.
+    pub condense: Option<Condense>,
+}
+
+/// What is asked where a seal would drop open entries.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Condense {
+    /// The summary's section.
+    pub section: String,
+    /// The most words of the condensed entry.
+    pub words: usize,
+    /// The entries it replaces: those that would be dropped, and the oldest of the summary, so
+    /// that the condensed entry drops no other one.
+    pub entries: Vec<Listed>,
+}
+
+/// An entry to be condensed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Listed {
+    /// The entry.
+    pub id: EntryId,
+    /// Its words.
+    pub words: usize,
+    /// Its text.
+    pub text: String,
+}
+
+impl Listed {
+    fn new(id: EntryId, item: &Item) -> Self {
+        Self { id, words: item.words, text: item.text.clone() }
+    }
+}
+
+impl Question {
+    /// What a seal of this input, which came out like this, has to ask.
+    pub fn of(input: &Input, sealed: &Sealed) -> Self {
+        let version = sealed.report.version;
+        Self { version, next_step: next_step(input, sealed), condense: condense(input, sealed) }
+    }
+
+    /// Whether nothing is asked.
+    pub fn is_empty(&self) -> bool {
+        self.next_step.is_none() && self.condense.is_none()
+    }
+
+    /// The ids of the entries to be condensed.
+    pub fn listed(&self) -> Vec<EntryId> {
+        let entries = self.condense.iter().flat_map(|condense| &condense.entries);
+        entries.map(|entry| entry.id).collect()
+    }
+
+    /// The question as the agent reads it; `seal` is its command, `path` the file.
+    pub fn text(&self, seal: &str, path: &str) -> String {
+        let mut out = format!(
+            "not sealed yet: the seal asks this once. To seal without an answer, run `{seal}` again."
+        );
+        if let Some(section) = &self.next_step {
+            let _ = write!(
+                out,
+                "\n\n{section} has no open entry, so the next session would not know where to begin. Add the next step, then seal:\n\
+                 brain-guard append --kind next <<'EOF'\n- the next step\nEOF\n\
+                 If nothing comes next, say why: brain-guard append --kind next 'none: why'"
+            );
+        }
+        if let Some(Condense { section, words, entries }) = &self.condense {
+            let (count, all) =
+                (entries.len(), entries.iter().map(|entry| entry.words).sum::<usize>());
+            let _ = write!(
+                out,
+                "\n\nThe notes are too long, so this seal would drop the oldest of the entries below. Replace all of them ({count}, together {all} words) \
+                 with one entry of at most {words} words for {section}. Keep what later sessions need: facts, decisions, hashes, paths, versions, numbers.\n\
+                 {seal} --summary - <<'EOF'\n- one condensed entry\nEOF\n\
+                 To keep an entry word for word, put `!` in front of it in {path}."
+            );
+            for Listed { id, text, .. } in entries.iter().take(SHOWN) {
+                let _ = write!(out, "\n{id}  {}", head(text, LETTERS));
+            }
+            if count > SHOWN {
+                let _ = write!(
+                    out,
+                    "\n… and {} more; `brain-guard close` lists them all",
+                    count - SHOWN
+                );
+            }
+        }
+        out
+    }
+}
+
+/// The section of the next step, unless something is open there, or this session said why not.
+fn next_step(input: &Input, sealed: &Sealed) -> Option<String> {
+    let shape = input.shape;
+    let section = shape.with_role(Role::Forward)?;
+    let document = parse(&sealed.text, shape);
+    let answers = document.entries().filter(|entry| {
+        let forward = entry.section.is_some_and(|index| shape.role(index) == Role::Forward);
+        forward && !entry.closed && !(entry.none && input.inherited.contains(&entry.id))
+    });
+    (answers.count() == 0).then(|| shape.name(Some(section)).to_owned())
+}
+
+/// What would be dropped, and how long an entry in its place may be: half as long, so that it
+/// fits with as few of the other entries given up for it as can be.
+fn condense(input: &Input, sealed: &Sealed) -> Option<Condense> {
+    let (shape, limits) = (input.shape, &input.limits);
+    let summary = shape.with_role(Role::Summary)?;
+    let new: Vec<EntryId> =
+        summarize::new_items(input, summary).iter().map(|item| item.id).collect();
+    let mut entries: Vec<Listed> =
+        dropped(input, sealed).filter(|entry| !new.contains(&entry.id)).collect();
+    if entries.is_empty() {
+        return None;
+    }
+    let document = parse(&sealed.text, shape);
+    let words_left = measure(&document);
+    let slice = limits.slice(&shape.sections[summary]).unwrap_or(usize::MAX);
+    let (total, target) = (words_left.total, limits.target_words());
+    // Where open work is over the target, the seal spares half of the summary's slice.
+    let (slice_now, to_target) =
+        if total > target { (slice / 2, usize::MAX) } else { (slice, target - total) };
+    let mut room = slice_now.saturating_sub(words_left.sections[summary].words).min(to_target);
+    let mut words: usize = entries.iter().map(|entry| entry.words).sum();
+    let most = |words: usize| (words / 2).min(slice / 2);
+    let mut older: Vec<Item> = document
+        .section(summary)
+        .map(|entry| Item::new(&entry.marker, &entry.text, Some(summary), summary))
+        .filter(|item| item.may_go(shape) && !item.closed && !new.contains(&item.id))
+        .collect();
+    let age = |item: &Item| sealed.ages.get(&item.id).map_or(0, |age| age.standing());
+    older.sort_by_key(age);
+    for item in older {
+        if room >= most(words) {
+            break;
+        }
+        room = room.saturating_add(item.words);
+        words += item.words;
+        entries.push(Listed::new(item.id, &item));
+    }
+    let section = shape.name(Some(summary)).to_owned();
+    Some(Condense { section, words: most(words).min(room).max(1), entries })
+}
+
+/// The open entries that the seal took out for their size or age, and that no other one stands for.
+fn dropped<'a>(input: &'a Input, sealed: &'a Sealed) -> impl Iterator<Item = Listed> + 'a {
+    let commits = input.shape.with_role(Role::Git).map(|index| input.shape.name(Some(index)));
+    let taken = sealed.report.steps.iter().flat_map(|step| &step.removed);
+    let open = move |removed: &Removed| {
+        let flags = flags(&removed.text);
+        let aged = matches!(removed.step, Step::Summarize | Step::Shrink);
+        aged && !flags.closed && !flags.none && Some(removed.section.as_str()) != commits
+    };
+    taken
+        .zip(&sealed.removed)
+        .filter(move |(taken, removed)| taken.into.is_none() && open(removed))
+        .map(|(_, removed)| {
+            let item = Item::new(&crate::compaction::Marker::Bullet, &removed.text, None, 0);
+            Listed::new(removed.id, &item)
+        })
+}
