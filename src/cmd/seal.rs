@@ -66,20 +66,19 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
     let authored = sealing::authored(&source, &facts.session, &facts.settings);
     let asked = requests::seal_asked(&facts.places, facts.id);
     let asked = asked.as_ref().or(facts.session.seal_asked.as_ref());
+    let hands_on = ask.clear != Some(false) && authored.entries > 0;
     let seal = |may_ask: bool| {
         let by = Writer { id: facts.id, session: &facts.session };
-        let agent = FromAgent { summary: summary.as_deref(), asked, may_ask };
+        let agent = FromAgent { summary: summary.as_deref(), asked, may_ask, hands_on };
         let Facts { places, settings, .. } = &facts;
         sealing::run(places, &job, by, settings, Some(agent), now, ask.dry_run)
             .with_context(|| format!("could not seal {}", places.compaction(&job).display()))
     };
-    // Where the session goes on, or wrote nothing that a successor could go on from, nothing is asked.
-    let may_ask = !ask.dry_run && ask.clear != Some(false) && authored.entries > 0;
     let remember = |question: &Question| {
         let asked = sealing::asked(&job, question, asked);
         requests::leave(&facts.places, facts.id, &Request::SealAsked(asked))
     };
-    let outcome = match seal(may_ask)? {
+    let outcome = match seal(!ask.dry_run)? {
         // What can't be remembered would be asked again and again.
         Outcome::Asked(question) if remember(&question).is_err() => seal(false)?,
         outcome => outcome,
@@ -143,8 +142,11 @@ fn put(
         );
         out_json(&value)?;
     } else {
-        let command =
-            if ask.clear == Some(true) { "brain-guard seal --clear" } else { "brain-guard seal" };
+        let command = match ask.clear {
+            None => "brain-guard seal",
+            Some(true) => "brain-guard seal --clear",
+            Some(false) => "brain-guard seal --no-clear",
+        };
         err(question.text(command, &facts.places.compaction(&job).display().to_string()));
         if summary.is_some() {
             err("Your summary is in the file now; don't repeat it.");

@@ -13,9 +13,10 @@ use super::draft::Item;
 use super::report::{Removed, Step};
 use super::{Input, Sealed, summarize};
 
-/// Entries that are shown, and letters of each: an agent whose context is full reads them.
-const SHOWN: usize = 40;
-const LETTERS: usize = 400;
+/// Letters that are shown of an entry, which may be a condensed one, and of all together: an
+/// agent whose context is full reads them.
+const LETTERS: usize = 2_000;
+const ALL_LETTERS: usize = 12_000;
 
 /// What is asked; empty where nothing is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -35,6 +36,10 @@ pub struct Condense {
     pub section: String,
     /// The most words of the condensed entry.
     pub words: usize,
+    /// The words of open work and pins, where they leave little room.
+    pub open: Option<usize>,
+    /// The words that the seal aims for.
+    pub target: usize,
     /// The entries it replaces: those that would be dropped, and the oldest of the summary, so
     /// that the condensed entry drops no other one.
     pub entries: Vec<Listed>,
@@ -88,7 +93,7 @@ impl Question {
                  If nothing comes next, say why: brain-guard append --kind next 'none: why'"
             );
         }
-        if let Some(Condense { section, words, entries }) = &self.condense {
+        if let Some(Condense { section, words, open, target, entries }) = &self.condense {
             let (count, all) =
                 (entries.len(), entries.iter().map(|entry| entry.words).sum::<usize>());
             let _ = write!(
@@ -98,14 +103,25 @@ impl Question {
                  {seal} --summary - <<'EOF'\n- one condensed entry\nEOF\n\
                  To keep an entry word for word, put `!` in front of it in {path}."
             );
-            for Listed { id, text, .. } in entries.iter().take(SHOWN) {
-                let _ = write!(out, "\n{id}  {}", head(text, LETTERS));
-            }
-            if count > SHOWN {
+            if let Some(open) = open {
                 let _ = write!(
                     out,
-                    "\n… and {} more; `brain-guard close` lists them all",
-                    count - SHOWN
+                    " Open work and pins take {open} of the {target} words that the seal aims for: close what is done (`brain-guard close ID`), and the entry may be longer by as much."
+                );
+            }
+            let (end, mut shown) = (out.len() + ALL_LETTERS, 0);
+            for Listed { id, text, .. } in entries {
+                if out.len() >= end {
+                    break;
+                }
+                let _ = write!(out, "\n{id}  {}", head(text, LETTERS));
+                shown += 1;
+            }
+            if count > shown {
+                let _ = write!(
+                    out,
+                    "\n… and {} more; `brain-guard close` lists all entries",
+                    count - shown
                 );
             }
         }
@@ -138,32 +154,40 @@ fn condense(input: &Input, sealed: &Sealed) -> Option<Condense> {
         return None;
     }
     let document = parse(&sealed.text, shape);
-    let words_left = measure(&document);
+    let left = measure(&document);
     let slice = limits.slice(&shape.sections[summary]).unwrap_or(usize::MAX);
-    let (total, target) = (words_left.total, limits.target_words());
+    let (total, target) = (left.total, limits.target_words());
     // Where open work is over the target, the seal spares half of the summary's slice.
-    let (slice_now, to_target) =
+    let (in_slice, in_target) =
         if total > target { (slice / 2, usize::MAX) } else { (slice, target - total) };
-    let mut room = slice_now.saturating_sub(words_left.sections[summary].words).min(to_target);
+    let mut in_slice = in_slice.saturating_sub(left.sections[summary].words);
+    let mut in_target = in_target;
     let mut words: usize = entries.iter().map(|entry| entry.words).sum();
     let most = |words: usize| (words / 2).min(slice / 2);
     let mut older: Vec<Item> = document
-        .section(summary)
-        .map(|entry| Item::new(&entry.marker, &entry.text, Some(summary), summary))
+        .entries()
+        .filter_map(|entry| Some((entry, entry.section?)))
+        .filter(|(_, section)| shape.role(*section) != Role::Git)
+        .map(|(entry, section)| Item::new(&entry.marker, &entry.text, Some(section), section))
         .filter(|item| item.may_go(shape) && !item.closed && !new.contains(&item.id))
         .collect();
-    let age = |item: &Item| sealed.ages.get(&item.id).map_or(0, |age| age.standing());
-    older.sort_by_key(age);
+    older.sort_by_key(|item| sealed.ages.get(&item.id).map_or(0, |age| age.standing()));
     for item in older {
-        if room >= most(words) {
+        if in_slice.min(in_target) >= most(words) {
             break;
         }
-        room = room.saturating_add(item.words);
+        if item.section == Some(summary) {
+            in_slice += item.words;
+        }
+        in_target = in_target.saturating_add(item.words);
         words += item.words;
         entries.push(Listed::new(item.id, &item));
     }
     let section = shape.name(Some(summary)).to_owned();
-    Some(Condense { section, words: most(words).min(room).max(1), entries })
+    let words = most(words).min(in_slice).min(in_target).max(1);
+    let (kept, target) = (sealed.report.kept, sealed.report.target);
+    let open = (kept * 4 > target * 3).then_some(kept);
+    Some(Condense { section, words, open, target, entries })
 }
 
 /// The open entries that the seal took out for their size or age, and that no other one stands for.

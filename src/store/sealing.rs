@@ -47,6 +47,8 @@ pub struct FromAgent<'a> {
     pub asked: Option<&'a SealAsked>,
     /// Whether the seal may ask what it has not asked yet.
     pub may_ask: bool,
+    /// Whether a fresh session may go on from what this one wrote: only then it needs a next step.
+    pub hands_on: bool,
 }
 
 /// The session that seals.
@@ -111,8 +113,9 @@ pub fn run(
     match sealed {
         Err(refused) => Ok(Outcome::Refused(refused)),
         Ok(sealed) => {
-            if agent.is_some_and(|agent| agent.may_ask) {
-                let question = unasked(Question::of(&input, &sealed), asked);
+            if let Some(agent) = agent.filter(|agent| agent.may_ask) {
+                let mut question = unasked(Question::of(&input, &sealed), asked);
+                question.next_step = question.next_step.filter(|_| agent.hands_on);
                 if !question.is_empty() {
                     return Ok(Outcome::Asked(question));
                 }

@@ -38,8 +38,11 @@ pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-fn seal(hook: &Hook, more: &[&str]) -> Answer {
-    hook.seal(more)
+/// Seals with these flags, and once more where the seal asks something: without an answer.
+pub fn seal(hook: &Hook, flags: &[&str]) -> Answer {
+    let seal = || hook.raw(&[&["seal"], flags].concat(), b"");
+    let first = seal();
+    if first.stderr.starts_with("brain-guard: not sealed yet") { seal() } else { first }
 }
 
 #[test]

@@ -34,7 +34,8 @@ pub const ALL: [Prepared; 34] = [
     ("append", || verb(worked(), &["append", "--kind", "risk", "the cache is never invalidated"])),
     ("append after a seal", append_after_seal),
     ("close", close),
-    ("seal", || seal_of(messy())),
+    ("seal that asks", || seal_of(messy())),
+    ("seal", answered_seal),
     ("seal, the second", second_seal),
     ("PostToolUse of a seal", posted_seal),
     ("Stop behind a seal", stop_behind_seal),
@@ -107,6 +108,13 @@ fn close() -> Operation {
 
 fn seal_of(hook: Hook) -> Operation {
     verb(hook, &["seal", "--clear", "--summary", "the parser is done"])
+}
+
+/// The seal that brings the condensed entry which the one before asked for.
+fn answered_seal() -> Operation {
+    let asked = seal_of(messy());
+    assert_eq!(asked.run.plainly().code, Some(1));
+    seal_of(asked.hook)
 }
 
 fn second_seal() -> Operation {

@@ -11,7 +11,7 @@ use super::{SLICE, fixture, job, only_adds, says, text, write};
 /// The sealed file of a fixture, by section.
 fn sealed(name: &str) -> Vec<(String, String)> {
     let (hook, shape) = job(name, &fixture(name));
-    hook.seal(&[]);
+    crate::seal::seal(&hook, &[]);
     let sealed = text(&hook);
     says(&parse(&sealed, &shape))
 }
