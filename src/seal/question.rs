@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::compaction::flags::flags;
 use crate::compaction::item::head;
-use crate::compaction::{EntryId, Role, measure, parse};
+use crate::compaction::{EntryId, Marker, Role, Shape, measure, parse};
 
 use super::draft::Item;
-use super::report::{Removed, Step};
+use super::report::{Removed, Step, Taken};
 use super::{Input, Sealed, summarize};
 
 /// Letters that are shown of an entry, which may be a condensed one, and of all together: an
@@ -141,8 +141,8 @@ fn next_step(input: &Input, sealed: &Sealed) -> Option<String> {
     (answers.count() == 0).then(|| shape.name(Some(section)).to_owned())
 }
 
-/// What would be dropped, and how long an entry in its place may be: half as long, so that it
-/// fits with as few of the other entries given up for it as can be.
+/// What would be dropped, and how long an entry in its place may be: two thirds of it, for what
+/// is condensed again can't be halved each time. The oldest other entries make room for it.
 fn condense(input: &Input, sealed: &Sealed) -> Option<Condense> {
     let (shape, limits) = (input.shape, &input.limits);
     let summary = shape.with_role(Role::Summary)?;
@@ -163,11 +163,11 @@ fn condense(input: &Input, sealed: &Sealed) -> Option<Condense> {
     let mut in_slice = in_slice.saturating_sub(left.sections[summary].words);
     let mut in_target = in_target;
     let mut words: usize = entries.iter().map(|entry| entry.words).sum();
-    let most = |words: usize| (words / 2).min(slice / 2);
+    let most = |words: usize| (words * 2 / 3).min(slice / 2);
     let mut older: Vec<Item> = document
         .entries()
         .filter_map(|entry| Some((entry, entry.section?)))
-        .filter(|(_, section)| shape.role(*section) != Role::Git)
+        .filter(|(_, section)| is_condensed(shape, *section))
         .map(|(entry, section)| Item::new(&entry.marker, &entry.text, Some(section), section))
         .filter(|item| item.may_go(shape) && !item.closed && !new.contains(&item.id))
         .collect();
@@ -192,18 +192,24 @@ fn condense(input: &Input, sealed: &Sealed) -> Option<Condense> {
 
 /// The open entries that the seal took out for their size or age, and that no other one stands for.
 fn dropped<'a>(input: &'a Input, sealed: &'a Sealed) -> impl Iterator<Item = Listed> + 'a {
-    let commits = input.shape.with_role(Role::Git).map(|index| input.shape.name(Some(index)));
+    let shape = input.shape;
     let taken = sealed.report.steps.iter().flat_map(|step| &step.removed);
-    let open = move |removed: &Removed| {
+    let goes = move |(taken, removed): &(&Taken, &Removed)| {
+        let section = shape.sections.iter().position(|section| section.name == removed.section);
         let flags = flags(&removed.text);
-        let aged = matches!(removed.step, Step::Summarize | Step::Shrink);
-        aged && !flags.closed && !flags.none && Some(removed.section.as_str()) != commits
+        taken.into.is_none()
+            && matches!(removed.step, Step::Summarize | Step::Shrink)
+            && section.is_some_and(|section| is_condensed(shape, section))
+            && !flags.closed
+            && !flags.none
     };
-    taken
-        .zip(&sealed.removed)
-        .filter(move |(taken, removed)| taken.into.is_none() && open(removed))
-        .map(|(_, removed)| {
-            let item = Item::new(&crate::compaction::Marker::Bullet, &removed.text, None, 0);
-            Listed::new(removed.id, &item)
-        })
+    taken.zip(&sealed.removed).filter(goes).map(|(_, removed)| {
+        let item = Item::new(&Marker::Bullet, &removed.text, None, 0);
+        Listed::new(removed.id, &item)
+    })
+}
+
+/// Whether what a section holds ends in the summary. A section of the user's own does not.
+fn is_condensed(shape: &Shape, section: usize) -> bool {
+    matches!(shape.role(section), Role::Summary | Role::Risks | Role::Insight)
 }

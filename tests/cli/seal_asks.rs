@@ -93,35 +93,36 @@ fn what_would_be_dropped_is_condensed_instead() {
     let (question, list) =
         asked.stderr.split_once(&format!("{}.\n", hook.file().display())).expect("a list");
     let listed: Vec<&str> = list.lines().collect();
-    let told = "Replace all of them (3, together 81 words) with one entry of at most 40 words for Prior Summary.";
+    let told = "Replace all of them (5, together 135 words) with one entry of at most 90 words for Prior Summary.";
     assert!(question.contains(told), "{question}");
     assert!(question.contains("\nbrain-guard seal --clear --summary - <<'EOF'\n"), "{question}");
     assert!(!question.contains("Forward State"), "{question}");
     assert!(
-        (0..3).all(|n| listed[n].contains(&format!("  lesson {n} in src/part{n}.rs takes"))),
+        (0..5).all(|n| listed[n].contains(&format!("  lesson {n} in src/part{n}.rs takes"))),
         "{list}"
     );
     assert!(
-        listed[0].ends_with("l0w19 000 ms") && listed.len() == 3,
+        listed[0].ends_with("l0w19 000 ms") && listed.len() == 5,
         "whole, and no other: {list}"
     );
 
-    let answer = b"- lessons 0 to 2: src/part0.rs takes 000 ms and src/part1.rs 100 ms\n";
+    let answer =
+        b"- lessons 0 to 4: src/part0.rs takes 000 ms and src/part1.rs 100 ms, part2.rs 200 ms\n";
     let sealed = hook.raw(&["seal", "--clear", "--summary", "-"], answer);
     assert_eq!(sealed.code, Some(0), "{sealed:?}");
     assert!(
         sealed
             .stdout
-            .contains("also named src/part2.rs, 200 ms. If a later session needs one of these"),
+            .contains("also named src/part2.rs, src/part3.rs, 300 ms, src/part4.rs, 400 ms. If a later session needs one of these"),
         "{}",
         sealed.stdout
     );
     let text = text(&hook);
-    assert!(text.contains("lessons 0 to 2") && !text.contains("l0w0") && !text.contains("l2w0"));
-    assert!((3..20).all(|n| text.contains(&format!("l{n}w0"))), "no other one is dropped: {text}");
+    assert!(text.contains("lessons 0 to 4") && !text.contains("l0w0") && !text.contains("l4w0"));
+    assert!((5..20).all(|n| text.contains(&format!("l{n}w0"))), "no other one is dropped: {text}");
     let removed = hook.file().with_file_name("sealed").join("v0001.removed.md");
     let removed = fs::read_to_string(removed).expect("archive");
-    assert!((0..3).all(|n| removed.contains(&format!("l{n}w19 {n}00 ms"))), "{removed}");
+    assert!((0..5).all(|n| removed.contains(&format!("l{n}w19 {n}00 ms"))), "{removed}");
 }
 
 #[test]
@@ -140,7 +141,7 @@ fn a_pin_is_the_other_answer() {
     hook.raw(&["seal"], b"");
     let pinned = text(&hook).replace("- lesson 0", "- ! lesson 0");
     fs::write(hook.file(), pinned).expect("file");
-    let sealed = hook.raw(&["seal", "--summary", "lessons 1 and 2 are condensed"], b"");
+    let sealed = hook.raw(&["seal", "--summary", "lessons 1 to 4 are condensed"], b"");
     assert_eq!(sealed.code, Some(0), "{sealed:?}");
     let text = text(&hook);
     assert!(text.contains("- ! lesson 0 in") && !text.contains("l1w0"), "{text}");
@@ -153,9 +154,9 @@ fn a_summary_that_came_with_the_seal_is_kept() {
     let asked = hook.raw(&["seal", "--summary", "the parser is done"], b"");
     assert!(is_question(&asked) && asked.stderr.ends_with("don't repeat it.\n"), "{asked:?}");
     assert!(text(&hook).contains("- the parser is done"), "{}", text(&hook));
-    hook.raw(&["seal", "--summary", "lessons 0 to 2 are condensed"], b"");
+    hook.raw(&["seal", "--summary", "lessons 0 to 4 are condensed"], b"");
     let text = text(&hook);
-    assert!(text.contains("- the parser is done") && text.contains("- lessons 0 to 2"), "{text}");
+    assert!(text.contains("- the parser is done") && text.contains("- lessons 0 to 4"), "{text}");
 }
 
 #[test]

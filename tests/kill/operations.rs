@@ -29,7 +29,7 @@ pub struct Operation {
 pub type Prepared = (&'static str, fn() -> Operation);
 
 /// All of them.
-pub const ALL: [Prepared; 34] = [
+pub const ALL: [Prepared; 35] = [
     ("append, the first", first_append),
     ("append", || verb(worked(), &["append", "--kind", "risk", "the cache is never invalidated"])),
     ("append after a seal", append_after_seal),
