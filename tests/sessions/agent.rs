@@ -1,7 +1,7 @@
 //! The agents of the chain: what each writes where the seal asks for a condensed entry; and the
 //! facts that the first ten sessions learn, of which the last one's delivery is to hold most.
 
-use crate::judge::{Delivered, plain};
+use crate::judge::{Delivered, Line, plain};
 use crate::note::{self, Dice, Note};
 use crate::run::{Chain, words};
 
@@ -74,7 +74,7 @@ impl Agent {
             }
             Self::Terse => Some(within(facts.into_iter(), asked.words / 3)),
             Self::Verbose => Some(within(asked.entries.into_iter(), asked.words * 3 / 2)),
-            Self::Sloppy => (session % 2 == 0).then(|| {
+            Self::Sloppy => session.is_multiple_of(2).then(|| {
                 let half = facts.into_iter().step_by(2);
                 within(std::iter::once("several things were learned").chain(half), asked.words)
             }),
@@ -176,7 +176,7 @@ pub struct Kept {
 /// Looks for the facts in what was delivered.
 pub fn kept(chain: &Chain) -> Kept {
     let facts = Marked::all();
-    let open = |delivered: &Delivered, text: &str| delivered.says(text, |line| line.open());
+    let open = |delivered: &Delivered, text: &str| delivered.says(text, Line::open);
     let last = chain.sessions.last().map(|session| Delivered::of(&session.delivered));
     let holds = |fact: &&Marked| {
         fact.later == Later::Holds
