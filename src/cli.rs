@@ -180,7 +180,7 @@ pub enum Verb {
         /// Which session
         #[command(flatten)]
         whose: Whose,
-        /// Kind of note; decides the section (scope, directive, thread, gotcha, deviation, uncovered, risk, assumption, missed, why, lesson, loop, steering, summary) [default: thread]
+        /// Kind of note; decides the section (next, scope, directive, thread, gotcha, deviation, uncovered, risk, assumption, missed, why, lesson, loop, steering, summary) [default: thread]
         #[arg(long)]
         kind: Option<String>,
         /// With --kind steering: the phase or template it speaks of
@@ -224,7 +224,7 @@ pub enum Verb {
     },
     /// Check, tidy and seal the compaction file
     #[command(
-        after_help = "Examples:\n  brain-guard seal\n  brain-guard seal --summary 'the parser is done' --clear\n  brain-guard seal --dry-run --json\n\nExit codes: 0 sealed, 1 refused (the report says what to cut), 2 wrong usage."
+        after_help = "Examples:\n  brain-guard seal\n  brain-guard seal --summary 'the parser is done' --clear\n  brain-guard seal --dry-run --json\n\nBefore it drops open entries, or where no next step is noted, it asks once; a second seal goes through.\n\nExit codes: 0 sealed, 1 refused or asked (what is printed says how to go on), 2 wrong usage."
     )]
     Seal {
         /// Which session

@@ -50,6 +50,7 @@ fn sealed(source: &str, shape: &Shape, theta_words: usize, now: i64) -> Option<S
         inherited: &BTreeSet::new(),
         past: None,
         last_version: 0,
+        replaces: &[],
         git: None,
     })
     .ok()

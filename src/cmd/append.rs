@@ -110,15 +110,18 @@ pub(in crate::cmd) fn write(facts: &Facts, open: &Open, notes: &[Note]) -> anyho
     Ok(after)
 }
 
-/// The file with these notes, each at the end of its section.
+/// The file with these notes: next steps at the top of their section, the others at its end.
 fn add(before: &str, shape: &Shape, notes: &[Note]) -> Result<String, EditError> {
     let mut text = before.to_owned();
     for section in 0..shape.sections.len() {
-        let of_section = notes.iter().filter(|note| note.section == section);
-        let entries: Vec<_> =
-            of_section.map(|note| (note.marker.clone(), note.text.clone())).collect();
-        if !entries.is_empty() {
-            text = compaction::add(&text, shape, section, &entries)?;
+        for first in [true, false] {
+            let here = notes.iter().filter(|note| note.section == section && note.first == first);
+            let entries: Vec<_> =
+                here.map(|note| (note.marker.clone(), note.text.clone())).collect();
+            if !entries.is_empty() {
+                let add = if first { compaction::add_first } else { compaction::add };
+                text = add(&text, shape, section, &entries)?;
+            }
         }
     }
     Ok(text)

@@ -6,17 +6,18 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use super::whose;
 use super::{Exit, err, out, out_json, stdin_text};
+use super::{append, whose};
 use crate::cli::Whose;
 use crate::clock::Time;
-use crate::compaction;
+use crate::compaction::{self, Role};
 use crate::env::Env;
 use crate::hook::crossing;
 use crate::hook::facts::Facts;
-use crate::seal::{self, Input, Refused, Sealed};
+use crate::job::slice::Note;
+use crate::seal::{self, Input, Question, Refused, Sealed};
 use crate::store::requests::{self, Request};
-use crate::store::sealing::{self, Authored, Outcome, Writer};
+use crate::store::sealing::{self, Authored, FromAgent, Outcome, Writer};
 use crate::store::{atomic, jobs};
 
 /// What is asked of the seal.
@@ -63,20 +64,30 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
     }
     let source = jobs::read(&facts.places, &job)?.unwrap_or_default();
     let authored = sealing::authored(&source, &facts.session, &facts.settings);
-    let outcome = sealing::run(
-        &facts.places,
-        &job,
-        Writer { id: facts.id, session: &facts.session },
-        &facts.settings,
-        summary.as_deref(),
-        now,
-        ask.dry_run,
-    )
-    .with_context(|| format!("could not seal {}", facts.places.compaction(&job).display()))?;
+    let asked = requests::seal_asked(&facts.places, facts.id);
+    let asked = asked.as_ref().or(facts.session.seal_asked.as_ref());
+    let hands_on = ask.clear != Some(false) && authored.entries > 0;
+    let seal = |may_ask: bool| {
+        let by = Writer { id: facts.id, session: &facts.session };
+        let agent = FromAgent { summary: summary.as_deref(), asked, may_ask, hands_on };
+        let Facts { places, settings, .. } = &facts;
+        sealing::run(places, &job, by, settings, Some(agent), now, ask.dry_run)
+            .with_context(|| format!("could not seal {}", places.compaction(&job).display()))
+    };
+    let remember = |question: &Question| {
+        let asked = sealing::asked(&job, question, asked);
+        requests::leave(&facts.places, facts.id, &Request::SealAsked(asked))
+    };
+    let outcome = match seal(!ask.dry_run)? {
+        // What can't be remembered would be asked again and again.
+        Outcome::Asked(question) if remember(&question).is_err() => seal(false)?,
+        outcome => outcome,
+    };
     match outcome {
+        Outcome::Asked(question) => put(&facts, ask, &question, summary.as_deref()),
         Outcome::NoFile => {
             err(format_args!(
-                "the job {job} has no compaction file yet; write one first:\n  brain-guard append --kind thread 'what is open'"
+                "the job {job} has no compaction file yet; write one first:\n  brain-guard append --kind next 'the next step'"
             ));
             Ok(Exit::Refused)
         }
@@ -101,6 +112,47 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
             report(&facts, ask, &sealed, &path.display().to_string(), &authored)
         }
     }
+}
+
+/// Puts a question to the agent. A summary that came with the call is not to be written again:
+/// it goes into the file.
+fn put(
+    facts: &Facts,
+    ask: &Ask,
+    question: &Question,
+    summary: Option<&str>,
+) -> anyhow::Result<Exit> {
+    let job = whose::job(facts);
+    if let Some(text) = summary {
+        let open = match whose::open(facts)? {
+            Ok(open) => open,
+            Err(exit) => return Ok(exit),
+        };
+        let shape = &facts.settings.file.shape;
+        let section = shape.with_role(Role::Summary).unwrap_or_else(|| shape.home());
+        let entries = seal::summary_entries(text, shape).into_iter();
+        let note = |(marker, text)| Note { section, marker, text, first: false };
+        append::write(facts, &open, &entries.map(note).collect::<Vec<_>>())?;
+    }
+    if ask.json {
+        let mut value = serde_json::to_value(question)?;
+        merge(
+            &mut value,
+            json!({"verdict": "asked", "boundary": false, "summary_kept": summary.is_some()}),
+        );
+        out_json(&value)?;
+    } else {
+        let command = match ask.clear {
+            None => "brain-guard seal",
+            Some(true) => "brain-guard seal --clear",
+            Some(false) => "brain-guard seal --no-clear",
+        };
+        err(question.text(command, &facts.places.compaction(&job).display().to_string()));
+        if summary.is_some() {
+            err("Your summary is in the file now; don't repeat it.");
+        }
+    }
+    Ok(Exit::Refused)
 }
 
 /// What happens next, as the agent needs to know it.
@@ -207,6 +259,7 @@ fn loose(
         summary,
         inherited: &BTreeSet::<compaction::EntryId>::new(),
         last_version: 0,
+        replaces: &[],
         past: None,
         git: None,
     };

@@ -1,6 +1,6 @@
 //! The shape a file has where the settings say nothing: six sections and the routing table.
 
-use super::{Role, Section, Shape};
+use super::{NEXT, Role, Section, Shape};
 
 impl Default for Shape {
     fn default() -> Self {
@@ -50,6 +50,7 @@ impl Default for Shape {
             ),
         ];
         let routes = [
+            (NEXT, Role::Forward),
             ("scope", Role::Forward),
             ("directive", Role::Forward),
             ("uncovered", Role::Threads),

@@ -66,12 +66,36 @@ pub fn add(
     section: usize,
     entries: &[(Marker, String)],
 ) -> Result<String, EditError> {
+    put(text, shape, section, entries, insert::ways)
+}
+
+/// As [`add()`], at the top of the section: before what stands there.
+pub fn add_first(
+    text: &str,
+    shape: &Shape,
+    section: usize,
+    entries: &[(Marker, String)],
+) -> Result<String, EditError> {
+    put(text, shape, section, entries, insert::ways_first)
+}
+
+/// The ways to put entries into a section, the plainest first.
+type Ways = fn(&Document, usize, &[(&Marker, &str)]) -> Vec<Insertion>;
+
+/// Adds entries in the first way that changes nothing else.
+fn put(
+    text: &str,
+    shape: &Shape,
+    section: usize,
+    entries: &[(Marker, String)],
+    ways: Ways,
+) -> Result<String, EditError> {
     if entries.is_empty() {
         return Err(EditError::EmptyEntry);
     }
     let new: Vec<_> = entries.iter().map(|(marker, text)| (marker, text.as_str())).collect();
     let document = parse(text, shape);
-    let ways = insert::ways(&document, section, &new);
+    let ways = ways(&document, section, &new);
     let sound = |new_text: &String| insert::adds_only(&document, new_text, section, &new);
     ways.iter().map(|way| way.apply(text)).find(sound).ok_or_else(|| open(&document, &ways))
 }

@@ -8,6 +8,7 @@ use super::{Block, BlockKind, Document, Entry, blocks, parse};
 pub(super) const LIST_END: &str = "<!-- -->";
 
 /// Text to put in, and where.
+#[derive(Clone)]
 pub(super) struct Insertion {
     pub at: usize,
     pub text: String,
@@ -27,16 +28,44 @@ pub(super) fn newline(source: &str) -> &'static str {
 
 /// The ways to put items at the end of a section, the plainest first.
 pub(super) fn ways(document: &Document, section: usize, new: &[(&Marker, &str)]) -> Vec<Insertion> {
+    listed(document, section, new, |list, tight| {
+        opening(document, section).map(|opening| appended(document, opening, list, tight))
+    })
+}
+
+/// The ways to put items at the top of a section, the plainest first.
+pub(super) fn ways_first(
+    document: &Document,
+    section: usize,
+    new: &[(&Marker, &str)],
+) -> Vec<Insertion> {
+    listed(document, section, new, |list, tight| {
+        let opens =
+            |block: &Block| block.kind == BlockKind::Section && block.section == Some(section);
+        let opening = document.blocks().iter().position(opens)?;
+        let appended = appended(document, opening, list, tight);
+        let first = document.blocks().get(prompted(document, opening) + 1);
+        let empty = first.is_none_or(|block| block.kind == BlockKind::Section);
+        let before = if empty { Vec::new() } else { prepended(document, opening, list, tight) };
+        Some([before, appended].concat())
+    })
+}
+
+/// The ways that `into` has for the items as a list, and whether it begins with a bullet; those
+/// of a section that has to be made where it has none.
+fn listed(
+    document: &Document,
+    section: usize,
+    new: &[(&Marker, &str)],
+    into: impl Fn(&str, bool) -> Option<Vec<Insertion>>,
+) -> Vec<Insertion> {
     let newline = newline(document.source());
     let ways = [0, 4].map(|least| {
         let mut list = String::new();
         items(new, least, &mut list);
         let list = list.replace('\n', newline);
         let tight = new.first().is_some_and(|(marker, _)| **marker == Marker::Bullet);
-        match opening(document, section) {
-            Some(opening) => appended(document, opening, &list, tight),
-            None => created(document, section, &list),
-        }
+        into(&list, tight).unwrap_or_else(|| created(document, section, &list))
     });
     ways.into_iter().flatten().collect()
 }
@@ -62,16 +91,39 @@ fn appended(document: &Document, opening: usize, items: &str, tight: bool) -> Ve
         let text = format!("{newline}{fence}{newline}{newline}{items}{}", after(source, end));
         ways.push(Insertion { at: end, text });
     }
-    let prompt = root.first().filter(|block| block.kind == BlockKind::Comment);
-    let start = line_end(source, prompt.unwrap_or(&heading));
+    ways.extend(below_heading(document, opening, items));
+    ways
+}
+
+/// The ways to put items right below a heading and its prompt.
+fn below_heading(document: &Document, opening: usize, items: &str) -> [Insertion; 2] {
+    let source = document.source();
+    let newline = newline(source);
+    let start = line_end(source, &document.blocks()[prompted(document, opening)]);
     // A blank line after, lest a paragraph that follows is taken for the item's.
     let text = format!("{newline}{newline}{items}{newline}{}", after(source, start));
-    ways.push(Insertion { at: start, text });
     // A comment ends the list, which would take in an indented block.
-    let text =
+    let fenced =
         format!("{newline}{newline}{items}{newline}{LIST_END}{newline}{}", after(source, start));
-    ways.push(Insertion { at: start, text });
-    ways
+    [text, fenced].map(|text| Insertion { at: start, text })
+}
+
+/// A section's heading, or the prompt that stands below it.
+fn prompted(document: &Document, opening: usize) -> usize {
+    let next = document.blocks().get(opening + 1);
+    opening + usize::from(next.is_some_and(|block| block.kind == BlockKind::Comment))
+}
+
+/// The ways to put items before the first entry of a section.
+fn prepended(document: &Document, opening: usize, items: &str, tight: bool) -> Vec<Insertion> {
+    let newline = newline(document.source());
+    let first = document.blocks().get(prompted(document, opening) + 1);
+    let bullet = first.filter(|block| {
+        tight && entry_of(document, block).is_some_and(|entry| entry.marker == Marker::Bullet)
+    });
+    let joined =
+        bullet.map(|block| Insertion { at: block.range.start, text: format!("{items}{newline}") });
+    joined.into_iter().chain(below_heading(document, opening, items)).collect()
 }
 
 /// The ways to put in a section that is missing, in its place.

@@ -139,10 +139,11 @@ proptest! {
     }
 
     #[test]
-    fn an_append_adds_only_itself(text in ended(), entry in ended(), section in 0..5_usize) {
+    fn an_append_adds_only_itself(text in ended(), entry in ended(), section in 0..5_usize, first: bool) {
         let shape = Shape::default();
-        let name = &shape.sections[section].name;
-        let new = match append(&text, &shape, name, &entry) {
+        let add = if first { add_first } else { add };
+        let entries = notes(&entry);
+        let new = match add(&text, &shape, section, &entries) {
             Ok(new) => new,
             // Turned down is only what says nothing, and, rather than be swallowed, an entry for a
             // file in which something may stand open.
@@ -164,7 +165,7 @@ proptest! {
         prop_assert!((0..=text.len()).any(|at| new.is_char_boundary(at) && new.is_char_boundary(at + added)
             && new[..at] == text[..at.min(text.len())] && new[at + added..] == text[at..]));
         let id = |document: &Document| document.section(section).last().map(|entry| entry.id);
-        let again = append(&new, &shape, name, &entry).expect("appended before");
+        let again = add(&new, &shape, section, &entries).expect("appended before");
         prop_assert!(parse(&again, &shape).section(section).any(|entry| Some(entry.id) == id(&now)));
     }
 

@@ -22,7 +22,7 @@ mod shape;
 mod stamp;
 mod template;
 
-pub use edit::{EditError, add, append, close, replace_section_body};
+pub use edit::{EditError, add, add_first, append, close, replace_section_body};
 pub use front::FrontMatter;
 pub use item::Marker;
 pub use measure::{Measure, SectionWords, count_words, gauge_words, measure};
@@ -35,7 +35,7 @@ pub use reader::for_reader;
 pub use rename::rename;
 pub use render::render;
 pub(crate) use render::{CanonicalSection, canonical, prompt, reads_back, sound};
-pub use shape::{Role, Section, Shape, ShapeError};
+pub use shape::{NEXT, Role, Section, Shape, ShapeError};
 pub use stamp::{Stamp, StampState, digest};
 pub use template::{DEFAULT_TEMPLATE, template};
 

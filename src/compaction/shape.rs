@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+/// The kind of the next step: it goes to the top of its section, and lists of kinds begin with it.
+pub const NEXT: &str = "next";
+
 /// What a section is for. The seal treats sections by role, whatever their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Default)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -179,9 +182,16 @@ impl Shape {
         self.routes.get(&kind).map(|name| self.find(name).unwrap_or_else(|| self.home()))
     }
 
-    /// The kinds of note that lead to a section, in order of their names.
+    /// All kinds of note: `next` first, then by name.
+    pub fn all_kinds(&self) -> impl Iterator<Item = &str> {
+        let next = self.routes.get_key_value(NEXT).map(|(kind, _)| kind);
+        let others = self.routes.keys().filter(|kind| *kind != NEXT);
+        next.into_iter().chain(others).map(String::as_str)
+    }
+
+    /// The kinds of note that lead to a section, in the order of [`Shape::all_kinds`].
     pub fn kinds(&self, section: usize) -> impl Iterator<Item = &str> {
-        self.routes.keys().filter(move |kind| self.route(kind) == Some(section)).map(String::as_str)
+        self.all_kinds().filter(move |kind| self.route(kind) == Some(section))
     }
 
     /// The kinds an agent may use with the sections they lead to: `risk (Risks); why (Insight)`.

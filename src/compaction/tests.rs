@@ -194,6 +194,32 @@ fn an_append_stands_at_the_end_of_its_section() {
 }
 
 #[test]
+fn an_entry_that_goes_first_stands_at_the_top_of_its_section() {
+    let new = notes("- new\n- then\n");
+    for (text, expected) in [
+        (
+            "## Forward State\n<!-- p -->\n\n- a\n  - b\n## Open Threads\n- c\n",
+            "## Forward State\n<!-- p -->\n\n- new\n- then\n- a\n  - b\n## Open Threads\n- c\n",
+        ),
+        ("## Forward State\n\n- a\n", "## Forward State\n\n- new\n- then\n- a\n"),
+        (
+            "## Forward State\n<!-- p -->\n\n## Open Threads\n",
+            "## Forward State\n<!-- p -->\n\n- new\n- then\n\n## Open Threads\n",
+        ),
+        ("## Forward State\nprose\n", "## Forward State\n\n- new\n- then\n\n\nprose\n"),
+        (
+            "## Forward State\n### Later\n- a\n## Forward State\n- b\n",
+            "## Forward State\n\n- new\n- then\n\n### Later\n- a\n## Forward State\n- b\n",
+        ),
+        ("## Forward State\r\n- a\r\n", "## Forward State\r\n- new\r\n- then\r\n- a\r\n"),
+    ] {
+        assert_eq!(add_first(text, &shape(), 0, &new).as_deref(), Ok(expected), "{text:?}");
+    }
+    let made = add_first("## Open Threads\n- a\n", &shape(), 0, &new).expect("added");
+    assert!(made.starts_with("## Forward State\n<!-- ") && made.contains("-->\n\n- new\n- then\n"));
+}
+
+#[test]
 fn an_append_gets_out_of_a_fence_left_open() {
     let text = "## Open Threads\n- a\n\n```sh\nls\n\n## Process Insight\n- b\n";
     let new = append(text, &shape(), "threads", "c\n```\nd").expect("appended");

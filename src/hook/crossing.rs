@@ -84,6 +84,7 @@ pub fn take_requests(facts: &mut Facts) -> Option<String> {
                     note = Some(session_jobs::stays(facts, &token, &refusal.why));
                 }
             }
+            Request::SealAsked(asked) => facts.update(|s| s.seal_asked = Some(asked.clone())),
             Request::Focus { job, adopted, created, clear, .. } => {
                 let ask =
                     Focus { job, adopted: adopted.as_deref(), created: *created, clear: *clear };
@@ -116,9 +117,11 @@ fn reseal(facts: &Facts) {
                 t.sealed = path.display().to_string();
             })
         }
-        Ok(Outcome::Refused(_) | Outcome::NoFile) => boundary::update(&facts.places, &id, |t| {
-            t.fail("the file grew past the block band after its seal", facts.now);
-        }),
+        Ok(Outcome::Refused(_) | Outcome::Asked(_) | Outcome::NoFile) => {
+            boundary::update(&facts.places, &id, |t| {
+                t.fail("the file grew past the block band after its seal", facts.now);
+            })
+        }
         Err(e) => Err(e),
     };
     if let Err(e) = moved {
@@ -149,7 +152,7 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
             let opened = open(facts, &opening).is_ok();
             opened || facts.token().is_some_and(|t| t.holds_or_cancelled(facts.id))
         }
-        Ok(Outcome::Refused(_) | Outcome::NoFile) => false,
+        Ok(Outcome::Refused(_) | Outcome::Asked(_) | Outcome::NoFile) => false,
         Err(e) => {
             facts.fault("not sealed at the turn's end", &e);
             false

@@ -2,8 +2,8 @@
 
 use super::kinds;
 use crate::compaction::{
-    BlockKind, Document, Entry, EntryId, Marker, Role, Shape, flags, item, note, notes, parse,
-    says_nothing,
+    BlockKind, Document, Entry, EntryId, Marker, NEXT, Role, Shape, flags, item, note, notes,
+    parse, says_nothing,
 };
 
 /// One entry, and the section it goes to.
@@ -15,6 +15,8 @@ pub struct Note {
     pub marker: Marker,
     /// What it says, flags and kind in front.
     pub text: String,
+    /// Goes to the top of its section: a next step.
+    pub first: bool,
 }
 
 impl Note {
@@ -79,12 +81,13 @@ pub fn of_kind(
 ) -> Result<Vec<Note>, SliceError> {
     let writable = |index: &usize| shape.role(*index) != Role::Git;
     let Some(section) = shape.route(kind).filter(writable) else {
-        let kinds: Vec<&str> = shape.routes.keys().map(String::as_str).collect();
+        let kinds: Vec<&str> = shape.all_kinds().collect();
         return Err(SliceError::Kind { kind: kind.to_owned(), known: kinds.join(", ") });
     };
+    let first = kind.trim().eq_ignore_ascii_case(NEXT);
     let entries = notes(text).into_iter().map(|(marker, text)| {
         let (marker, text) = note(&marker, &kinds::marked(kind, about, &text));
-        Note { section, marker, text }
+        Note { section, marker, text, first }
     });
     Ok(entries.collect())
 }
@@ -176,7 +179,7 @@ impl Reader<'_> {
                     *parted = true;
                 }
                 let (marker, text) = note(&entry.marker, &entry.text);
-                self.notes.push(Note { section, marker, text });
+                self.notes.push(Note { section, marker, text, first: false });
             }
         }
     }
@@ -186,7 +189,7 @@ impl Reader<'_> {
         // A heading whose entries all went their own way says nothing more.
         if !parted || text.contains('\n') {
             let (marker, text) = note(&Marker::Bullet, &text);
-            self.notes.push(Note { section, marker, text });
+            self.notes.push(Note { section, marker, text, first: false });
         }
     }
 }

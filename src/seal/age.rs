@@ -175,6 +175,7 @@ mod tests {
                 inherited: &inherited,
                 past: Some(past),
                 last_version: 0,
+                replaces: &[],
                 git: None,
             })
             .expect("small enough");

@@ -141,6 +141,8 @@ pub(super) struct Draft<'a> {
     /// The entries of the sections of role git.
     pub git: Vec<Item>,
     pub removed: Vec<Removed>,
+    /// The identifiers of replaced entries that the new summary does not name.
+    pub lost_identifiers: Vec<String>,
 }
 
 impl<'a> Draft<'a> {
@@ -156,6 +158,7 @@ impl<'a> Draft<'a> {
             items: Vec::new(),
             git: Vec::new(),
             removed: Vec::new(),
+            lost_identifiers: Vec::new(),
         }
     }
 

@@ -74,6 +74,7 @@ impl Case {
             summary,
             inherited,
             last_version: 0,
+            replaces: &[],
             past,
             git: None,
         })

@@ -11,9 +11,11 @@ mod dedup;
 mod draft;
 mod fold;
 mod git;
+mod identifiers;
 mod limits;
 mod normalize;
 mod organize;
+mod question;
 mod report;
 mod shrink;
 mod stamp;
@@ -27,9 +29,11 @@ use chrono::{DateTime, Utc};
 pub use age::{Age, Ages, Past};
 pub use git::{Commit, render_commits, section_of};
 pub use limits::Limits;
+pub use question::{Condense, Listed, Question};
 pub use report::{
     Heavy, Moved, Reason, Refused, Removed, Report, Step, StepReport, Taken, Verdict,
 };
+pub use summarize::entries as summary_entries;
 
 use crate::compaction::{Document, EntryId, Shape, Stamp, StampState, measure, parse};
 use draft::Draft;
@@ -51,6 +55,8 @@ pub struct Input<'a> {
     pub now: DateTime<Utc>,
     /// New text for the summary section.
     pub summary: Option<&'a str>,
+    /// The entries that the new summary replaces.
+    pub replaces: &'a [EntryId],
     /// The entries that came over from earlier sessions.
     pub inherited: &'a BTreeSet<EntryId>,
     /// What earlier seals left; `None` where nobody keeps it, and then the file's order tells
@@ -123,6 +129,7 @@ pub fn seal(input: &Input) -> Result<Sealed, Box<Refused>> {
     }
     report.words_after = before;
     (report.kept, report.target) = (draft.kept_words(), input.limits.target_words());
+    report.lost_identifiers = std::mem::take(&mut draft.lost_identifiers);
     let text = stamp::run(&draft);
     let unchanged = |step| StepReport { after: before, ..StepReport::new(step, before) };
     report.steps.push(unchanged(Step::Stamp));

@@ -121,6 +121,8 @@ pub struct Report {
     pub kept: usize,
     /// Words the seal aims for.
     pub target: usize,
+    /// Identifiers of replaced entries that the new summary does not name.
+    pub lost_identifiers: Vec<String>,
     /// The steps, in order.
     pub steps: Vec<StepReport>,
 }
@@ -132,13 +134,24 @@ impl Report {
     }
 
     pub(super) fn new(words: usize, version: u64, verdict: Verdict) -> Self {
-        let (words_before, words_after) = (words, words);
-        Self { verdict, version, words_before, words_after, kept: 0, target: 0, steps: Vec::new() }
+        Self {
+            verdict,
+            version,
+            words_before: words,
+            words_after: words,
+            kept: 0,
+            target: 0,
+            lost_identifiers: Vec::new(),
+            steps: Vec::new(),
+        }
     }
 }
 
 /// How many entries of a kind the text names a step: it is read by an agent whose context is full.
 const SHOWN: usize = 5;
+
+/// How many identifiers the text names.
+const IDENTIFIERS: usize = 12;
 
 fn or_none(section: &str) -> &str {
     if section.is_empty() { "no section" } else { section }
@@ -174,6 +187,17 @@ impl fmt::Display for Report {
             if more > 0 {
                 write!(f, "\n    … and {more} more")?;
             }
+        }
+        if !self.lost_identifiers.is_empty() {
+            let named = self.lost_identifiers.iter().take(IDENTIFIERS).map(String::as_str);
+            let named = named.collect::<Vec<_>>().join(", ");
+            let more = self.lost_identifiers.len().saturating_sub(IDENTIFIERS);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            write!(
+                f,
+                "\n  The entries that your summary replaces also named {named}{more}. If a later session needs one of these, \
+                 add it: `brain-guard append --kind summary`"
+            )?;
         }
         if self.kept * 4 > self.target * 3 && self.verdict == Verdict::Sealed {
             let Self { kept, target, .. } = self;

@@ -130,6 +130,7 @@ mod tests {
             inherited: &BTreeSet::new(),
             past: None,
             last_version: 0,
+            replaces: &[],
             git: None,
         })
         .expect("small enough")

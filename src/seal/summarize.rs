@@ -5,14 +5,16 @@ use crate::compaction::{Document, Marker, Role, Shape, parse};
 
 use super::draft::{Draft, Item};
 use super::report::StepReport;
-use super::{Input, age, fold, organize};
+use super::{Input, age, fold, identifiers, organize};
 
 pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     let shape = draft.shape();
     drop_old_answers(draft, log);
     let Some(summary) = shape.with_role(Role::Summary) else {
         // Without such a section the new text stands where stray text goes.
-        draft.items.extend(new_items(draft.input, shape.home()));
+        let new = new_items(draft.input, shape.home());
+        replace(draft, &new, log);
+        draft.items.extend(new);
         organize::sort(draft);
         return;
     };
@@ -34,6 +36,7 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     draft.items = older;
     draft.items.extend::<Vec<Item>>(newer);
     let mut new = new_items(draft.input, summary);
+    replace(draft, &new, log);
     let named: Vec<_> = new.iter().flat_map(age::names).collect();
     age::refer(draft, &named);
     // A text that is in the summary already is not new, but it is the newest again.
@@ -48,6 +51,23 @@ pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     while draft.words_of(summary) > limit {
         let Some(index) = next_out(draft, summary) else { break };
         draft.take_out(index, None, log);
+    }
+}
+
+/// Takes out what the new summary replaces: it stands for all of it, word for word or not.
+fn replace(draft: &mut Draft, new: &[Item], log: &mut StepReport) {
+    let Some(into) = new.first().map(|item| item.id) else { return };
+    let (shape, replaces) = (draft.shape(), draft.input.replaces);
+    let goes = |item: &Item| {
+        replaces.contains(&item.id)
+            && item.may_go(shape)
+            && new.iter().all(|other| other.id != item.id)
+    };
+    let before = draft.items.iter().filter(|item| goes(item)).map(|item| item.text.as_str());
+    let after: Vec<&str> = new.iter().map(|item| item.text.as_str()).collect();
+    draft.lost_identifiers = identifiers::lost(before, &after.join("\n"));
+    while let Some(index) = draft.items.iter().position(goes) {
+        draft.take_out(index, Some(into), log);
     }
 }
 
@@ -79,16 +99,26 @@ fn next_out(draft: &Draft, summary: usize) -> Option<usize> {
     draft.least(may_go(true)).or_else(older)
 }
 
-/// The entries of the new summary. Its own heading, if it has one, says nothing new; any
-/// other heading is an entry.
-fn new_items(input: &Input, section: usize) -> Vec<Item> {
-    let Some(text) = input.summary else { return Vec::new() };
+/// The entries of the new summary.
+pub(super) fn new_items(input: &Input, section: usize) -> Vec<Item> {
+    let entries = input.summary.map_or_else(Vec::new, |text| entries(text, input.shape));
+    let item = |(marker, text): (Marker, String)| {
+        let mut item = Item::new(&marker, &text, Some(section), section);
+        item.fresh = true;
+        item.age.born = input.past.map_or(0, |past| past.session);
+        item
+    };
+    entries.into_iter().map(item).collect()
+}
+
+/// The entries that a text makes as a summary. The summary's own heading, if it has one, says
+/// nothing new; any other heading is an entry.
+pub fn entries(text: &str, shape: &Shape) -> Vec<(Marker, String)> {
     let none = Shape::none();
     let document = parse(text, &none);
-    let own = |title: &str| {
-        input.shape.find(title).is_some_and(|found| input.shape.role(found) == Role::Summary)
-    };
-    let mut items = Vec::new();
+    let own =
+        |title: &str| shape.find(title).is_some_and(|found| shape.role(found) == Role::Summary);
+    let mut entries = Vec::new();
     for block in document.blocks() {
         use crate::compaction::BlockKind::{Entry, Heading, Title};
         let (marker, text) = match &block.kind {
@@ -104,12 +134,9 @@ fn new_items(input: &Input, section: usize) -> Vec<Item> {
         if crate::compaction::says_nothing(text) || heading && own(text) {
             continue;
         }
-        let mut item = Item::new(&marker, text, Some(section), section);
-        item.fresh = true;
-        item.age.born = input.past.map_or(0, |past| past.session);
-        items.push(item);
+        entries.push((marker, text.to_owned()));
     }
-    items
+    entries
 }
 
 /// Whether the summary the call brings stands in the file already.

@@ -33,6 +33,7 @@ impl With<'_> {
         let (summary, git, now) = (self.summary, self.git, at(1_800_000_000));
         seal(&Input {
             last_version: 0,
+            replaces: &[],
             past: None,
             source,
             shape: &shape,
@@ -321,6 +322,7 @@ fn a_shape_of_the_users_own_is_kept() {
     let source = "# j\nlog: stray\n\n### to do\n- [x] a\n";
     let input = Input {
         last_version: 0,
+        replaces: &[],
         past: None,
         source,
         shape: &shape,
@@ -356,4 +358,43 @@ fn a_lone_carriage_return_tears_no_entry_apart() {
     let sealed = With::default().seal(&mac).expect("sealed");
     let document = parse(&sealed.text, &shape);
     assert_eq!(document.entries().count(), 1, "lines that end so everywhere are lines");
+}
+
+#[test]
+fn a_question_lists_what_would_be_dropped_and_room_for_what_replaces_it() {
+    let lesson =
+        |n: usize| format!("- l{n}a l{n}b l{n}c l{n}d l{n}e l{n}f l{n}g l{n}h l{n}i l{n}j\n");
+    let lessons: String = (0..6).map(lesson).collect();
+    let source =
+        format!("## Forward State\n- go on\n## Prior Summary\n{lessons}- [x] done with it\n");
+    let (shape, none) = (Shape::default(), BTreeSet::new());
+    let input = |summary, replaces| Input {
+        // 50 of 60 words of open entries fit; the target is 80.
+        limits: Limits { theta_words: 200, ..Limits::default() },
+        source: &source,
+        shape: &shape,
+        job: "j",
+        now: at(0),
+        summary,
+        replaces,
+        inherited: &none,
+        past: None,
+        last_version: 0,
+        git: None,
+    };
+    let first = input(None, &[]);
+    let dropped = seal(&first).expect("small");
+    let question = Question::of(&first, &dropped);
+    assert_eq!((question.version, &question.next_step), (1, &None));
+    let condense = question.condense.as_ref().expect("something goes");
+    let listed: Vec<&str> = condense.entries.iter().map(|entry| &entry.text[..3]).collect();
+    assert_eq!((listed, condense.words), (vec!["l0a", "l1a", "l2a"], 20));
+    let ids = question.listed();
+    let answered = seal(&input(Some("the first three"), &ids)).expect("small");
+    let kept = entries(&answered.text, "summary");
+    assert_eq!(kept.len(), 5, "three lessons, the condensed entry, the closed one: {kept:?}");
+    let out: Vec<&str> = removed(&answered, Step::Summarize);
+    assert!(out.len() == 3 && out[0].starts_with("l0a"), "{out:?}");
+    let again = Question::of(&input(Some("the first three"), &ids), &answered);
+    assert!(again.is_empty(), "nothing else is dropped for it: {again:?}");
 }

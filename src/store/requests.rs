@@ -37,6 +37,8 @@ pub enum Request {
         /// When.
         at: Time,
     },
+    /// A seal asked the agent something, and shall not ask again.
+    SealAsked(state::SealAsked),
     /// The session works on this job from now on; its record says so already.
     Focus {
         /// The job.
@@ -76,7 +78,9 @@ impl Request {
     fn is_plain(&self) -> bool {
         let adopted = match self {
             Self::Focus { adopted, .. } => adopted.as_ref(),
-            Self::Seal { .. } | Self::Pause { .. } | Self::Complete { .. } => None,
+            Self::Seal { .. } | Self::SealAsked(_) | Self::Pause { .. } | Self::Complete { .. } => {
+                None
+            }
         };
         safe_name(self.job()) && adopted.is_none_or(|name| safe_name(name))
     }
@@ -88,6 +92,7 @@ impl Request {
             | Self::Focus { job, .. }
             | Self::Pause { job, .. }
             | Self::Complete { job, .. } => job,
+            Self::SealAsked(asked) => &asked.job,
         }
     }
 
@@ -95,7 +100,7 @@ impl Request {
     /// one, `None` where it changes nothing.
     pub fn moves_to(&self) -> Option<Option<&str>> {
         match self {
-            Self::Seal { .. } => None,
+            Self::Seal { .. } | Self::SealAsked(_) => None,
             Self::Focus { job, .. } => Some(Some(job)),
             Self::Pause { .. } | Self::Complete { .. } => Some(None),
         }
@@ -128,6 +133,15 @@ pub fn waiting(places: &Places, session: &str) -> Vec<Request> {
         .flat_map(|file| read(&file))
         .filter(|request| !is_about_found(places, session, request))
         .collect()
+}
+
+/// What the seal asked the session last, where no hook has written it down yet.
+pub fn seal_asked(places: &Places, session: &str) -> Option<state::SealAsked> {
+    let asked = |request| match request {
+        Request::SealAsked(asked) => Some(asked),
+        _ => None,
+    };
+    waiting(places, session).into_iter().rev().find_map(asked)
 }
 
 /// Requests that one process has taken up. They are kept until it has done what they

@@ -6,12 +6,12 @@ use std::io;
 use std::path::PathBuf;
 
 use super::paths::Places;
-use super::state::Session;
+use super::state::{SealAsked, Session};
 use super::{archives, atomic, beneath, commits, jobs};
 use crate::clock::Time;
 use crate::compaction::{self, Document, EntryId, Role, Stamp, StampState};
 use crate::job::{Sealer, phase};
-use crate::seal::{self, Input, Limits, Past, Refused, Sealed, Verdict};
+use crate::seal::{self, Input, Limits, Past, Question, Refused, Sealed, Verdict};
 use crate::settings::Settings;
 
 /// What came of a seal.
@@ -21,6 +21,8 @@ pub enum Outcome {
     Sealed(Box<Sealed>, PathBuf),
     /// Still too big; nothing was changed.
     Refused(Box<Refused>),
+    /// The agent is asked something first; nothing was changed.
+    Asked(Question),
     /// There is no compaction file yet.
     NoFile,
 }
@@ -34,6 +36,19 @@ pub fn limits(settings: &Settings) -> Limits {
         summary_slice: settings.file.summary_slice,
         git_slice: settings.file.git_slice,
     }
+}
+
+/// What comes with an agent's seal; the guard's own has nothing of it and asks nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FromAgent<'a> {
+    /// New text for the summary section.
+    pub summary: Option<&'a str>,
+    /// What the agent was asked before.
+    pub asked: Option<&'a SealAsked>,
+    /// Whether the seal may ask what it has not asked yet.
+    pub may_ask: bool,
+    /// Whether a fresh session may go on from what this one wrote: only then it needs a next step.
+    pub hands_on: bool,
 }
 
 /// The session that seals.
@@ -54,7 +69,7 @@ pub fn run(
     job: &str,
     by: Writer,
     settings: &Settings,
-    summary: Option<&str>,
+    agent: Option<FromAgent>,
     now: Time,
     dry: bool,
 ) -> io::Result<Outcome> {
@@ -71,16 +86,21 @@ pub fn run(
     // Only to know edited entries by: without it they are new.
     let before = atomic::read_text(&jobs::sealed_path(places, job, last_version)).ok().flatten();
     let past = Past { session: sealer.ordinal, ages: &record.entries, sealed: before.as_deref() };
+    let asked = agent.and_then(|agent| agent.asked).filter(|asked| asked.job == job);
+    let front = compaction::parse(&source, &settings.file.shape).front().version.unwrap_or(0);
+    let next = front.max(last_version) + 1;
+    let replaces = asked.filter(|asked| asked.version == next);
     let input = Input {
         source: &source,
         shape: &settings.file.shape,
         job,
         limits: limits(settings),
         now,
-        summary,
+        summary: agent.and_then(|agent| agent.summary),
         inherited: &inherited,
         past: Some(past),
         last_version,
+        replaces: replaces.map_or(&[], |asked| &asked.condense),
         git: made.as_deref(),
     };
     let mut sealed = seal::seal(&input);
@@ -93,6 +113,13 @@ pub fn run(
     match sealed {
         Err(refused) => Ok(Outcome::Refused(refused)),
         Ok(sealed) => {
+            if let Some(agent) = agent.filter(|agent| agent.may_ask) {
+                let mut question = unasked(Question::of(&input, &sealed), asked);
+                question.next_step = question.next_step.filter(|_| agent.hands_on);
+                if !question.is_empty() {
+                    return Ok(Outcome::Asked(question));
+                }
+            }
             let path = jobs::sealed_path(places, job, sealed.report.version);
             if !dry && (sealed.text != source || !beneath::exists(&path)) {
                 archives::keep_bytes(places, job)?;
@@ -108,6 +135,31 @@ pub fn run(
             }
             Ok(Outcome::Sealed(Box::new(sealed), path))
         }
+    }
+}
+
+/// What of a question the agent was not asked before.
+fn unasked(question: Question, asked: Option<&SealAsked>) -> Question {
+    let Some(asked) = asked.filter(|asked| asked.version == question.version) else {
+        return question;
+    };
+    Question {
+        next_step: question.next_step.filter(|_| !asked.next_step),
+        condense: question.condense.filter(|_| asked.condense.is_empty()),
+        ..question
+    }
+}
+
+/// What to remember of a question, beside what was asked before it.
+pub fn asked(job: &str, question: &Question, before: Option<&SealAsked>) -> SealAsked {
+    let version = question.version;
+    let before = before.filter(|before| before.job == job && before.version == version);
+    let before = before.cloned().unwrap_or_default();
+    SealAsked {
+        job: job.to_owned(),
+        version,
+        next_step: before.next_step || question.next_step.is_some(),
+        condense: [before.condense, question.listed()].concat(),
     }
 }
 

@@ -101,6 +101,8 @@ pub struct Session {
     pub token: Option<String>,
     /// The sealed file, where it was found not to have arrived whole.
     pub missing: Option<String>,
+    /// What the seal last asked the agent.
+    pub seal_asked: Option<SealAsked>,
     /// When a verb of ours last failed to write the notes, and what the system said.
     pub unwritten: Option<(Time, String)>,
     /// Paths in the checkout that the user was told are not used.
@@ -141,6 +143,19 @@ impl Session {
             Some(Override::UntilClear) => true,
         }
     }
+}
+
+/// What the seal asked the agent: each question once a version.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SealAsked {
+    /// The job.
+    pub job: String,
+    /// The version it is to make.
+    pub version: u64,
+    /// It asked for the next step.
+    pub next_step: bool,
+    /// The entries that it asked to condense.
+    pub condense: Vec<EntryId>,
 }
 
 /// How long nothing is blocked, by the operator's word.

@@ -83,7 +83,7 @@ pub fn all() -> Vec<Attempt> {
 
 /// The job after a first note.
 fn job(scene: &Scene) -> String {
-    assert_eq!(scene.hook.agent("brain-guard append --kind risk 'one'").code, Some(0));
+    assert_eq!(scene.hook.agent("brain-guard append --kind next 'one'").code, Some(0));
     scene.hook.state()["job"].as_str().expect("job").to_owned()
 }
 

@@ -68,7 +68,7 @@ pub fn all() -> Vec<Attempt> {
         .left(),
         Attempt::story("a hard link in the compaction file's place", |scene| {
             let hook = &scene.hook;
-            hook.agent("brain-guard append --kind risk 'one'");
+            hook.agent("brain-guard append --kind next 'one'");
             let file = hook.file();
             fs::remove_file(&file).expect("removed");
             fs::hard_link(hook.project.join("src/main.rs"), &file).expect("link");
@@ -145,7 +145,7 @@ fn beyond_the_look() -> Vec<Attempt> {
 
 fn unwritable_notes(scene: &Scene) -> Outcome {
     let hook = &scene.hook;
-    hook.agent("brain-guard append --kind risk 'one'");
+    hook.agent("brain-guard append --kind next 'one'");
     let command = format!("f={}; rm $f; ln -s /dev/null $f", hook.file().display());
     if hook.bash(&command).verdict() == "deny" {
         return Outcome::Denied;

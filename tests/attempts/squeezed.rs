@@ -99,7 +99,7 @@ pub fn all() -> Vec<Attempt> {
 
 fn through_a_link(scene: &Scene, to: &str) -> Outcome {
     let hook = &scene.hook;
-    assert_eq!(hook.agent("brain-guard append --kind risk 'one'").code, Some(0));
+    assert_eq!(hook.agent("brain-guard append --kind next 'one'").code, Some(0));
     let file = hook.file();
     fs::remove_file(&file).expect("removed");
     symlink(hook.project.join(scene.text(to)), &file).expect("link");

@@ -160,7 +160,7 @@ fn words(line: &str) -> String {
 fn a_seal_gives_the_shape_back_and_loses_no_line() {
     for (name, source) in files() {
         let (hook, shape) = job(&name, &source);
-        let answer = hook.raw(&["seal"], b"");
+        let answer = crate::seal::seal(&hook, &[]);
         assert_eq!(answer.code, Some(0), "{name}: {answer:?}");
         let sealed = text(&hook);
         let headings: Vec<&str> =
@@ -181,7 +181,7 @@ fn a_seal_gives_the_shape_back_and_loses_no_line() {
             })
             .collect();
         assert!(lost.is_empty(), "{name}: {lost:?}\n{sealed}\n{removed}");
-        let again = hook.raw(&["seal"], b"");
+        let again = crate::seal::seal(&hook, &[]);
         assert!(again.stdout.starts_with("already sealed"), "{name}: {again:?}");
         assert_eq!(text(&hook), sealed, "{name}");
     }

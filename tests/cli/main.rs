@@ -19,6 +19,7 @@ mod notes;
 mod phases;
 mod purge;
 mod seal;
+mod seal_asks;
 mod settings;
 mod steering;
 mod store;

@@ -3,6 +3,7 @@
 use std::fs;
 
 use brain_guard::compaction::{Shape, parse};
+use serde_json::json;
 
 use crate::harness::Hook;
 
@@ -20,6 +21,7 @@ fn section(text: &str, name: &str) -> String {
 fn a_note_goes_where_its_kind_belongs() {
     let hook = Hook::begun();
     for (kind, name) in [
+        ("next", "Forward State"),
         ("scope", "Forward State"),
         ("directive", "Forward State"),
         ("thread", "Open Threads"),
@@ -39,6 +41,40 @@ fn a_note_goes_where_its_kind_belongs() {
     let ignore =
         fs::read_to_string(hook.project.join(".brain-guard/.gitignore")).expect("ignore file");
     assert_eq!(ignore, "*\n!.gitignore\n!settings.json\n");
+}
+
+#[test]
+fn the_newest_next_step_stands_first() {
+    let hook = Hook::begun();
+    hook.raw(&["append", "--kind", "scope", "the parser alone"], b"");
+    hook.raw(&["append", "--kind", "next", "write the test"], b"");
+    hook.raw(&["append", "--kind", "Next"], b"- fix the parser\n- then write the test for it\n");
+    let forward = section(&text(&hook), "Forward State");
+    let entries: Vec<&str> = forward.lines().filter(|line| line.starts_with("- ")).collect();
+    let expected = [
+        "- fix the parser",
+        "- then write the test for it",
+        "- write the test",
+        "- the parser alone",
+    ];
+    assert_eq!(entries, expected, "{forward}");
+    hook.raw(&["seal", "--no-clear"], b"");
+    assert!(
+        text(&hook).contains(&expected.join("\n")),
+        "the seal keeps the order: {}",
+        text(&hook)
+    );
+}
+
+/// Without a section for what comes next it goes where every other kind without one goes.
+#[test]
+fn a_next_step_needs_no_forward_section() {
+    let hook = Hook::begun();
+    let sections = json!([{"name": "Log"}, {"name": "Todo", "role": "threads"}]);
+    hook.settings(&json!({"file": {"shape": {"sections": sections}}}));
+    let answer = hook.raw(&["append", "--kind", "next", "write the test"], b"");
+    assert!(answer.stdout.starts_with("added to Todo: "), "{answer:?}");
+    assert_eq!(hook.raw(&["seal"], b"").code, Some(0), "and nothing asks for one");
 }
 
 #[test]

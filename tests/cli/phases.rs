@@ -242,7 +242,10 @@ fn what_stands_under_no_section_is_named_by_its_line() {
     }
     let unknown = hook.raw(&["phase", "exit", "--kind", "idea", "x"], FULL.as_bytes());
     assert_eq!(unknown.code, Some(2));
-    assert!(unknown.stderr.contains("unknown kind \"idea\"; kinds: assumption,"), "{unknown:?}");
+    assert!(
+        unknown.stderr.contains("unknown kind \"idea\"; kinds: next, assumption,"),
+        "{unknown:?}"
+    );
     assert_eq!(tree(&hook.project), before);
 }
 

@@ -202,7 +202,7 @@ fn an_open_session_and_a_boundary_under_way_stay() {
     assert_eq!(state::all(&places).expect("listed"), [hook.session.as_str()]);
     // A person reads the notice of a boundary while the session counts as ended.
     let hook = Hook::begun();
-    hook.agent("brain-guard append --kind risk 'the cache is never invalidated'");
+    hook.agent("brain-guard append --kind next 'invalidate the cache'");
     hook.agent("brain-guard seal --clear");
     hook.stop();
     let places = hook.places();

@@ -38,8 +38,11 @@ pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-fn seal(hook: &Hook, more: &[&str]) -> Answer {
-    hook.raw(&[&["seal"], more].concat(), b"")
+/// Seals with these flags, and once more where the seal asks something: without an answer.
+pub fn seal(hook: &Hook, flags: &[&str]) -> Answer {
+    let seal = || hook.raw(&[&["seal"], flags].concat(), b"");
+    let first = seal();
+    if first.stderr.starts_with("brain-guard: not sealed yet") { seal() } else { first }
 }
 
 #[test]
@@ -202,7 +205,7 @@ fn a_seal_of_nothing_written_opens_no_boundary() {
     assert_eq!(hook.log("no-boundary").len(), 1);
     assert_eq!(hook.bash("ls").verdict(), "deny", "and blocks on");
 
-    hook.agent("brain-guard append --kind risk 'none: nothing was assumed'");
+    hook.agent("brain-guard append --kind next 'none: nothing was begun'");
     assert!(hook.agent("brain-guard seal").stdout.contains("end your turn now"));
     assert_eq!(hook.log("boundary").len(), 1);
 }
@@ -210,14 +213,14 @@ fn a_seal_of_nothing_written_opens_no_boundary() {
 #[test]
 fn below_the_tiers_only_a_word_opens_a_boundary() {
     let hook = Hook::begun();
-    hook.agent("brain-guard append --kind thread 'one'");
+    hook.agent("brain-guard append --kind next 'one'");
     assert!(hook.agent("brain-guard seal").stdout.contains("no tier is reached"));
     assert_eq!(hook.log("boundary").len(), 0);
     assert!(hook.agent("brain-guard seal --clear").stdout.contains("end your turn now"));
     assert_eq!(hook.log("boundary").len(), 1);
 
     let hook = Hook::climbed(31.0);
-    hook.agent("brain-guard append --kind thread 'one'");
+    hook.agent("brain-guard append --kind next 'one'");
     hook.agent("brain-guard seal --no-clear");
     assert_eq!(hook.log("boundary").len(), 0);
 }
@@ -237,10 +240,10 @@ fn a_file_of_no_job_goes_to_stdout() {
 /// The file may be rewritten whole, without its front matter: what was sealed stays.
 #[test]
 fn a_version_is_never_given_twice() {
-    let (hook, folder) = job("# j\n\n## Open Threads\n\n- one\n");
+    let (hook, folder) = job("# j\n\n## Forward State\n\n- one\n");
     seal(&hook, &[]);
     let first = fs::read_to_string(folder.join("sealed/v0001.md")).expect("sealed");
-    fs::write(folder.join("compaction.md"), "# j\n\n## Open Threads\n\n- two\n").expect("file");
+    fs::write(folder.join("compaction.md"), "# j\n\n## Forward State\n\n- two\n").expect("file");
     seal(&hook, &[]);
     assert_eq!(fs::read_to_string(folder.join("sealed/v0001.md")).expect("kept"), first);
     let second = fs::read_to_string(folder.join("sealed/v0002.md")).expect("the next version");
@@ -250,7 +253,7 @@ fn a_version_is_never_given_twice() {
 /// An agent that is told to end its turn where nothing follows ends the run.
 #[test]
 fn what_can_not_cross_is_not_told_to_end_its_turn() {
-    let (mut hook, _) = job("# j\n\n## Open Threads\n\n- one\n");
+    let (mut hook, _) = job("# j\n\n## Forward State\n\n- one\n");
     hook.set("CLAUDE_CODE_SESSION_ATTENDED", "0");
     let answer = seal(&hook, &["--clear"]);
     assert!(answer.stdout.contains("no boundary: this is a headless run"), "{answer:?}");

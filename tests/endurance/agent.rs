@@ -107,6 +107,12 @@ impl Agent {
 
 fn moves(name: &str, work: Work) -> VecDeque<Reply> {
     let mut moves = VecDeque::new();
+    // Of many notes the seal drops some, and asks first; this agent has no answer.
+    let seal = if work.notes.len() > 1 {
+        "brain-guard seal --clear; brain-guard seal --clear"
+    } else {
+        "brain-guard seal --clear"
+    };
     for (kind, note) in work.notes {
         let command = format!("brain-guard append --kind {kind} <<'EOF'\n- {note}\nEOF");
         moves.push_back(Reply::bash(&command));
@@ -125,7 +131,7 @@ fn moves(name: &str, work: Work) -> VecDeque<Reply> {
         });
         moves.push_back(Reply::tool("Bash", input));
     }
-    moves.push_back(Reply::bash("brain-guard seal --clear"));
+    moves.push_back(Reply::bash(seal));
     moves.push_back(Reply::text("Sealed.\n\nI end my turn.\n").hang(&work.ending));
     moves
 }

@@ -191,7 +191,7 @@ fn work(
 
 /// What is noted: the nonce, and as much around it as the scenario wants.
 fn notes(scenario: Scenario, nonce: &str) -> VecDeque<(&'static str, String)> {
-    let mut notes = VecDeque::from([("thread", format!("carry {nonce} over"))]);
+    let mut notes = VecDeque::from([("next", format!("carry {nonce} over"))]);
     match scenario {
         Scenario::Words => {
             for part in 0..4 {

@@ -99,7 +99,7 @@ fn edited(t: &mut Tally) {
 
 fn users_clear(t: &mut Tally) {
     let hook = t.filled(21.0);
-    hook.agent(&format!("brain-guard append --kind thread '{}'", scene::NOTE));
+    hook.agent(&format!("brain-guard append --kind next '{}'", scene::NOTE));
     let next = after_clear(&hook, 2);
     let began = t.allow(&next, &case::start(&next, "clear"));
     t.check(!carries(&began), "the file came");
@@ -155,7 +155,7 @@ fn duplicates(t: &mut Tally) {
     let hook = t.filled(31.0);
     t.block(&hook, &case::read(&hook));
     for text in [scene::NOTE, "The parser fails on  CRLF.", scene::NOTE] {
-        hook.agent(&format!("brain-guard append --kind thread '{text}'"));
+        hook.agent(&format!("brain-guard append --kind next '{text}'"));
     }
     hook.agent("brain-guard seal");
     let next = after_clear(&hook, 2);

@@ -135,7 +135,7 @@ fn start_twice(t: &mut Tally) {
 fn compacted(t: &mut Tally) {
     let hook = t.filled(31.0);
     t.block(&hook, &case::read(&hook));
-    hook.agent(&format!("brain-guard append --kind thread '{}'", scene::NOTE));
+    hook.agent(&format!("brain-guard append --kind next '{}'", scene::NOTE));
     t.allow(
         &hook,
         &hook.payload("PreCompact", &json!({"trigger": "auto", "custom_instructions": null})),

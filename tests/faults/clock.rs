@@ -96,7 +96,7 @@ fn future_budget(t: &mut Tally) {
     let job = hook.state()["job"].as_str().expect("job").to_owned();
     let times = hook.places().state.join("boundary").join(format!("{job}.times"));
     std::fs::write(times, TIMES.join("\n")).expect("times");
-    hook.agent(&format!("brain-guard append --kind thread '{}'", scene::NOTE));
+    hook.agent(&format!("brain-guard append --kind next '{}'", scene::NOTE));
     hook.agent("brain-guard seal");
     let next = scene::after_clear(&hook, 2);
     let began = t.note(&next, &case::start(&next, "clear"));
@@ -126,7 +126,7 @@ fn odd_file_times(t: &mut Tally) {
     for time in [SystemTime::UNIX_EPOCH, SystemTime::UNIX_EPOCH - far / 2, SystemTime::now() + far]
     {
         let hook = t.begun();
-        hook.agent("brain-guard append --kind thread 'one thing'");
+        hook.agent("brain-guard append --kind next 'one thing'");
         for path in [hook.file(), scene::state(&hook), hook.transcript.clone(), hook.places().log()]
         {
             let file = std::fs::File::options().append(true).create(true).open(path).expect("file");

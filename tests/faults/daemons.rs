@@ -44,7 +44,7 @@ fn elsewhere(t: &mut Tally, client: &Client) -> (Hook, Hook, String) {
     t.silence(&hook, &case::read(&hook));
     hook.fill(31.0);
     t.block(&hook, &case::read(&hook));
-    hook.agent("brain-guard append --kind thread 'one thing'");
+    hook.agent("brain-guard append --kind next 'one thing'");
     hook.agent("brain-guard seal");
     let token = hook.state()["token"].as_str().expect("token").to_owned();
     (first, hook, token)

@@ -43,7 +43,7 @@ fn moves_are_free(t: &mut Tally) {
 
 fn moves_on_a_full_file(t: &mut Tally) {
     let hook = t.begun();
-    hook.agent("brain-guard append --kind thread 'first'");
+    hook.agent("brain-guard append --kind next 'first'");
     let words = "word ".repeat(4000);
     let text = fs::read_to_string(hook.file()).expect("file");
     fs::write(hook.file(), text.replace("first", &words)).expect("written");

@@ -27,7 +27,7 @@ pub const CASES: &[Case] = &[
 /// A session that wrote something, then stands at `percent`.
 fn written(t: &mut Tally, percent: f64) -> Hook {
     let hook = t.begun();
-    hook.agent(&format!("brain-guard append --kind thread '{}'", scene::NOTE));
+    hook.agent(&format!("brain-guard append --kind next '{}'", scene::NOTE));
     hook.fill(percent);
     hook
 }

@@ -97,12 +97,12 @@ fn all_events(t: &mut Tally) {
 
 fn appends(t: &mut Tally) {
     let hook = t.begun();
-    hook.agent("brain-guard append --kind thread 'the first'");
+    hook.agent("brain-guard append --kind next 'the first'");
     std::thread::scope(|scope| {
         for n in 0..20 {
             let hook = &hook;
             scope.spawn(move || {
-                hook.agent(&format!("brain-guard append --kind thread 'thread number {n} of many'"))
+                hook.agent(&format!("brain-guard append --kind next 'thread number {n} of many'"))
             });
         }
     });

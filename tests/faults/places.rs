@@ -41,7 +41,7 @@ fn whole(t: &mut Tally, hook: &Hook) {
     hook.fill(31.0);
     t.block(hook, &case::read(hook));
     way_out(t, hook);
-    hook.agent(&format!("brain-guard append --kind thread '{}'", scene::NOTE));
+    hook.agent(&format!("brain-guard append --kind next '{}'", scene::NOTE));
     let text = fs::read_to_string(hook.file()).unwrap_or_default();
     t.check(text.contains(scene::NOTE), format!("{} was not written", hook.file().display()));
     hook.agent("brain-guard seal");

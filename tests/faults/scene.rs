@@ -29,7 +29,7 @@ pub fn way_out(t: &mut Tally, hook: &Hook) {
         t.allow(hook, &hook.call(tool, &json!({"file_path": file})));
     }
     for command in [
-        "brain-guard append --kind thread 'one thing'",
+        "brain-guard append --kind next 'one thing'",
         "brain-guard append --kind why <<'EOF'\nit `was` $(so)\nEOF",
         "brain-guard seal",
         "brain-guard status",
@@ -46,7 +46,7 @@ pub fn way_out(t: &mut Tally, hook: &Hook) {
 pub fn sealed(t: &mut Tally) -> (Hook, String) {
     let hook = t.filled(31.0);
     t.block(&hook, &case::read(&hook));
-    hook.agent(&format!("brain-guard append --kind thread '{NOTE}'"));
+    hook.agent(&format!("brain-guard append --kind next '{NOTE}'"));
     hook.agent("brain-guard seal");
     let token = hook.state()["token"].as_str().unwrap_or_default().to_owned();
     t.check(!token.is_empty(), "the seal opened no boundary");

@@ -148,7 +148,7 @@ fn shadow_mode_opens_no_boundary_and_a_project_can_not_set_it() {
     let mut hook = Hook::begun();
     hook.set("BRAIN_GUARD_SHADOW", "1").fill(31.0);
     hook.read();
-    let answer = hook.agent("brain-guard append --kind thread 'x' && brain-guard seal");
+    let answer = hook.agent("brain-guard append --kind next 'x' && brain-guard seal");
     assert!(answer.stdout.contains("shadow mode is on"), "{answer:?}");
     assert!(hook.state()["token"].is_null());
     assert!(lines(&hook).iter().any(|l| matches!(&l.what, What::Sealed(s) if s.version == 1)));
@@ -212,7 +212,7 @@ fn what_a_session_is_told_stays_within_three_thousandths() {
         assert_eq!(hook.pre(tool, &json!({"file_path": "/etc/hostname"})).verdict(), "deny");
     }
     assert!(hook.stop().note().contains("not sealed"));
-    hook.agent("brain-guard append --kind thread 'go on with the lexer'");
+    hook.agent("brain-guard append --kind next 'go on with the lexer'");
     hook.agent("brain-guard seal");
     assert!(hook.read().reason().contains("sealed"));
     let added = hook.raw(&["status", "--json"], b"").json()["added"].clone();

@@ -90,7 +90,7 @@ fn an_accepted_job_is_handed_on_as_text_of_the_repository() {
 #[test]
 fn notes_that_a_pull_replaced_are_handed_on_as_text_of_the_repository() {
     let mut hook = Hook::climbed(31.0);
-    hook.agent("brain-guard append --kind thread 'one is open'");
+    hook.agent("brain-guard append --kind next 'one is open'");
     fs::write(hook.file(), NOTES).expect("pulled");
     let told = hook.bash("brain-guard append --kind thread 'two is open'").user();
     assert!(told.contains("something else changed the notes"), "{told}");
@@ -103,7 +103,7 @@ fn notes_that_a_pull_replaced_are_handed_on_as_text_of_the_repository() {
 #[test]
 fn own_notes_are_handed_on_as_such() {
     let mut hook = Hook::climbed(31.0);
-    hook.agent("brain-guard append --kind thread 'one is open'");
+    hook.agent("brain-guard append --kind next 'one is open'");
     let edit = json!({"file_path": hook.file(), "old_string": "one", "new_string": "two"});
     assert_eq!(hook.pre("Edit", &edit).verdict(), "allow");
     let text = fs::read_to_string(hook.file()).expect("notes").replace("one", "two");
@@ -119,7 +119,7 @@ fn own_notes_are_handed_on_as_such() {
 #[test]
 fn a_link_in_the_place_of_the_notes_blocks_nothing_and_is_named_once() {
     let hook = Hook::climbed(31.0);
-    hook.agent("brain-guard append --kind thread 'one is open'");
+    hook.agent("brain-guard append --kind next 'one is open'");
     assert_eq!(hook.read().verdict(), "deny");
     let secret = hook.home.join("secret");
     fs::write(&secret, "SECRET").expect("secret");

@@ -274,12 +274,19 @@ impl Hook {
         let mut shell = Command::new("/bin/sh");
         shell.arg("-c").arg(allowed).env_clear().envs(&self.env).current_dir(&self.project);
         let ran = finish(shell, b"");
-        let told = json!({
-            "tool_name": "Bash", "tool_use_id": "toolu_1",
-            "tool_input": {"command": allowed},
-            "tool_response": {"stdout": ran.stdout, "stderr": ran.stderr, "interrupted": false, "isImage": false},
+        let mut told = json!({
+            "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": {"command": allowed},
         });
-        assert!(self.send(&self.payload("PostToolUse", &told)).silent());
+        let event = if ran.code == Some(0) {
+            told["tool_response"] = json!({
+                "stdout": ran.stdout, "stderr": ran.stderr, "interrupted": false, "isImage": false,
+            });
+            "PostToolUse"
+        } else {
+            told["error"] = json!(format!("Exit code 1\n{}{}", ran.stdout, ran.stderr));
+            "PostToolUseFailure"
+        };
+        assert!(self.send(&self.payload(event, &told)).silent());
         ran
     }
 

@@ -123,7 +123,7 @@ fn a_new_job_from_a_named_one_begins_with_the_template_and_the_prompt_that_asked
 #[test]
 fn a_default_job_goes_on_under_its_new_name_with_all_that_it_has() {
     let hook = Hook::climbed(31.0);
-    hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
+    hook.agent("brain-guard append --kind next 'the parser fails on CRLF'");
     hook.agent("brain-guard seal");
     let old = hook.state()["job"].as_str().expect("job").to_owned();
     let places = hook.places();
@@ -146,7 +146,7 @@ fn a_default_job_goes_on_under_its_new_name_with_all_that_it_has() {
 #[test]
 fn a_pause_ends_what_is_under_way_and_asks_for_nothing() {
     let hook = Hook::climbed(22.0);
-    hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
+    hook.agent("brain-guard append --kind next 'the parser fails on CRLF'");
     hook.agent("brain-guard seal");
     let (job, before) = (hook.state()["job"].clone(), token(&hook));
     assert_eq!(before["step"], "pending");

@@ -188,7 +188,7 @@ fn resume(hook: &Hook) -> crate::harness::Answer {
 #[test]
 fn resume_starts_the_cleared_session_and_is_nobodys_prompt() {
     let mut hook = Hook::climbed(31.0);
-    assert_eq!(hook.agent("brain-guard append --kind thread 'the parser'").code, Some(0));
+    assert_eq!(hook.agent("brain-guard append --kind next 'the parser'").code, Some(0));
     assert_eq!(hook.agent("brain-guard seal").code, Some(0));
     hook.session = "5e550000-0000-4000-8000-000000000002".into();
     let delivered = hook.start("clear").note();
@@ -206,7 +206,7 @@ fn resume_starts_the_cleared_session_and_is_nobodys_prompt() {
 fn a_clear_whose_hook_was_cut_short_is_gone_on_with() {
     let mut hook = Hook::climbed(31.0);
     hook.prompt("Make the importer fit for the new ledger.");
-    assert_eq!(hook.agent("brain-guard append 'ask about the schema'").code, Some(0));
+    assert_eq!(hook.agent("brain-guard append --kind next 'ask about the schema'").code, Some(0));
     assert_eq!(hook.agent("brain-guard seal --clear").code, Some(0));
     hook.set("BRAIN_GUARD_MOD", "");
     assert_eq!(hook.stop().code, Some(0));

@@ -146,13 +146,10 @@ fn escape_after_a_seal_lifts_the_blocks() {
 #[test]
 fn unattended_the_guard_seals_what_was_written() {
     let hook = Hook::climbed(31.0);
-    assert!(
-        hook.agent("brain-guard append --kind risk 'the cache is never invalidated'").code
-            == Some(0)
-    );
+    assert!(hook.agent("brain-guard append --kind next 'invalidate the cache'").code == Some(0));
     assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
     assert!(hook.stop().silent());
-    assert!(sealed(&hook).expect("sealed").contains("the cache is never invalidated"));
+    assert!(sealed(&hook).expect("sealed").contains("invalidate the cache"));
     let opened = hook.log("boundary");
     assert_eq!(opened.len(), 1, "{opened:?}");
     assert_eq!((&opened[0]["carrier"], &opened[0]["version"]), (&"mod".into(), &1.into()));
@@ -176,7 +173,7 @@ fn unattended_with_nothing_written_there_is_no_boundary() {
 #[test]
 fn after_a_seal_the_turn_ends_and_every_other_call_is_refused() {
     let hook = Hook::climbed(31.0);
-    hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
+    hook.agent("brain-guard append --kind next 'the parser fails on CRLF'");
     let said = hook.agent("brain-guard seal").stdout;
     assert!(said.contains("end your turn now"), "{said}");
     assert_eq!(hook.log("boundary").len(), 1);
@@ -206,7 +203,7 @@ fn the_clients_own_flag_does_not_count() {
 fn sealed_since(seconds: i64) -> Hook {
     let hook = Hook::climbed(31.0);
     hook.settings(&serde_json::json!({"boundary": {"attended_minutes": 1}}));
-    hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
+    hook.agent("brain-guard append --kind next 'the parser fails on CRLF'");
     hook.agent("brain-guard seal");
     let spoke = brain_guard::clock::now() - chrono::TimeDelta::seconds(seconds);
     let spoke = serde_json::json!(spoke.to_rfc3339());

@@ -53,7 +53,7 @@ fn the_cap_holds_whatever_the_command_is_called() {
 #[test]
 fn an_edit_behind_a_seal_below_the_top_is_answered_at_the_turns_end() {
     let hook = Hook::climbed(22.0);
-    hook.agent("brain-guard append 'one thread'");
+    hook.agent("brain-guard append --kind next 'one thread'");
     hook.agent("brain-guard seal");
     let text = std::fs::read_to_string(hook.file()).expect("the file");
     std::fs::write(hook.file(), text.replace("one thread", "another thread")).expect("edited");

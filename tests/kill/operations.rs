@@ -29,12 +29,13 @@ pub struct Operation {
 pub type Prepared = (&'static str, fn() -> Operation);
 
 /// All of them.
-pub const ALL: [Prepared; 34] = [
+pub const ALL: [Prepared; 35] = [
     ("append, the first", first_append),
     ("append", || verb(worked(), &["append", "--kind", "risk", "the cache is never invalidated"])),
     ("append after a seal", append_after_seal),
     ("close", close),
-    ("seal", || seal_of(messy())),
+    ("seal that asks", || seal_of(messy())),
+    ("seal", answered_seal),
     ("seal, the second", second_seal),
     ("PostToolUse of a seal", posted_seal),
     ("Stop behind a seal", stop_behind_seal),
@@ -107,6 +108,13 @@ fn close() -> Operation {
 
 fn seal_of(hook: Hook) -> Operation {
     verb(hook, &["seal", "--clear", "--summary", "the parser is done"])
+}
+
+/// The seal that brings the condensed entry which the one before asked for.
+fn answered_seal() -> Operation {
+    let asked = seal_of(messy());
+    assert_eq!(asked.run.plainly().code, Some(1));
+    seal_of(asked.hook)
 }
 
 fn second_seal() -> Operation {

@@ -33,7 +33,7 @@ fn climbed(tool: &str) -> Hook {
     assert_eq!(hook.read().verdict(), "deny");
     assert_eq!(hook.pre(tool, &json!({})).verdict(), "deny");
     respond(&hook, 1, 31.25);
-    hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
+    hook.agent("brain-guard append --kind next 'the parser fails on CRLF'");
     hook.agent("brain-guard seal --no-clear");
     hook
 }

@@ -54,7 +54,7 @@ fn shadow_mode_tells_what_it_would_have_blocked() {
 fn the_sessions_of_a_job_in_order() {
     let mut hook = Hook::begun();
     hook.raw(&["job", "focus", "parser", "--no-clear"], b"");
-    hook.agent("brain-guard append --kind thread 'one'");
+    hook.agent("brain-guard append --kind next 'one'");
     let first = hook.session.clone();
     let second = "5e550000-0000-4000-8000-000000000002".to_owned();
     hook.transcript = hook.transcript.with_file_name(format!("{second}.jsonl"));

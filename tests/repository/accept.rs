@@ -92,7 +92,7 @@ pub fn all() -> Vec<Attack> {
         all.push(Attack::story(&format!("operator's verb by the agent: {command}"), move || {
             let world = World::new();
             let mut p = begun(&world);
-            p.verb("brain-guard append --kind thread 'a note'");
+            p.verb("brain-guard append --kind next 'a note'");
             let done = p.verb(&filled(&world, command));
             let mut found = judge(&world, &p.steps, false);
             if done {

@@ -116,10 +116,10 @@ fn played(how: &str, attended: bool, when: &str) -> Vec<String> {
     p.read();
     p.prompt("Build the parser");
     if when != "before" {
-        assert!(p.verb("brain-guard append --kind thread 'a note'"), "{:?}", p.steps);
+        assert!(p.verb("brain-guard append --kind next 'a note'"), "{:?}", p.steps);
         if when == "sealed" {
             assert!(p.verb("brain-guard seal --no-clear"), "{:?}", p.steps);
-            assert!(p.verb("brain-guard append --kind thread 'one more'"), "{:?}", p.steps);
+            assert!(p.verb("brain-guard append --kind next 'one more'"), "{:?}", p.steps);
         }
         p.hook.fill(22.0);
         p.read();
@@ -149,7 +149,7 @@ fn played(how: &str, attended: bool, when: &str) -> Vec<String> {
     p.prompt("Go on");
     p.hook.fill(31.4);
     p.event("PostToolBatch", &json!({"tool_calls": []}));
-    p.verb("brain-guard append --kind thread 'there is space again'");
+    p.verb("brain-guard append --kind next 'there is space again'");
     p.hook.fill(31.5);
     let again = (0..4).map(|_| p.read()).last();
     let lifted = lifted(&p);

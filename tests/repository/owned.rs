@@ -54,7 +54,7 @@ fn work(p: &mut Player) {
     p.hook.fill(5.0);
     p.read();
     p.prompt("Build the parser");
-    assert!(p.verb(&format!("brain-guard append --kind thread '{NOTE}'")), "{:?}", p.steps);
+    assert!(p.verb(&format!("brain-guard append --kind next '{NOTE}'")), "{:?}", p.steps);
     assert!(p.verb(&format!("brain-guard job focus {MINE}")), "{:?}", p.steps);
     assert!(p.verb("brain-guard seal --no-clear"), "{:?}", p.steps);
 }

@@ -222,7 +222,7 @@ impl<'w> Player<'w> {
         }
         let denial = self.steps.len() - 1;
         if verdict == "deny" {
-            let written = self.verb("brain-guard append --kind thread 'what is left to do'");
+            let written = self.verb("brain-guard append --kind next 'what is left to do'");
             let sealed = !top || (written && (self.sealed() || self.sealed()));
             if !(written && sealed) {
                 let what = if written { "seal" } else { "append" };

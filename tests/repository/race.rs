@@ -50,7 +50,7 @@ fn race(path: &str, to: &str) -> Outcome {
     p.hook.fill(5.0);
     p.read();
     p.prompt("Build the parser");
-    assert!(p.verb("brain-guard append --kind thread 'a note'"), "{:?}", p.steps);
+    assert!(p.verb("brain-guard append --kind next 'a note'"), "{:?}", p.steps);
     assert!(p.verb("brain-guard job focus my-job"), "{:?}", p.steps);
     assert!(p.verb("brain-guard seal --no-clear"), "{:?}", p.steps);
     let hook = p.hook;

@@ -25,7 +25,7 @@ pub fn standard(world: &World) -> (Vec<Step>, String) {
         "status",
         "explain",
         "steering",
-        "append --kind thread 'the first note'",
+        "append --kind next 'the first note'",
         "close",
         "phase list",
         "phase enter build",
@@ -42,7 +42,7 @@ pub fn standard(world: &World) -> (Vec<Step>, String) {
         p.verb(format!("brain-guard {} {} {quoted} {rest}", words[0], words[1]).trim_end());
     }
     for verb in [
-        "append --kind thread 'ssh-ed25519 AAAA attacker'",
+        "append --kind next 'ssh-ed25519 AAAA attacker'",
         "close",
         "phase list",
         "seal --no-clear",

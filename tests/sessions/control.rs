@@ -1,5 +1,6 @@
 //! The controls: a chain that is broken in one way each, which the judge must find.
 
+use crate::agent::Agent;
 use crate::args::Args;
 use crate::judge::{Rule, judge};
 use crate::run::{Chain, Session, run};
@@ -16,7 +17,7 @@ pub fn all(args: &Args, good: &Chain) -> Vec<(String, bool)> {
         chain.sessions.last_mut().into_iter().for_each(tamper);
         chain
     };
-    let without_ageing = run(args.seed, args.sessions, true);
+    let without_ageing = run(args.seed, args.sessions, true, Agent::Summarizes);
     check("nothing falls out", Rule::Delivered, &without_ageing);
     check("nothing falls out of the summary", Rule::Summary, &without_ageing);
     check("a pin gone", Rule::Pin, &tampered(|s| drop_line(&mut s.delivered, &s.pins)));

@@ -59,7 +59,7 @@ pub struct Line {
 }
 
 impl Line {
-    fn open(&self) -> bool {
+    pub fn open(&self) -> bool {
         !self.text.starts_with("[x]") && !self.text.starts_with("~~")
     }
 }
@@ -123,7 +123,7 @@ fn without_comments(text: &str) -> String {
 }
 
 /// The words alone, in lower case, with a space on either side.
-fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let word = |run: &str| -> String {
         run.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };

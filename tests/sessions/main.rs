@@ -7,6 +7,7 @@
     reason = "the chain is a program of its own: it starts processes, reads files, and prints"
 )]
 
+mod agent;
 mod args;
 mod control;
 mod judge;
@@ -22,6 +23,7 @@ mod harness;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use agent::{AGENTS, Agent};
 use args::Args;
 use judge::judge;
 use run::run;
@@ -38,7 +40,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let began = Instant::now();
-    let chain = run(args.seed, args.sessions, args.control);
+    let chain = run(args.seed, args.sessions, args.control, Agent::Summarizes);
     let faults = judge(&chain);
     let mut passed = usize::from(faults.is_empty() != args.control);
     let mut failed = 1 - passed;
@@ -46,6 +48,16 @@ fn main() -> ExitCode {
         println!("{}", report::json(&args, &chain, &faults));
     } else {
         println!("{}", report::table(&args, &chain, &faults));
+    }
+    if args.sessions >= 30 && !args.control && !args.json {
+        println!("{}", report::FACTS_HEAD);
+        for agent in AGENTS {
+            let chain = run(args.seed, args.sessions, false, agent);
+            let (line, good) = report::facts(agent, &chain);
+            println!("{line}");
+            passed += usize::from(good);
+            failed += usize::from(!good);
+        }
     }
     if args.short {
         for (name, found) in control::all(&args, &chain) {

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use crate::agent::{Agent, FACTS, kept};
 use crate::args::Args;
-use crate::judge::{Delivered, Fault, Rule, SLICE, TARGET, mean};
+use crate::judge::{Delivered, Fault, Rule, SLICE, TARGET, judge, mean};
 use crate::run::{Chain, Session, words};
 
 /// Of each earlier session, how many of its facts stand in the delivered text.
@@ -69,6 +70,39 @@ pub fn table(args: &Args, chain: &Chain, faults: &[Fault]) -> String {
     }
     let _ = write!(out, "seed {}, target {TARGET} words, slice {SLICE} words", args.seed);
     if args.control { out + ", without ageing" } else { out }
+}
+
+pub const FACTS_HEAD: &str =
+    "agent       facts kept  corrected  stale  asked  mean words 5–14, 21–30 (ratio)  other faults";
+
+/// Of the facts that must be kept by an agent that condenses only when it is asked.
+const KEPT: f64 = 0.8;
+
+/// How an agent kept the facts of the first ten sessions, and whether that is as it must be:
+/// no agent may hand on what was closed or corrected, or break another rule of the chain, and
+/// the careful one keeps most facts.
+pub fn facts(agent: Agent, chain: &Chain) -> (String, bool) {
+    let kept = kept(chain);
+    let faults = judge(chain);
+    let (early, late) =
+        (mean(chain, 5, 14).unwrap_or_default(), mean(chain, 21, 30).unwrap_or_default());
+    let asked = chain.sessions.iter().filter(|session| session.asked).count();
+    let enough = agent != Agent::Careful || kept.facts as f64 >= KEPT * f64::from(FACTS);
+    let good = enough && kept.stale == 0 && faults.is_empty();
+    let mut line = format!(
+        "{:<10}  {:>4} of {FACTS}  {:>4} of 3  {:>5}  {asked:>5}  {early:.1}, {late:.1} ({:.3})  {}{}",
+        format!("{agent:?}"),
+        kept.facts,
+        kept.corrected,
+        kept.stale,
+        late / early,
+        faults.len(),
+        if good { "" } else { "  FAULT" },
+    );
+    for fault in faults.iter().take(3) {
+        let _ = write!(line, "\n  {fault}");
+    }
+    (line, good)
 }
 
 /// For programs.

@@ -6,6 +6,7 @@ use std::path::Path;
 use brain_guard::compaction::{Document, Shape, parse};
 use serde_json::{Value, json};
 
+use crate::agent::{Agent, Later, Marked};
 use crate::harness::Hook;
 use crate::note::Note;
 use crate::story::{Fact, Plan, Story};
@@ -26,6 +27,8 @@ pub struct Session {
     pub written: usize,
     /// Open entries it closed because the seal said that they were too many.
     pub tidied: usize,
+    /// Whether the seal asked for a condensed entry.
+    pub asked: bool,
     pub versions: Vec<Version>,
     /// The text that starts the next session.
     pub delivered: String,
@@ -42,7 +45,7 @@ pub struct Chain {
 }
 
 /// Plays so many sessions; in the control nothing falls out below the block band.
-pub fn run(seed: u64, sessions: u32, control: bool) -> Chain {
+pub fn run(seed: u64, sessions: u32, control: bool, agent: Agent) -> Chain {
     let mut hook = Hook::new();
     let mut settings = json!({
         "boundary": {"min_interval_seconds": 0, "max_per_hour": 10_000, "attended_notice_seconds": 0},
@@ -58,13 +61,19 @@ pub fn run(seed: u64, sessions: u32, control: bool) -> Chain {
     hook.prompt("Make the importer of the billing service fit for the new ledger, step by step.");
     for number in 1..=sessions {
         let before = fs::read_to_string(hook.file()).unwrap_or_default();
-        let plan = story.session(number, sessions, &ids(&before));
-        let (written, versions, tidied) = work(&hook, &plan, &mut story);
+        let mut plan = story.session(number, sessions, &ids(&before));
+        if agent != Agent::Summarizes {
+            plan.summary.clear();
+            plan.bursts.push(learned(number));
+            change(&hook, number);
+        }
+        let (written, versions, tidied, asked) = work(&hook, &plan, &mut story, agent, number);
         let delivered = cross(&mut hook, number);
         chain.sessions.push(Session {
             number,
             written,
             tidied,
+            asked,
             versions,
             delivered,
             pins: story.pins(),
@@ -90,20 +99,53 @@ fn ids(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The session's work, to its seal: words written, what the seals left, and how many entries it
-/// closed for the seal's sake.
-fn work(hook: &Hook, plan: &Plan, story: &mut Story) -> (usize, Vec<Version>, usize) {
+/// The marked facts that a session learns.
+fn learned(session: u32) -> Vec<Note> {
+    Marked::all().iter().filter(|fact| fact.session == session).map(Marked::note).collect()
+}
+
+/// Closes and corrects the facts that are due, wherever they stand: an entry of its own is
+/// closed, a part of a condensed one is edited.
+fn change(hook: &Hook, session: u32) {
+    for fact in Marked::all().iter().filter(|fact| fact.changes_in() == Some(session)) {
+        let text = fs::read_to_string(hook.file()).expect("the file");
+        if fact.later == Later::Corrected {
+            fs::write(hook.file(), text.replace(&fact.condensed(), &fact.corrected()))
+                .expect("edited");
+            continue;
+        }
+        let own = fact.note().text;
+        let document = parse(&text, &Shape::default()).entries().any(|entry| entry.text == own);
+        if document {
+            close(hook, &[own]);
+        } else {
+            let without = text.replace(&format!("{}; ", fact.condensed()), "");
+            let without = without.replace(&format!("; {}", fact.condensed()), "");
+            fs::write(hook.file(), without).expect("edited");
+        }
+    }
+}
+
+/// The session's work, to its seal: words written, what the seals left, how many entries it
+/// closed for the seal's sake, and whether it was asked for a condensed one.
+fn work(
+    hook: &Hook,
+    plan: &Plan,
+    story: &mut Story,
+    agent: Agent,
+    number: u32,
+) -> (usize, Vec<Version>, usize, bool) {
     let mut written = 0;
     let said = |answer: crate::harness::Answer| {
         assert_eq!(answer.code, Some(0), "{answer:?}");
     };
     close(hook, &plan.close);
     let sealed = last_version(hook);
-    for (index, burst) in plan.bursts.iter().enumerate() {
+    for (index, burst) in plan.bursts.iter().enumerate().filter(|(_, burst)| !burst.is_empty()) {
         written += burst.iter().map(|note| words(&note.text)).sum::<usize>();
         said(hook.agent(&append(burst)));
         if plan.seals_halfway && index == plan.bursts.len() / 2 {
-            said(hook.agent("brain-guard seal --no-clear"));
+            seal(hook, story, agent, number, "--no-clear", &[]);
         }
     }
     if let Some((before, after)) = &plan.edit {
@@ -117,12 +159,55 @@ fn work(hook: &Hook, plan: &Plan, story: &mut Story) -> (usize, Vec<Version>, us
         serde_json::from_str(&asked.stdout).unwrap_or_else(|e| panic!("{e}: {asked:?}"));
     let count = |key: &str| dry[key].as_u64().expect("a count") as usize;
     let over = count("kept").saturating_sub(count("target"));
-    let tidied = story.tidy(over);
+    let mut tidied = story.tidy(over);
     close(hook, &tidied);
-    let summary = list(plan.summary.iter().map(String::as_str));
-    said(hook.agent(&format!("brain-guard seal --clear --summary - <<'EOF'\n{summary}EOF")));
+    let last = seal(hook, story, agent, number, "--clear", &plan.summary);
+    written += last.written;
+    tidied.extend(last.tidied);
+    let asked = last.asked;
     let versions = (sealed + 1..=last_version(hook)).map(|number| version(hook, number)).collect();
-    (written, versions, tidied.len())
+    (written, versions, tidied.len(), asked)
+}
+
+/// What a seal took beside the notes.
+struct Sealing {
+    written: usize,
+    tidied: Vec<String>,
+    asked: bool,
+}
+
+/// Seals, and answers what the seal asks as this agent does.
+fn seal(
+    hook: &Hook,
+    story: &mut Story,
+    agent: Agent,
+    number: u32,
+    flag: &str,
+    summary: &[String],
+) -> Sealing {
+    let with = |summary: &str| {
+        if summary.is_empty() {
+            format!("brain-guard seal {flag}")
+        } else {
+            format!("brain-guard seal {flag} --summary - <<'EOF'\n{summary}EOF")
+        }
+    };
+    let first = hook.agent(&with(&list(summary.iter().map(String::as_str))));
+    let mut sealing = Sealing { written: 0, tidied: Vec::new(), asked: false };
+    if first.code == Some(1) {
+        sealing.asked = first.stderr.contains("with one entry of at most");
+        let closes = agent.closes(&first.stderr);
+        sealing.tidied = story.tidy(closes);
+        close(hook, &sealing.tidied);
+        let answer = agent.answer(&first.stderr, number, closes).unwrap_or_default();
+        sealing.written = words(&answer);
+        let answer = list([answer.as_str()].into_iter().filter(|text| !text.is_empty()));
+        let second = hook.agent(&with(&answer));
+        assert_eq!(second.code, Some(0), "{second:?}");
+    } else {
+        assert_eq!(first.code, Some(0), "{first:?}");
+    }
+    sealing
 }
 
 /// One command: an append a kind, each a list on stdin.
@@ -217,6 +302,6 @@ fn step(hook: &Hook, report: &Value) -> Value {
 
 /// Words as the gauge counts them, for the plain text that the chain writes.
 pub fn words(text: &str) -> usize {
-    let counts = |run: &&str| run.chars().any(char::is_alphanumeric);
+    let counts = |run: &&str| *run != "[x]" && run.chars().any(char::is_alphanumeric);
     text.split_whitespace().filter(counts).count()
 }

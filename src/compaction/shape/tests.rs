@@ -54,6 +54,8 @@ fn reads_settings_that_name_only_a_part() {
     assert_eq!(shape.routes, Shape::default().routes);
     assert_eq!(shape.validate(), Ok(()));
     assert_eq!(shape.route("risk"), Some(0), "no such role here: home");
+    assert_eq!(shape.route(NEXT), Some(0), "and no forward section");
+    assert!(shape.kinds_by_section().starts_with("next, assumption, "), "{shape:?}");
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn notes_by_kind() {
         of_kind(&shape, "idea", None, "x")
             .expect_err("no kind")
             .to_string()
-            .contains("kinds: assumption,")
+            .contains("kinds: next, assumption,")
     );
     let mut shape = shape;
     shape.routes.insert("commit".into(), "git".into());

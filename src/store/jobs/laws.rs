@@ -20,7 +20,7 @@ use crate::hook::facts::Facts;
 use crate::job::State;
 use crate::job::transition::{Done, Effect, Transition, Verb};
 use crate::store::requests::Request;
-use crate::store::sealing::{self, Outcome, Writer};
+use crate::store::sealing::{self, FromAgent, Outcome, Writer};
 use crate::store::{boundary, requests};
 use world::{World, client};
 
@@ -175,15 +175,16 @@ impl World {
     fn seal(&mut self, at: usize, summary: bool) {
         let Some(job) = self.write(at) else { return };
         let text = format!("what holds after {} notes", self.notes.len());
-        let summary = summary.then_some(text.as_str());
+        let agent =
+            summary.then(|| FromAgent { summary: Some(text.as_str()), ..FromAgent::default() });
         self.asker(at, |asker| {
             let Asker { places, session, settings, now, id, .. } = asker;
             let sealed =
-                sealing::run(places, &job, Writer { id, session }, settings, summary, *now, false)
+                sealing::run(places, &job, Writer { id, session }, settings, agent, *now, false)
                     .unwrap();
             let Outcome::Sealed(sealed, _) = sealed else { panic!("not sealed: {sealed:?}") };
             let (version, at) = (sealed.report.version, *now);
-            if summary.is_some() {
+            if agent.is_some() {
                 summed(places, &job, id, version).unwrap();
             }
             let request = Request::Seal {

@@ -201,7 +201,10 @@ fn under_way(asker: &Asker) -> Option<UnderWay> {
     let ask = |request: &Request| match request {
         Request::Focus { job, clear: true, .. } => Some((job.clone(), Delivery::Reload)),
         Request::Complete { job, .. } => Some((job.clone(), Delivery::Transition)),
-        Request::Seal { .. } | Request::Focus { .. } | Request::Pause { .. } => None,
+        Request::Seal { .. }
+        | Request::SealAsked(_)
+        | Request::Focus { .. }
+        | Request::Pause { .. } => None,
     };
     let waiting = requests::waiting(asker.places, asker.id);
     if let Some((job, delivery)) = waiting.iter().rev().find_map(ask) {

@@ -11,7 +11,7 @@ use super::{SLICE, fixture, job, only_adds, says, text, write};
 /// The sealed file of a fixture, by section.
 fn sealed(name: &str) -> Vec<(String, String)> {
     let (hook, shape) = job(name, &fixture(name));
-    hook.raw(&["seal"], b"");
+    crate::seal::seal(&hook, &[]);
     let sealed = text(&hook);
     says(&parse(&sealed, &shape))
 }
@@ -177,7 +177,7 @@ fn a_megabyte_is_taken_in_and_the_seal_names_what_to_cut() {
 /// Bytes of another encoding can't be shown, but they are kept.
 #[test]
 fn bytes_that_are_no_text_are_kept_before_they_are_lost() {
-    for command in [&["append", "more"][..], &["seal"], &["close", "CLOSE"]] {
+    for command in [&["append", "more"][..], &["seal", "--no-clear"], &["close", "CLOSE"]] {
         let (hook, _) = job("latin", "");
         let bytes = b"## Open Threads\n- plain\n- na\xefve\n";
         write(&hook, bytes);

@@ -41,7 +41,7 @@ fn user_clears(world: Builder) {
             let by_transcript =
                 text.contains("The context is at 31.") && text.contains("transcript");
             assert!(error && by_transcript, "{text}");
-            append("thread", "the parser fails on <CRLF>").tokens(percent(31.1))
+            append("next", "the parser fails on <CRLF>").tokens(percent(31.1))
         }),
         seal(),
         end(),
@@ -135,7 +135,7 @@ fn a_file_of_several_pieces_arrives_whole() {
         (from..from + 20).map(line).collect()
     };
     let long = move |from| {
-        let command = format!("brain-guard append --kind thread <<'EOF'\n{}EOF", lines(from));
+        let command = format!("brain-guard append --kind next <<'EOF'\n{}EOF", lines(from));
         step(move |_| Reply::bash(&command).tokens(percent(31.1)))
     };
     let agent = moves(vec![
@@ -145,7 +145,7 @@ fn a_file_of_several_pieces_arrives_whole() {
         long(20),
         long(40),
         // One line that is longer than what the client lets through of one hook.
-        step(|_| append("gotcha", &"a/very/long/path/".repeat(650)).tokens(percent(31.1))),
+        step(|_| append("next", &"a/very/long/path/".repeat(650)).tokens(percent(31.1))),
         note("the last one"),
         seal(),
         end(),
@@ -173,7 +173,7 @@ fn a_file_of_several_pieces_arrives_whole() {
 fn long_prompts_do_not_push_the_file_out() {
     let entries: Vec<_> = (0..118).map(|n| format!("- entry {n}: {}", "x".repeat(45))).collect();
     let entries = entries.join("\n");
-    let command = format!("brain-guard append --kind thread <<'EOF'\n{entries}\nEOF");
+    let command = format!("brain-guard append --kind next <<'EOF'\n{entries}\nEOF");
     let agent = moves(vec![
         step(|_| Reply::text("first-turn").tokens(percent(5.0))),
         step(|_| Reply::bash("echo two").tokens(percent(31.0))),

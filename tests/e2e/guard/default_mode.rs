@@ -10,7 +10,7 @@ use crate::world::{Spy, World};
 fn the_three_moves_are_made_without_a_question() {
     let agent = moves(vec![
         step(|_| Reply::tool("Read", json!({"file_path": "README.md"})).tokens(percent(5.0))),
-        step(|_| append("thread", "the parser fails on CRLF").tokens(percent(31.0))),
+        step(|_| append("next", "the parser fails on CRLF").tokens(percent(31.0))),
         step(|r| {
             let (text, error) = only_result(r);
             assert!(!error, "{text}");

@@ -18,7 +18,7 @@ fn own(world: &World) -> Value {
 fn it_is_taken_again_held_by_one_and_offered_when_nobody_has_it() {
     let text = |text: &'static str| step(move |_| Reply::text(text).tokens(percent(5.0)));
     let agent = moves(vec![
-        step(|_| append("thread", "the lexer drops a token").tokens(percent(5.0))),
+        step(|_| append("next", "the lexer drops a token").tokens(percent(5.0))),
         text("written"),
         text("going on"),
         text("all my own"),
@@ -65,9 +65,9 @@ fn it_is_taken_again_held_by_one_and_offered_when_nobody_has_it() {
 #[test]
 fn a_branch_of_the_conversation_takes_it_over() {
     let agent = moves(vec![
-        step(|_| append("thread", "the lexer drops a token").tokens(percent(5.0))),
+        step(|_| append("next", "the lexer drops a token").tokens(percent(5.0))),
         step(|_| Reply::text("written").tokens(percent(5.0))),
-        step(|_| append("thread", "the branch goes on").tokens(percent(5.1))),
+        step(|_| append("next", "the branch goes on").tokens(percent(5.1))),
         step(|_| Reply::text("branched").tokens(percent(5.2))),
     ]);
     let world = World::build().guard_settings(alone()).spy(Spy::default()).agent(agent).start();

@@ -96,7 +96,7 @@ fn a_host_that_holds_the_input_open_may_ask_for_boundaries() {
         step(|r| {
             let (text, error) = result(r, "write");
             assert!(error && text.contains("is blocked"), "{text}");
-            append("thread", "the parser fails on <CRLF>").tokens(percent(31.1))
+            append("next", "the parser fails on <CRLF>").tokens(percent(31.1))
         }),
         seal(),
         end(),

@@ -108,7 +108,7 @@ fn the_commands_at_the_prompt() {
     let agent = moves(vec![
         step(|r| {
             assert!(r.last_user_text().contains("brain-guard seal --clear"), "{r}");
-            append("thread", "the lexer drops the last token").tokens(percent(5.0))
+            append("next", "the lexer drops the last token").tokens(percent(5.0))
         }),
         step(|r| verb(r, "brain-guard seal --clear", 5.1)),
         step(ends),

@@ -79,7 +79,7 @@ fn climbs_writes_seals_and_goes_on_by_itself() {
                 .and_then(|t| t.split(" up to date").next())
                 .expect("the path");
             seen.lock().expect("no panic").push_str(file);
-            Reply::bash("brain-guard append --kind thread <<'EOF'\n- the parser fails on $HOME `x` <CRLF>\nEOF")
+            Reply::bash("brain-guard append --kind next <<'EOF'\n- the parser fails on $HOME `x` <CRLF>\nEOF")
                 .tokens(percent(31.2))
                 .and_tool_id("file", "Edit", json!({"file_path": file, "old_string": "## Forward State", "new_string": "## Forward State\n\n- write the lexer next"}))
         }),

@@ -41,7 +41,7 @@ fn a_background_agents_end_does_not_cancel_the_notice() {
                 json!({"description": "d", "prompt": "look", "subagent_type": "general-purpose"});
             Reply::tool("Agent", input).tokens(percent(6.0))
         }),
-        step(|_| append("thread", "the lexer drops the last token").tokens(percent(31.0))),
+        step(|_| append("next", "the lexer drops the last token").tokens(percent(31.0))),
         seal(),
         end(),
         step(|r| {
@@ -87,7 +87,7 @@ fn a_monitors_event_is_nobodys_prompt() {
         step(move |_| Reply::tool("Monitor", monitor.clone()).tokens(percent(6.0))),
         step(|r| {
             super::story::all_went(r);
-            append("thread", "the lexer drops the last token").tokens(percent(6.5))
+            append("next", "the lexer drops the last token").tokens(percent(6.5))
         }),
         step(|_| Reply::text("waiting").tokens(percent(7.0))),
         step(|r| {

@@ -14,7 +14,7 @@ const ENTRY: &str = "the lexer drops the last token";
 fn the_file_outlives_the_clients_own_compaction() {
     let agent = moves(vec![
         step(|_| Reply::bash("echo one").tokens(8_000)),
-        step(|_| append("thread", ENTRY).tokens(85_000)),
+        step(|_| append("next", ENTRY).tokens(85_000)),
         // Above the client's threshold: it compacts before the next request.
         step(|_| Reply::bash("echo two").tokens(175_000)),
         step(|r| {

@@ -58,7 +58,7 @@ fn a_worktree_is_kept_and_a_cd_in_it_is_named() {
         }),
         step(|r| {
             assert!(r.tool_results()[0].text.ends_with("/wt1/src"), "{:?}", r.tool_results());
-            append("thread", "the lexer drops the last token").tokens(percent(31.0))
+            append("next", "the lexer drops the last token").tokens(percent(31.0))
         }),
         seal(),
         end(),

@@ -12,7 +12,7 @@ fn a_sandboxed_session_crosses() {
         step(|_| Reply::bash("touch $XDG_STATE_HOME/x || echo refused").tokens(percent(5.0))),
         step(|r| {
             assert!(r.tool_results()[0].text.contains("refused"), "{:?}", r.tool_results());
-            append("thread", "the lexer drops the last token").tokens(percent(31.0))
+            append("next", "the lexer drops the last token").tokens(percent(31.0))
         }),
         step(|r| {
             all_went(r);

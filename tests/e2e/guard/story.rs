@@ -101,7 +101,7 @@ pub fn wait_acknowledged(world: &World) {
 
 /// At 31 % a note is appended; the call that led here was denied.
 pub fn note(text: &'static str) -> Move {
-    step(move |_| append("thread", text).tokens(percent(31.1)))
+    step(move |_| append("next", text).tokens(percent(31.1)))
 }
 
 /// An append of one entry.

@@ -38,7 +38,7 @@ fn cleared(script: Vec<Move>) {
 fn below_the_tiers() {
     cleared(vec![
         step(|_| Reply::bash("echo one").tokens(percent(5.0))),
-        step(|_| append("thread", ENTRY).tokens(percent(6.0))),
+        step(|_| append("next", ENTRY).tokens(percent(6.0))),
         step(|_| Reply::text("the turn ends").tokens(percent(6.1))),
     ]);
 }
@@ -47,7 +47,7 @@ fn below_the_tiers() {
 fn at_the_top_without_a_seal() {
     cleared(vec![
         step(|_| Reply::bash("echo one").tokens(percent(5.0))),
-        step(|_| append("thread", ENTRY).tokens(percent(31.0))),
+        step(|_| append("next", ENTRY).tokens(percent(31.0))),
         step(|_| Reply::text("no").tokens(percent(31.1))),
         step(|_| Reply::text("no").tokens(percent(31.1))),
         step(|_| Reply::text("the turn ends").tokens(percent(31.1))),
