@@ -111,7 +111,9 @@ fn what_the_goldens_block() {
             serde_json::from_str(&read("golden", &name)).expect("JSON");
         for (at, reply) in &replies {
             let denied = reply["hookSpecificOutput"]["permissionDecision"] == "deny";
-            if denied || reply["decision"] == "block" {
+            // What is added to a turn's end has the turn go on.
+            let goes_on = reply["hookSpecificOutput"]["hookEventName"] == "Stop";
+            if denied || goes_on || reply["decision"] == "block" {
                 blocked.push(format!("{name} {at}"));
             }
         }

@@ -95,7 +95,7 @@ fn once_the_person_is_gone_and_nothing_can_be_carried_over_the_agent_goes_on() {
 #[test]
 fn a_broken_turn_at_the_top_waits_for_the_person_too() {
     let hook = Hook::climbed(31.0);
-    hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
+    hook.agent("brain-guard append --kind next 'make the parser take CRLF'");
     let failure = hook.payload("StopFailure", &serde_json::json!({"error": "overloaded"}));
     assert!(hook.send(&failure).silent());
     assert!(sealed(&hook).expect("sealed").contains("CRLF"), "nobody is there");
@@ -115,7 +115,7 @@ fn a_question_that_nobody_can_answer_is_denied() {
     hook.prompt("I am here");
     assert_eq!(asks(&hook).verdict(), "pass", "a person may answer");
     let hook = Hook::climbed(26.0);
-    hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
+    hook.agent("brain-guard append --kind next 'make the parser take CRLF'");
     hook.agent("brain-guard seal");
     assert!(asks(&hook).reason().contains("nobody is here"));
     let open = serde_json::json!({"session_id": hook.session}).to_string();
@@ -131,7 +131,7 @@ fn a_question_that_nobody_can_answer_is_denied() {
 fn escape_after_a_seal_lifts_the_blocks() {
     let hook = Hook::climbed(31.0);
     hook.prompt("do the thing");
-    hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
+    hook.agent("brain-guard append --kind next 'make the parser take CRLF'");
     hook.agent("brain-guard seal");
     assert_eq!(hook.bash("ls").verdict(), "deny");
     let report = serde_json::json!({
