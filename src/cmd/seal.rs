@@ -173,8 +173,11 @@ fn next(facts: &Facts, ask: &Ask, authored: &Authored) -> (bool, String) {
             ),
         );
     }
-    match crossing::why_no_boundary(facts, &whose::job(facts), ask.clear, true) {
-        None => (true, "the boundary is asked for: end your turn now; the work goes on in a fresh session that starts from this file".into()),
+    let refusal = crossing::why_no_boundary(facts, &whose::job(facts), ask.clear, true);
+    // A second seal in one turn changes nothing of what the first one asked for.
+    let waits = ask.clear != Some(false) && crossing::waits_sealed(facts);
+    match refusal.filter(|_| !waits) {
+        None => (true, "end your turn now: this session is then cleared, and a fresh one continues from these notes".into()),
         Some(refusal) => (false, format!("sealed, but no boundary: {}; go on with the work", refusal.why)),
     }
 }

@@ -75,7 +75,8 @@ pub fn take_requests(facts: &mut Facts) -> Option<String> {
                 if let Err(e) = mirrored {
                     facts.fault("sealed versions not mirrored", &e);
                 }
-                let opening = Opening::of_seal(&facts.places, job, *version, *clear, *authored);
+                let clear = clear.or_else(|| waits_sealed(facts).then_some(true));
+                let opening = Opening::of_seal(&facts.places, job, *version, clear, *authored);
                 // The seal says itself why there is no boundary, but for what came between.
                 if let Err(refusal) = open(facts, &opening)
                     && *promised
@@ -102,6 +103,12 @@ pub fn take_requests(facts: &mut Facts) -> Option<String> {
     session_jobs::follow_name(facts);
     asked.done();
     note
+}
+
+/// Whether a boundary that a seal asked for waits for the turn's end.
+pub fn waits_sealed(facts: &Facts) -> bool {
+    let waits = |t: &Token| t.holds(facts.id) && t.delivery == Delivery::Sealed;
+    facts.token().is_some_and(|t| waits(&t))
 }
 
 /// Seals again after an append behind the seal, so that nothing written is left out.

@@ -1,10 +1,12 @@
 //! The texts of one moment: templates filled with its figures.
 
+use std::collections::BTreeSet;
+
 use super::deliver;
 use super::facts::Facts;
 use super::tried::NearMiss;
 use crate::boundary::Delivery;
-use crate::policy::bands::{Band, listed};
+use crate::policy::bands::{Band, effect};
 use crate::policy::coach::{Told, figure, grouped};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Gauge, Readings, Stance};
@@ -40,11 +42,11 @@ impl<'a> Say<'a> {
             })
         };
         let file = self.readings.file;
-        let blocked = tier.map_or_else(String::new, |t| listed(t.blocks.iter().copied()));
+        let blocked = tier.map_or_else(String::new, |t| effect(&t.blocks));
         let next_blocked = self
             .ramp
             .tier(self.ramp.first_blocking())
-            .map_or_else(String::new, |t| listed(t.blocks.iter().copied()));
+            .map_or_else(String::new, |t| effect(&t.blocks));
         let kinds = facts.settings.file.shape.kinds_by_section();
         let form = say(&facts.places, Text::Form, &[("kinds", &kinds)]);
         let path = facts.places.compaction(&facts.session.job).display().to_string();
@@ -126,10 +128,8 @@ impl<'a> Say<'a> {
         let blocked = self.ramp.tier(self.stance.effective(self.ramp)).map(|t| &t.blocks);
         let effect = match (&self.stance.cap, blocked) {
             (Some(cap), _) => format!("nothing is blocked, because {}", cap.why()),
-            (None, Some(bands)) if !bands.is_empty() => {
-                format!("blocked: {}", listed(bands.iter().copied()))
-            }
-            _ => "nothing is blocked".to_owned(),
+            (None, Some(bands)) => effect(bands),
+            (None, None) => effect(&BTreeSet::new()),
         };
         self.fill(Text::NoteAgain, &[("effect", &effect)])
     }
@@ -141,7 +141,10 @@ impl<'a> Say<'a> {
         if skipped.is_empty() {
             return String::new();
         }
-        format!("\nThe tier(s) {} were passed at once and not announced.", skipped.join(", "))
+        format!(
+            "\nThe usage rose past {} at once, so no note came before this.",
+            skipped.join(" and ")
+        )
     }
 
     /// Whether the user has not heard of this stance yet; remembers that now.
@@ -162,9 +165,8 @@ impl<'a> Say<'a> {
         if self.stance.cap.is_some() {
             return self.fill(Text::UserCapped, &[]);
         }
-        let blocked = self.ramp.tier(self.stance.rank).map(|t| listed(t.blocks.iter().copied()));
-        let effect = match blocked {
-            Some(b) if !b.is_empty() => format!("{b} blocked"),
+        let effect = match self.ramp.tier(self.stance.rank) {
+            Some(tier) if !tier.blocks.is_empty() => effect(&tier.blocks),
             _ => "the agent is asked to write its notes; nothing is blocked".to_owned(),
         };
         self.fill(Text::UserStance, &[("effect", &effect)])
@@ -177,14 +179,16 @@ impl<'a> Say<'a> {
         let free = [Band::Read, Band::Write, Band::Shell, Band::Dispatch]
             .into_iter()
             .filter(|b| tier.is_some_and(|t| !t.blocks.contains(b)));
-        let mut allowed = listed(free);
-        if !allowed.is_empty() {
-            allowed.push_str(", ");
-        }
-        allowed.push_str(
-            "editing the compaction file, brain-guard append, close, seal, status, explain",
-        );
-        self.fill(text, &[("tool", tool), ("allowed", &allowed), ("note", note)])
+        let mut allowed: Vec<&str> = free.map(Band::activity).collect();
+        allowed.extend([
+            "editing the compaction file",
+            "the commands `brain-guard append`, `close`, `seal`, `status` and `explain`",
+        ]);
+        let allowed = allowed.join(", ");
+        // Whoever never heard of the guard reads who speaks.
+        let known = self.facts.session.told.rank > 0;
+        let who = if known { "brain-guard" } else { "brain-guard (a plugin your user installed)" };
+        self.fill(text, &[("tool", tool), ("allowed", &allowed), ("note", note), ("who", who)])
     }
 
     /// The reason of a denial where the session is to end.

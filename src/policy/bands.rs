@@ -1,7 +1,7 @@
 //! Which class a tool belongs to. The names are those of the client's own tools
 //! (seen with client 2.1.329); a table in the settings overrides them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -35,9 +35,37 @@ impl Band {
     }
 }
 
+impl Band {
+    /// What an agent does with its tools, in words.
+    pub fn activity(self) -> &'static str {
+        match self {
+            Self::Read => "reading new files",
+            Self::Write => "changing files",
+            Self::Shell => "running commands",
+            Self::Dispatch => "starting agents",
+            Self::Control => "steering the session",
+        }
+    }
+}
+
 /// Several bands as words.
 pub fn listed(bands: impl IntoIterator<Item = Band>) -> String {
     bands.into_iter().map(Band::name).collect::<Vec<_>>().join(", ")
+}
+
+/// What a tier that blocks these bands does to the agent, in words: a clause.
+pub fn effect(bands: &BTreeSet<Band>) -> String {
+    let all = [Band::Read, Band::Write, Band::Shell, Band::Dispatch];
+    if all.iter().all(|band| bands.contains(band)) {
+        return "only the compaction file can be changed".to_owned();
+    }
+    let words: Vec<&str> =
+        bands.iter().filter(|b| **b != Band::Control).map(|b| b.activity()).collect();
+    match words.split_last() {
+        None => "nothing is blocked".to_owned(),
+        Some((only, [])) => format!("{only} is blocked"),
+        Some((last, rest)) => format!("{} and {last} are blocked", rest.join(", ")),
+    }
 }
 
 /// The band of a tool: the settings' table first (whole names, or a prefix that
@@ -88,6 +116,23 @@ fn built_in(tool: &str) -> Band {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn effects_name_what_the_agent_can_no_longer_do() {
+        use Band::{Control, Dispatch, Read, Shell, Write};
+        for (bands, said) in [
+            (&[][..], "nothing is blocked"),
+            (&[Control], "nothing is blocked"),
+            (&[Read], "reading new files is blocked"),
+            (
+                &[Read, Dispatch, Shell],
+                "reading new files, running commands and starting agents are blocked",
+            ),
+            (&[Read, Write, Shell, Dispatch], "only the compaction file can be changed"),
+        ] {
+            assert_eq!(effect(&bands.iter().copied().collect()), said);
+        }
+    }
 
     #[test]
     fn built_in_bands() {

@@ -31,7 +31,7 @@ fn one_note_for_twenty_calls() {
     let noted: Vec<&Answer> = answers.iter().filter(|a| !a.silent()).collect();
     assert_eq!(noted.len(), 1, "{noted:?}");
     assert!(noted[0].note().contains("Nothing is blocked"), "{noted:?}");
-    assert_eq!(noted[0].user().matches("stance coach").count(), 1);
+    assert_eq!(noted[0].user().matches("tier coach").count(), 1);
     assert!(hook.batch().silent(), "told a second time");
     assert_eq!(hook.log("fault"), Vec::<Value>::new());
 }
@@ -52,7 +52,7 @@ fn a_jumped_tier_is_told_in_one_of_twenty_denials() {
     hook.fill(31.0);
     let answers = at_once(&hook, &reads(&hook));
     assert!(answers.iter().all(|a| a.verdict() == "deny"));
-    let told = |a: &&Answer| a.reason().contains("coach, block-reads were passed at once");
+    let told = |a: &&Answer| a.reason().contains("rose past coach and block-reads at once");
     assert_eq!(answers.iter().filter(told).count(), 1);
     assert_eq!(answers.iter().filter(|a| !a.user().is_empty()).count(), 1);
     assert_eq!(hook.log("deny").len(), 20);

@@ -261,3 +261,15 @@ fn a_boundary_of_a_client_that_ended_ends_with_the_next_one() {
     let token = fs::read_to_string(&token).expect("token");
     assert!(token.contains("the client ended"), "{token}");
 }
+
+#[test]
+fn a_second_seal_in_one_turn_says_what_the_first_one_said() {
+    let hook = Hook::climbed(5.0);
+    hook.agent("brain-guard append --kind next 'make the parser take CRLF'");
+    let first = hook.agent("brain-guard seal --clear").stdout;
+    assert!(first.contains("end your turn now"), "{first}");
+    let second = hook.agent("brain-guard seal").stdout;
+    assert!(second.contains("end your turn now"), "{second}");
+    assert_eq!(hook.bash("ls").verdict(), "deny", "and the session still ends with this turn");
+    assert!(hook.stop().silent());
+}
