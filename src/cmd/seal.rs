@@ -78,13 +78,19 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
         let asked = sealing::asked(&job, question, asked);
         requests::leave(&facts.places, facts.id, &Request::SealAsked(asked))
     };
-    let outcome = match seal(!ask.dry_run)? {
+    let mut outcome = seal(!ask.dry_run)?;
+    if let Outcome::Asked(question) = &outcome {
+        if let Some(text) = &summary {
+            keep_summary(&facts, text)?;
+        }
+        // After all else, or a call that is killed and made again would count as the answer.
         // What can't be remembered would be asked again and again.
-        Outcome::Asked(question) if remember(&question).is_err() => seal(false)?,
-        outcome => outcome,
-    };
+        if remember(question).is_err() {
+            outcome = seal(false)?;
+        }
+    }
     match outcome {
-        Outcome::Asked(question) => put(&facts, ask, &question, summary.as_deref()),
+        Outcome::Asked(question) => put(&facts, ask, &question, summary.is_some()),
         Outcome::NoFile => {
             err(format_args!(
                 "the job {job} has no compaction file yet; write one first:\n  brain-guard append --kind next 'the next step'"
@@ -114,32 +120,27 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
     }
 }
 
-/// Puts a question to the agent. A summary that came with the call is not to be written again:
-/// it goes into the file.
-fn put(
-    facts: &Facts,
-    ask: &Ask,
-    question: &Question,
-    summary: Option<&str>,
-) -> anyhow::Result<Exit> {
-    let job = whose::job(facts);
-    if let Some(text) = summary {
-        let open = match whose::open(facts)? {
-            Ok(open) => open,
-            Err(exit) => return Ok(exit),
-        };
-        let shape = &facts.settings.file.shape;
-        let section = shape.with_role(Role::Summary).unwrap_or_else(|| shape.home());
-        let entries = seal::summary_entries(text, shape).into_iter();
-        let note = |(marker, text)| Note { section, marker, text, first: false };
-        append::write(facts, &open, &entries.map(note).collect::<Vec<_>>())?;
-    }
+/// Puts a summary into the file that came with a seal which asks something first: the agent does
+/// not have to write it again.
+fn keep_summary(facts: &Facts, text: &str) -> anyhow::Result<()> {
+    let Ok(open) = whose::open(facts)? else { return Ok(()) };
+    let shape = &facts.settings.file.shape;
+    let section = shape.with_role(Role::Summary).unwrap_or_else(|| shape.home());
+    let document = compaction::parse(&open.text, shape);
+    let is_new = |text: &str| document.section(section).all(|entry| entry.text != text);
+    let entries = seal::summary_entries(text, shape).into_iter();
+    let new = entries.filter(|(_, text)| is_new(text));
+    let notes: Vec<Note> =
+        new.map(|(marker, text)| Note { section, marker, text, first: false }).collect();
+    append::write(facts, &open, &notes)?;
+    Ok(())
+}
+
+/// Puts a question to the agent; `kept` where the summary that came with the seal is in the file.
+fn put(facts: &Facts, ask: &Ask, question: &Question, kept: bool) -> anyhow::Result<Exit> {
     if ask.json {
         let mut value = serde_json::to_value(question)?;
-        merge(
-            &mut value,
-            json!({"verdict": "asked", "boundary": false, "summary_kept": summary.is_some()}),
-        );
+        merge(&mut value, json!({"verdict": "asked", "boundary": false, "summary_kept": kept}));
         out_json(&value)?;
     } else {
         let command = match ask.clear {
@@ -147,8 +148,9 @@ fn put(
             Some(true) => "brain-guard seal --clear",
             Some(false) => "brain-guard seal --no-clear",
         };
-        err(question.text(command, &facts.places.compaction(&job).display().to_string()));
-        if summary.is_some() {
+        let path = facts.places.compaction(&whose::job(facts));
+        err(question.text(command, &path.display().to_string()));
+        if kept {
             err("Your summary is in the file now; don't repeat it.");
         }
     }

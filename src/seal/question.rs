@@ -21,7 +21,7 @@ const ALL_LETTERS: usize = 12_000;
 /// What is asked; empty where nothing is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Question {
-    /// The version that the seal makes.
+    /// The version that the file has; 0 where it was never sealed.
     pub version: u64,
     /// The section of the next step, where nothing is open in it.
     pub next_step: Option<String>,
@@ -65,7 +65,7 @@ impl Listed {
 impl Question {
     /// What a seal of this input, which came out like this, has to ask.
     pub fn of(input: &Input, sealed: &Sealed) -> Self {
-        let version = sealed.report.version;
+        let version = parse(input.source, input.shape).front().version.unwrap_or(0);
         Self { version, next_step: next_step(input, sealed), condense: condense(input, sealed) }
     }
 

@@ -385,7 +385,7 @@ fn a_question_lists_what_would_be_dropped_and_room_for_what_replaces_it() {
     let first = input(None, &[]);
     let dropped = seal(&first).expect("small");
     let question = Question::of(&first, &dropped);
-    assert_eq!((question.version, &question.next_step), (1, &None));
+    assert_eq!((question.version, &question.next_step), (0, &None));
     let condense = question.condense.as_ref().expect("something goes");
     let listed: Vec<&str> = condense.entries.iter().map(|entry| &entry.text[..3]).collect();
     assert_eq!((listed, condense.words), (vec!["l0a", "l1a", "l2a"], 20));

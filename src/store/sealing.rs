@@ -87,9 +87,8 @@ pub fn run(
     let before = atomic::read_text(&jobs::sealed_path(places, job, last_version)).ok().flatten();
     let past = Past { session: sealer.ordinal, ages: &record.entries, sealed: before.as_deref() };
     let asked = agent.and_then(|agent| agent.asked).filter(|asked| asked.job == job);
-    let front = compaction::parse(&source, &settings.file.shape).front().version.unwrap_or(0);
-    let next = front.max(last_version) + 1;
-    let replaces = asked.filter(|asked| asked.version == next);
+    let version = compaction::parse(&source, &settings.file.shape).front().version.unwrap_or(0);
+    let replaces = asked.filter(|asked| asked.version == version);
     let input = Input {
         source: &source,
         shape: &settings.file.shape,
@@ -114,7 +113,10 @@ pub fn run(
         Err(refused) => Ok(Outcome::Refused(refused)),
         Ok(sealed) => {
             if let Some(agent) = agent.filter(|agent| agent.may_ask) {
-                let mut question = unasked(Question::of(&input, &sealed), asked);
+                // Nothing was written since the last seal, which asked.
+                let since =
+                    if sealed.report.verdict == Verdict::AlreadySealed { asked } else { replaces };
+                let mut question = unasked(Question::of(&input, &sealed), since);
                 question.next_step = question.next_step.filter(|_| agent.hands_on);
                 if !question.is_empty() {
                     return Ok(Outcome::Asked(question));
@@ -140,9 +142,7 @@ pub fn run(
 
 /// What of a question the agent was not asked before.
 fn unasked(question: Question, asked: Option<&SealAsked>) -> Question {
-    let Some(asked) = asked.filter(|asked| asked.version == question.version) else {
-        return question;
-    };
+    let Some(asked) = asked else { return question };
     Question {
         next_step: question.next_step.filter(|_| !asked.next_step),
         condense: question.condense.filter(|_| asked.condense.is_empty()),

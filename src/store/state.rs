@@ -150,7 +150,7 @@ impl Session {
 pub struct SealAsked {
     /// The job.
     pub job: String,
-    /// The version it is to make.
+    /// The version that the file had: a seal that is killed leaves it as it was.
     pub version: u64,
     /// It asked for the next step.
     pub next_step: bool,
