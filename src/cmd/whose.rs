@@ -118,7 +118,9 @@ pub fn find_or_last(env: &Env, whose: &Whose) -> anyhow::Result<Found> {
         return Ok(found);
     }
     let project = project(env, whose)?;
-    let session = Places::of(env, &project).and_then(|places| last(&places)).with_context(|| {
+    let places =
+        Places::of(env, &project).context("HOME is not set, so there is no place for state")?;
+    let session = last(&places).with_context(|| {
         format!(
             "no session yet in {}; start Claude Code with the plugin there, or name a project with --project",
             project.display()

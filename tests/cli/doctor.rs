@@ -72,7 +72,7 @@ fn what_is_wrong_around_is_named() {
     assert!(check(&hook, "settings")["seen"].as_str().expect("text").contains("profil"));
     assert_eq!(level(&hook, "terminal"), "problem");
     hook.set("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "20");
-    assert!(check(&hook, "compaction")["seen"].as_str().expect("text").contains("200,000 tokens"));
+    assert!(check(&hook, "compaction")["seen"].as_str().expect("text").contains("196,000 tokens"));
     hook.set("CLAUDE_CODE_SIMPLE", "1");
     assert_eq!(level(&hook, "environment"), "problem");
     fs::write(hook.home.join(".claude/settings.json"), r#"{"disableAllHooks": true}"#)

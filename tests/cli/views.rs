@@ -36,6 +36,7 @@ fn the_shape_of_status() {
     let context = [
         "age_ms",
         "limit",
+        "limit_source",
         "percent",
         "source",
         "used",
@@ -151,7 +152,7 @@ fn without_a_session_the_way_out_is_named() {
     let answer = hook.raw(&["status"], b"");
     assert_eq!(answer.code, Some(1));
     assert!(
-        answer.stderr.contains("no live session in") && answer.stderr.contains("--session"),
+        answer.stderr.contains("no session yet in") && answer.stderr.contains("--project"),
         "{answer:?}"
     );
     hook.set("HOME", "");

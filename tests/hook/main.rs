@@ -21,5 +21,6 @@ mod parallel;
 mod project_settings;
 mod stop;
 mod table;
+mod texts;
 mod tiers;
 mod way_out;

@@ -12,6 +12,7 @@ use super::squeeze::PROMPT;
 use super::stage::{Stop, expect};
 use super::tools::Use;
 use crate::boundary::Step;
+use crate::compaction::for_reader;
 
 /// The longest notice that the play's own settings allow.
 const NOTICE: Duration = Duration::from_secs(3);
@@ -84,10 +85,11 @@ pub fn deliver(client: &mut Client, screen: &mut Screen, carried: &mut Carried) 
     expect(action["action"] == "submit", "the word to submit the notes", || plain(&action))?;
     let (id, file) =
         (&carried.token, text(Path::new(&load_token(client, &carried.token)?.sealed))?);
+    let file = for_reader(&file);
     let framed = format!("<<<<< compaction file {id}\n{file}\n>>>>> end of compaction file {id}");
     expect(
         carried.text.contains(&framed),
-        "the sealed file byte for byte between its markers",
+        "the sealed notes, as their reader gets them, between the markers",
         || carried.text.clone(),
     )?;
     expect(carried.text.contains(PROMPT), "the user's own words in the delivery", || {

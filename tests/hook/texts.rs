@@ -1,0 +1,108 @@
+//! Every text that the agent or the user reads, with figures, in one file to be read in one
+//! sitting: `fixtures/texts.md`. `UPDATE_GOLDEN=1` writes it anew.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use brain_guard::texts::{Text, fill};
+
+const NOTES: &str = "/home/ada/parser/.brain-guard/jobs/parser/compaction.md";
+
+/// What stands in for each name that a template uses.
+const VALUES: [(&str, &str); 54] = [
+    ("age", "2 h"),
+    ("allowed", "changing files, editing the compaction file"),
+    ("at", "30"),
+    ("blocked", "only the compaction file can be changed"),
+    ("chars", "4,000"),
+    ("coach", " Look for the simplest layout."),
+    ("completed", "lexer"),
+    ("created", "2026-01-01T00:00:00Z"),
+    ("cut", "12,000"),
+    ("cwd", ""),
+    ("effect", "only the compaction file can be changed"),
+    ("figure", "31.0 % (299,770 of 967,000 tokens, transcript, 3 s old)"),
+    ("file", "# parser\n\n## Forward State\n- make the parser take CRLF"),
+    ("forward", "Forward State"),
+    ("gauge", "context"),
+    ("job", "parser"),
+    ("kinds", "next, directive (Forward State); thread (Open Threads)"),
+    ("lines", "200"),
+    ("live", NOTES),
+    ("minutes", "10"),
+    ("name", "design"),
+    ("next", "Go on with the first item of the section Forward State."),
+    ("next_at", "25"),
+    ("next_blocked", "reading new files is blocked"),
+    ("note", ""),
+    ("operation", "compress-before"),
+    ("part", "2"),
+    ("parts", "3"),
+    ("path", NOTES),
+    ("phase", ""),
+    ("prompts", "The user's first prompt in this job:\n> Build the parser"),
+    ("reason", "`|` outside single quotes at column 18"),
+    ("reference", "3f0a9d1e:12"),
+    ("responses", "5"),
+    ("rounds", "46"),
+    ("seconds", "60"),
+    ("sections", "## Forward State"),
+    ("session", "3f0a9d1e"),
+    ("sessions", "3f0a9d1e, 77b1c2d3"),
+    ("shells", ""),
+    ("stance", "narrow"),
+    ("table", "| 1 | 09:00 | user | build the parser |"),
+    ("token", "a1b2c3"),
+    ("tool", "Bash"),
+    ("top_at", "30"),
+    ("verb", "seal"),
+    ("version", "3"),
+    ("what", "the notes are sealed (version 3)"),
+    ("who", "brain-guard (a plugin your user installed)"),
+    ("whose", "These are your own working notes."),
+    ("why", "nothing can clear this session now"),
+    ("word_limit", "2,000"),
+    ("words", "412"),
+    ("form", "brain-guard append --kind next <<'EOF'\n- the next step\nEOF"),
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn all_texts_stand_in_one_file() {
+    let mut all = String::from("# Every text, with figures\n");
+    for text in Text::ALL {
+        let name = text.file().trim_end_matches(".md");
+        let filled = fill(text.built_in(), &VALUES);
+        let _ = write!(all, "\n## {name}\n\n{}\n", filled.trim());
+    }
+    let path = root().join("fixtures/texts.md");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&path, &all).expect("fixtures");
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == all,
+        "the texts changed; read them and run UPDATE_GOLDEN=1 cargo test --test hook texts"
+    );
+}
+
+#[test]
+fn every_template_is_a_text_and_every_name_has_a_figure() {
+    let files = fs::read_dir(root().join("templates")).expect("templates").flatten();
+    let files: BTreeSet<String> =
+        files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+    let known = Text::ALL.iter().map(|text| text.file().to_owned());
+    let known: BTreeSet<String> = known.chain(["settings.schema.json".to_owned()]).collect();
+    assert_eq!(files, known);
+    for text in Text::ALL {
+        for name in text.built_in().split("{{").skip(1) {
+            let name = name.split("}}").next().unwrap_or_default().trim();
+            assert!(VALUES.iter().any(|(known, _)| *known == name), "{}: {name}", text.file());
+        }
+    }
+}
