@@ -245,6 +245,7 @@ export const register: Register = (on, options) => {
 
   on('session.end', ($, e, next) => {
     sealed = false
+    notice = undefined
     return next(e)
   })
 
@@ -280,17 +281,6 @@ export const register: Register = (on, options) => {
       if (figures !== null) void readFigures($).catch(() => {})
     }
     return result
-  })
-
-  // What a refused end of a turn says to the agent is long; the screen shows one line of it.
-  on('session.append', { door: 'hook-context' }, async ($, e, next) => {
-    const isOurs = (block: { type: string; text?: string }) =>
-      block.type === 'text' && block.text?.includes('Stop hook additional context: brain-guard')
-    if (snapshots === '' || !Array.isArray(e.message.content) || !e.message.content.some(isOurs)) return next(e)
-    const { line, text } = await ask($, 'stop-text', { session_id: await $.session.id() }).catch((): Json => ({}))
-    if (typeof line !== 'string' || typeof text !== 'string') return next(e)
-    const content = e.message.content.map(block => (isOurs(block) ? { ...block, text: block.text.replace(line, () => text) } : block))
-    return next({ ...e, message: { ...e.message, content } })
   })
 
   on('ui.render', { component: 'AbovePrompt' }, ($, e, next) => {

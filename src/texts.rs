@@ -48,7 +48,6 @@ texts! {
     DenyMainLoop => "deny-main-loop.md",
     Reread => "reread.md",
     Capped => "capped-output.md",
-    StopLine => "stop-line.md",
     StopUnsealed => "stop-unsealed.md",
     Kickoff => "kickoff.md",
     KickoffFocus => "kickoff-focus.md",

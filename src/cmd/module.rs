@@ -15,7 +15,7 @@ use crate::clock::Time;
 use crate::env::{self, Env};
 use crate::hook::facts::Facts;
 use crate::hook::pre_tool::{self, Question};
-use crate::hook::{crossing, deliver, stop};
+use crate::hook::{crossing, deliver};
 use crate::log;
 use crate::settings::Switch;
 use crate::store::paths::{Places, project_root, safe_name};
@@ -48,10 +48,6 @@ pub fn run(env: &Env, now: Time, ask: &str) -> anyhow::Result<Exit> {
     let answer = match (ask, session) {
         ("start", _) => start(env, asked.version.as_deref()),
         ("poll", Some(id)) => facts(env, now, id).map(|f| json!({"sealed": sealed(&f)})),
-        ("stop-text", Some(id)) => facts(env, now, id).map(|f| {
-            let (line, text) = stop::told(&f);
-            json!({"line": line, "text": text})
-        }),
         ("strip", Some(id)) => facts(env, now, id).map(|f| strip(&f)),
         ("question", Some(id)) => facts(env, now, id).map(|f| question(&f)),
         ("gate", Some(id)) => facts(env, now, id).map(|f| gate(&f, &asked)),

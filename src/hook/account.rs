@@ -83,12 +83,7 @@ pub fn answered(facts: &Facts, event: &Event, reply: &Reply) {
         return;
     }
     let said = match &reply.agent {
-        Some(
-            Agent::Deny(text)
-            | Agent::Block(text)
-            | Agent::Note(_, text)
-            | Agent::GoOn { text, .. },
-        ) => text.as_str(),
+        Some(Agent::Deny(text) | Agent::Block(text) | Agent::Note(_, text)) => text.as_str(),
         Some(Agent::Allow(_, note)) => note.as_deref().unwrap_or_default(),
         Some(Agent::Output(_)) | None => "",
     };
@@ -96,9 +91,7 @@ pub fn answered(facts: &Facts, event: &Event, reply: &Reply) {
     let told = reply.user.as_deref().unwrap_or_default();
     let what = match (called, &event.kind, &reply.agent) {
         (Some(called), ..) => What::Call(came_of(called, reply)),
-        (_, Kind::Stop { .. }, Some(Agent::Block(_) | Agent::GoOn { .. })) => {
-            What::Stop(Verdict::Deny)
-        }
+        (_, Kind::Stop { .. }, Some(Agent::Block(_))) => What::Stop(Verdict::Deny),
         // Answered at the prompt: nothing of it stays in the conversation.
         (_, Kind::Expansion { .. }, _) => return,
         (_, _, Some(Agent::Note(event, _))) => What::Note((*event).to_owned()),

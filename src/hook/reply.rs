@@ -35,14 +35,6 @@ pub enum Agent {
     Output(Value),
     /// The event is stopped (`Stop`, `UserPromptExpansion`): the reason.
     Block(String),
-    /// `Stop`: the turn goes on. The user sees the line, which the plugin's module replaces by
-    /// the text for the agent.
-    GoOn {
-        /// One line that does for both where the module fails.
-        line: String,
-        /// What the agent is to do.
-        text: String,
-    },
 }
 
 #[derive(Serialize)]
@@ -70,7 +62,7 @@ impl Reply {
 
     /// Whether the event is stopped.
     pub fn blocks(&self) -> bool {
-        matches!(self.agent, Some(Agent::Block(_) | Agent::GoOn { .. }))
+        matches!(self.agent, Some(Agent::Block(_)))
     }
 
     /// The JSON to print; `None` where there is nothing to say.
@@ -108,10 +100,6 @@ impl Reply {
                 wire.specific =
                     Some(json!({"hookEventName": event, "additionalContext": told(text)}));
             }
-            Some(Agent::GoOn { line, .. }) => {
-                wire.specific =
-                    Some(json!({"hookEventName": "Stop", "additionalContext": told(line)}));
-            }
             Some(Agent::Output(output)) => {
                 wire.specific =
                     Some(json!({"hookEventName": "PostToolUse", "updatedToolOutput": output}));
@@ -142,15 +130,6 @@ mod tests {
         assert_eq!(
             Reply::block("r".into()).json().unwrap(),
             r#"{"decision":"block","reason":"r"}"#
-        );
-        let goes_on = Reply {
-            agent: Some(Agent::GoOn { line: "l".into(), text: "t".into() }),
-            ..Reply::default()
-        };
-        assert!(goes_on.blocks());
-        assert_eq!(
-            goes_on.json().unwrap(),
-            r#"{"hookSpecificOutput":{"additionalContext":"l","hookEventName":"Stop"}}"#
         );
         assert_eq!(
             Reply::note("PostToolBatch", "n".into()).json().unwrap(),

@@ -187,8 +187,8 @@ impl<'a> Say<'a> {
         let allowed = allowed.join(", ");
         // Whoever never heard of the guard reads who speaks.
         let known = self.facts.session.told.rank > 0;
-        let who = if known { "brain-guard" } else { "brain-guard (a plugin your user installed)" };
-        self.fill(text, &[("tool", tool), ("allowed", &allowed), ("note", note), ("who", who)])
+        let by = if known { "" } else { " by this plugin, which your user installed" };
+        self.fill(text, &[("tool", tool), ("allowed", &allowed), ("note", note), ("by", by)])
     }
 
     /// The reason of a denial where the session is to end.
@@ -228,11 +228,6 @@ impl<'a> Say<'a> {
     /// The note that comes with a partial read.
     pub fn reread(&self) -> String {
         self.fill(Text::Reread, &[])
-    }
-
-    /// The same in a line.
-    pub fn stop_line(&self) -> String {
-        self.fill(Text::StopLine, &[])
     }
 
     /// The reason why a turn may not end yet.

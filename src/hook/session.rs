@@ -7,7 +7,7 @@ use super::event::{Event, Source};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
 use super::{deliver, ground, limits, taking};
-use crate::boundary::{Carrier, EDITED, Step, Token};
+use crate::boundary::{Carrier, EDITED, PROMPTED, Step, Token};
 use crate::carrier::reach::Reach;
 use crate::compaction;
 use crate::log;
@@ -232,6 +232,11 @@ fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
     let moved = boundary::update(&facts.places, id, |token| {
         if token.step == Step::Cleared && token.child.as_deref() == Some(facts.id) {
             return Some((token.clone(), token.hooks_deliver(), false));
+        }
+        if token.step == Step::Unsealed {
+            // The user cleared by themselves, before anything was sealed.
+            token.fail(PROMPTED, facts.now);
+            return None;
         }
         let fresh = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
         let revived = token.revive(facts.now);

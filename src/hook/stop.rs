@@ -6,7 +6,7 @@ use super::deliver;
 use super::event::Event;
 use super::facts::Facts;
 use super::pre_tool::settle;
-use super::reply::{Agent, Reply};
+use super::reply::Reply;
 use super::say::Say;
 use super::unsealed::without_the_agent;
 use super::{account, commits, crossing, usage};
@@ -73,17 +73,6 @@ fn turn_end(facts: &mut Facts, agents: u32, shells: &[&str]) -> Reply {
         }
         _ => unsealed(facts, false),
     }
-}
-
-/// The line that a refused end of a turn shows the user, and what the module gives the agent
-/// in its place.
-pub fn told(facts: &Facts) -> (String, String) {
-    let context = facts.context(None, 0);
-    let readings = facts.readings(context, facts.file().map(|f| f.0));
-    let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
-    let stance = facts.stance(&ramp, &readings);
-    let say = Say::new(facts, &ramp, &readings, &stance);
-    (say.stop_line(), say.stop_unsealed())
 }
 
 /// Whether only the notes may be changed now.
@@ -178,13 +167,7 @@ fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
             facts.fault("state not kept, so the turn may end", &e);
             return Reply::default();
         }
-        let say = Say::new(facts, &ramp, &readings, &stance);
-        let text = say.stop_unsealed();
-        if !facts.seen.mod_alive {
-            return Reply::block(text);
-        }
-        let agent = Agent::GoOn { line: say.stop_line(), text };
-        return Reply { agent: Some(agent), ..Reply::default() };
+        return Reply::block(Say::new(facts, &ramp, &readings, &stance).stop_unsealed());
     }
     without_the_agent(facts)
 }

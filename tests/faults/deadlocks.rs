@@ -112,14 +112,15 @@ fn stops(t: &mut Tally) {
         }
         t.block(&hook, &case::stop(&hook));
         t.block(&hook, &case::stop(&hook));
-        t.allow(&hook, &case::stop(&hook));
         if attended {
-            for _ in 0..5 {
+            for _ in 0..6 {
                 t.allow(&hook, &case::stop(&hook));
             }
         } else {
-            // Nothing was written, so there was no boundary: the run goes on free.
+            // Nothing was written, so there is no boundary: the agent is told once to go on, free.
+            t.block(&hook, &case::stop(&hook));
             t.allow(&hook, &case::bash(&hook, "ls"));
+            t.allow(&hook, &case::stop(&hook));
         }
     }
 }
@@ -132,7 +133,7 @@ fn stops_of_others(t: &mut Tally) {
         .map(|_| t.send(&hook, &again, Expect::Either).stdout.contains("\"block\""))
         .collect();
     let longest = ends.split(|blocked| !blocked).map(<[bool]>::len).max();
-    t.check(longest <= Some(2), format!("refused {longest:?} times in a row"));
+    t.check(longest <= Some(3), format!("refused {longest:?} times in a row"));
 }
 
 fn flood(t: &mut Tally) {

@@ -211,7 +211,7 @@ fn what_a_session_is_told_stays_within_three_thousandths() {
     for tool in ["Read", "Grep", "Agent"] {
         assert_eq!(hook.pre(tool, &json!({"file_path": "/etc/hostname"})).verdict(), "deny");
     }
-    assert!(hook.stop().note().contains("not sealed"));
+    assert!(hook.stop().json()["reason"].is_string());
     hook.agent("brain-guard append --kind next 'go on with the lexer'");
     hook.agent("brain-guard seal");
     assert!(hook.read().reason().contains("sealed"));

@@ -75,7 +75,10 @@ fn a_job_that_was_completed_meanwhile_is_not_taken_and_nothing_is_said_of_none()
     let path = hook.places().job(&job).join("job.json");
     fs::write(path, json!({"state": "completed"}).to_string()).expect("record");
     let line = hook.start("resume").note();
-    assert!(line.contains(&format!("the job {job} of this session is complete")), "{line}");
+    assert!(
+        line.contains(&format!("no longer works on the job {job}, which is complete")),
+        "{line}"
+    );
     assert_ne!(hook.state()["job"], Value::String(job));
 }
 

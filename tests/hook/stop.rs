@@ -5,18 +5,13 @@ use std::fs;
 use crate::harness::Hook;
 
 fn blocked(hook: &Hook) -> bool {
-    let reply = hook.stop();
-    if reply.silent() {
+    let reply = hook.stop().json();
+    if reply.is_null() {
         return false;
     }
-    let line = reply.note();
-    assert!(line.contains("are not sealed yet") && line.lines().count() == 1, "{reply:?}");
-    // The module puts this in the line's place.
-    let asked = serde_json::json!({"session_id": hook.session}).to_string();
-    let answer = hook.raw(&["mod", "stop-text"], asked.as_bytes()).json();
-    assert_eq!(answer["line"], line);
-    let text = answer["text"].as_str().expect("text");
-    assert!(text.contains("are not sealed") && text.contains("brain-guard seal"), "{text}");
+    assert_eq!(reply["decision"], "block", "{reply}");
+    let reason = reply["reason"].as_str().expect("reason");
+    assert!(reason.contains("are not sealed") && reason.contains("brain-guard seal"), "{reason}");
     true
 }
 
@@ -196,7 +191,7 @@ fn the_clients_own_flag_does_not_count() {
     let hook = Hook::climbed(31.0);
     let mut payload = hook.payload("Stop", &serde_json::json!({"background_tasks": []}));
     payload["stop_hook_active"] = true.into();
-    assert!(hook.send(&payload).note().contains("are not sealed yet"));
+    assert_eq!(hook.send(&payload).json()["decision"], "block");
 }
 
 /// A sealed session of which somebody last spoke so long ago, at its turn's end.

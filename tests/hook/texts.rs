@@ -60,7 +60,7 @@ const VALUES: [(&str, &str); 54] = [
     ("verb", "seal"),
     ("version", "3"),
     ("what", "the notes are sealed (version 3)"),
-    ("who", "brain-guard (a plugin your user installed)"),
+    ("by", " by this plugin, which your user installed"),
     ("whose", "These are your own working notes."),
     ("why", "nothing can clear this session now"),
     ("word_limit", "2,000"),

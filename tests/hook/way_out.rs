@@ -57,7 +57,9 @@ fn an_edit_behind_a_seal_below_the_top_is_answered_at_the_turns_end() {
     hook.agent("brain-guard seal");
     let text = std::fs::read_to_string(hook.file()).expect("the file");
     std::fs::write(hook.file(), text.replace("one thread", "another thread")).expect("edited");
-    assert!(hook.stop().note().contains("not sealed"));
+    let reply = hook.stop().json();
+    assert_eq!(reply["decision"], "block", "{reply}");
+    assert!(reply["reason"].as_str().is_some_and(|r| r.contains("not sealed")), "{reply}");
 }
 
 /// A command that almost is one of the agent's own is answered with what stands against it.

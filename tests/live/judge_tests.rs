@@ -31,7 +31,9 @@ fn result(id: &str, error: bool, text: &str) -> Event {
 }
 
 fn note() -> Event {
-    Event::Note("brain-guard, a plugin your user installed, measures this session: …".into())
+    Event::Note(
+        "brain-guard, a plugin your user installed, measures how full this session is: …".into(),
+    )
 }
 
 /// Told at 31,000 tokens, denied once, wrote, sealed.
@@ -57,7 +59,8 @@ fn first() -> Session {
 
 /// The next session: re-grounded, and at work.
 fn second() -> Session {
-    let delivered = format!("notes, also in {PATH}\n<<<<<\n{FILE}\n>>>>>");
+    let file = brain_guard::compaction::for_reader(FILE);
+    let delivered = format!("notes, also in {PATH}\n<<<<<\n{file}\n>>>>>");
     let events = vec![
         Event::Note("brain-guard: the job j goes on here".into()),
         Event::Prompt(delivered),

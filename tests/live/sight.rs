@@ -9,7 +9,7 @@ use super::judge::{Evasion, Next};
 use super::read::{Event, Session};
 
 /// How the first note to an agent begins.
-const NOTE: &str = "a plugin your user installed, measures this session";
+const NOTE: &str = "a plugin your user installed, measures how full this session is";
 
 /// How a sealed version is named in the seal's answer, and in what is delivered.
 const SEALED: &str = "sealed version: ";
@@ -134,7 +134,7 @@ impl Session {
             Event::Prompt(text) | Event::Note(text) => Some(text.as_str()),
             _ => None,
         });
-        texts.collect::<String>().contains(text.trim())
+        texts.collect::<String>().contains(brain_guard::compaction::for_reader(text).trim())
     }
 
     /// The files that it read.

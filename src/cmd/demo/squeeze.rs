@@ -187,9 +187,7 @@ pub fn bare_seal(client: &mut Client, screen: &mut Screen) -> Played {
 /// A turn does not end unsealed while the agent can still write.
 pub fn unsealed(client: &mut Client, screen: &mut Screen) -> Played {
     let replies = client.stop("I will stop here.", false)?;
-    // With the module at work a note has the turn go on.
-    let note = replies.notes().first().copied().unwrap_or_default();
-    let why = replies.block().unwrap_or(note);
+    let why = replies.block().unwrap_or_default();
     expect(why.contains("brain-guard"), "the turn's end refused with the way out", || {
         replies.to_string()
     })?;

@@ -104,7 +104,6 @@ pub const ASSETS: &[Asset] = assets![
     "templates/reground-phase.md",
     "templates/reread.md",
     "templates/settings.schema.json",
-    "templates/stop-line.md",
     "templates/stop-unsealed.md",
     "templates/surgery-index.md",
     "templates/surgery-merge.md",

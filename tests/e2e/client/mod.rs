@@ -14,15 +14,14 @@ pub use tmux::Tmux;
 pub use tui::Tui;
 pub use xterm::Xterm;
 
-/// The versions that the tests run, newest first: the first one everywhere, the others in fewer
-/// tests. `./test` fetches them.
+/// The versions that the tests run: the first one everywhere, the others in fewer tests. `./test` fetches them.
 const VERSIONS: &str = include_str!("versions.txt");
 
 /// The version that the tests run against.
 pub const PINNED: &str = VERSIONS.split_at(7).0;
 
-/// The older versions.
-pub fn older() -> impl Iterator<Item = &'static str> {
+/// The other versions.
+pub fn others() -> impl Iterator<Item = &'static str> {
     VERSIONS.lines().skip(1)
 }
 

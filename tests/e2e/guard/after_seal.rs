@@ -78,10 +78,7 @@ fn an_edit_behind_the_seal_is_not_carried_until_it_is_sealed_too() {
     }));
     agent.push(step(|r| {
         let told = r.last_user_text();
-        assert!(
-            told.contains("Stop hook additional context") && told.contains("not sealed"),
-            "{told}"
-        );
+        assert!(told.contains("Stop hook feedback") && told.contains("not sealed"), "{told}");
         Reply::bash("brain-guard explain").tokens(percent(31.4))
     }));
     agent.push(step(|r| {

@@ -23,11 +23,7 @@ fn a_bare_seal_crosses_nothing_until_something_is_written() {
             Reply::text("Sealed. I am done.").tokens(percent(31.1))
         }),
         step(|r| {
-            assert!(
-                r.last_user_text().contains("Stop hook additional context"),
-                "{}",
-                r.last_user_text()
-            );
+            assert!(r.last_user_text().contains("Stop hook feedback"), "{}", r.last_user_text());
             append("directive", "write the lexer next").tokens(percent(31.2))
         }),
         step(|r| {

@@ -59,7 +59,8 @@ fn a_full_file_leads_to_a_boundary_and_the_next_session_is_no_shorter() {
         step(|r| {
             let (text, error) = only_result(r);
             assert!(
-                error && text.contains("Bash is blocked. The compaction file is at 105.0 %"),
+                error
+                    && text.contains("Bash is blocked for now. The compaction file is at 105.0 %"),
                 "{text}"
             );
             Reply::bash("brain-guard seal; brain-guard seal").tokens(percent(17.3))
@@ -96,7 +97,10 @@ fn a_full_file_leads_to_a_boundary_and_the_next_session_is_no_shorter() {
         }),
         step(|r| {
             let (text, error) = only_result(r);
-            assert!(error && text.contains("Read is blocked. The compaction file is at"), "{text}");
+            assert!(
+                error && text.contains("Read is blocked for now. The compaction file is at"),
+                "{text}"
+            );
             Reply::bash("brain-guard seal; brain-guard seal").tokens(percent(17.5))
         }),
         step(|r| {

@@ -9,7 +9,7 @@ use super::{asked, heard, moves, percent, report, result, step, told, unattended
 use crate::mock::{Reply, Request};
 use crate::world::World;
 
-const NOTE: &str = "a plugin your user installed, measures this session";
+const NOTE: &str = "a plugin your user installed, measures how full this session is";
 
 #[test]
 fn climbs_writes_seals_and_goes_on_by_itself() {
@@ -41,7 +41,9 @@ fn climbs_writes_seals_and_goes_on_by_itself() {
         step(move |r| {
             let (text, error) = result(r, "read-new");
             assert!(
-                error && text.contains("Read is blocked") && text.contains("block-reads"),
+                error
+                    && text.contains("Read is blocked")
+                    && text.contains("reading new files is blocked"),
                 "{text}"
             );
             assert!(!result(r, "read-known").1, "a known file may be read again");

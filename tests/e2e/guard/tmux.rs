@@ -93,7 +93,9 @@ fn without_chords_it_is_typed_and_the_hook_starts_the_turn() {
     tui.type_text("/cle half a thought");
     let first = arrived(&world, &tui);
     assert_eq!(road(&world), "typed");
-    assert!(first.last_user_text().contains("These notes name no next step"));
+    assert!(
+        first.last_user_text().contains("Go on with the first item of the section Forward State")
+    );
     let kept = tui.wait_screen("the draft", |_| tui.prompt_box().is_some_and(|b| !b.is_empty()));
     assert_eq!(tui.prompt_box().as_deref(), Some("/cle half a thought"), "{kept}");
 }

@@ -1,4 +1,4 @@
-//! A whole boundary on each older version of the client.
+//! A whole boundary on each other version of the client.
 
 use super::story::{alone, patient};
 use super::{Move, climb_and_seal, deliveries, moves, percent, step};
@@ -11,7 +11,7 @@ const WITHOUT_MODULES: &str = "2.1.250";
 
 #[test]
 fn the_module_clears_and_submits() {
-    for version in client::older().filter(|version| *version != WITHOUT_MODULES) {
+    for version in client::others().filter(|version| *version != WITHOUT_MODULES) {
         let mut agent: Vec<Move> = climb_and_seal();
         agent.push(step(|_| Reply::text("I end my turn.").tokens(percent(31.2))));
         agent.push(step(|r| {
