@@ -37,7 +37,7 @@ impl Token {
     pub fn what(&self) -> String {
         let (job, version) = (&self.job, self.version);
         if self.step == Step::Unsealed {
-            return "the notes are not sealed and you are there".to_owned();
+            return "the notes are not sealed, and a person may still answer".to_owned();
         }
         match self.delivery {
             Delivery::Sealed => format!("the notes are sealed (version {version})"),

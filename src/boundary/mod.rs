@@ -5,6 +5,7 @@ pub mod arrival;
 pub mod budget;
 mod delivery;
 pub mod plan;
+pub mod wait;
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};

@@ -231,6 +231,10 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
     }
     if let Some(why) = at.held {
         token.notice_until = None;
+        // The carrier is alive and waits: its time begins once nothing holds it back.
+        if at.now - token.since >= Duration::milliseconds(LOOK as i64) {
+            token.since = at.now;
+        }
         let status = format!("{}. This session is kept: {why}", token.in_short());
         return Due::Later { ms: LOOK, status };
     }
@@ -394,8 +398,13 @@ mod tests {
             panic!("it waits")
         };
         assert!(status.contains("your override stands"), "{status}");
+        // However long it is kept, the carrier's time has not begun.
+        let long = now + Duration::minutes(30);
+        let held = Situation { now: long, ..held };
+        assert!(matches!(next(&mut t, &Report::Waited, &held), Action::Wait { .. }));
+        assert_eq!(t.since, long);
         // Once it is off, a whole new notice runs.
-        let later = now + Duration::seconds(90);
+        let later = long + Duration::seconds(90);
         let action = next(&mut t, &Report::Waited, &at("old", true, later));
         assert!(matches!(action, Action::Wait { .. }));
         assert_eq!(t.notice_until, Some(later + Duration::seconds(60)));

@@ -4,19 +4,16 @@
 use std::fs::File;
 use std::os::fd::AsFd;
 
+use super::process;
+
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Whether a headless client still takes prompts: it was started with
 /// `--input-format stream-json` and its host holds the other end of its input open.
 pub fn takes_prompts(pid: u32) -> bool {
-    let Ok(arguments) = std::fs::read(format!("/proc/{pid}/cmdline")) else { return false };
-    let mut words = arguments.split(|b| *b == 0);
-    let stream = words.any(|w| w == b"--input-format=stream-json")
-        || arguments
-            .split(|b| *b == 0)
-            .collect::<Vec<_>>()
-            .windows(2)
-            .any(|pair| pair[0] == b"--input-format" && pair[1] == b"stream-json");
+    let words = process::arguments(pid);
+    let stream = words.iter().any(|word| word == "--input-format=stream-json")
+        || words.windows(2).any(|pair| pair == ["--input-format", "stream-json"]);
     stream && !hung_up(pid)
 }
 

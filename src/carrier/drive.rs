@@ -62,7 +62,8 @@ pub struct Drive<'a> {
     refused: Option<(Time, String)>,
     pause_ms: i64,
     not_before: Option<Time>,
-    noticed: bool,
+    /// The notice that was shown last.
+    notice: String,
 }
 
 impl<'a> Drive<'a> {
@@ -83,7 +84,7 @@ impl<'a> Drive<'a> {
             refused: None,
             pause_ms: 0,
             not_before: None,
-            noticed: false,
+            notice: String::new(),
         }
     }
 

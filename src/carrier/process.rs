@@ -84,12 +84,12 @@ pub fn environment(pid: u32) -> Vec<(String, String)> {
 
 /// Whether a process was told to resume the session.
 fn resumes(pid: u32, id: &str, path: &Path) -> bool {
-    let Ok(line) = std::fs::read(format!("/proc/{pid}/cmdline")) else { return false };
-    let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
-    let named = |word: &[u8]| word == id.as_bytes() || word == path.as_os_str().as_encoded_bytes();
+    let words = arguments(pid);
+    let named = |word: &str| word == id || Path::new(word) == path;
     words.windows(2).any(|pair| {
-        matches!(pair[0], b"--resume" | b"-r" | b"--session" | b"--session-id") && named(pair[1])
-    }) || words.iter().any(|word| word.strip_prefix(b"--resume=").is_some_and(named))
+        matches!(pair[0].as_str(), "--resume" | "-r" | "--session" | "--session-id")
+            && named(&pair[1])
+    }) || words.iter().any(|word| word.strip_prefix("--resume=").is_some_and(named))
 }
 
 fn has_open(pid: u32, path: &Path) -> bool {
@@ -108,9 +108,8 @@ pub fn gave_away(client: Client) -> bool {
         .flatten()
         .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
     let daemon = |pid: &str| {
-        let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let mut words = arguments.split(|byte| *byte == 0).skip(1);
-        words.next() == Some(b"daemon") && words.next() == Some(b"run")
+        let words = pid.parse().map(arguments).unwrap_or_default();
+        words.get(1..3).is_some_and(|words| words == ["daemon", "run"])
     };
     children.into_iter().any(|pids| pids.split_whitespace().any(daemon))
 }

@@ -11,7 +11,8 @@ use serde_json::json;
 
 use super::drive::Drive;
 use crate::boundary::arrival::{Arrival, judge};
-use crate::boundary::{CLIENT_ENDED, Carrier, LATE, Step, Token};
+use crate::boundary::wait::{self, Owner, wait};
+use crate::boundary::{CLIENT_ENDED, Carrier, Step, Token};
 use crate::clock::{self, Time};
 use crate::env::Env;
 use crate::hook::facts::Facts;
@@ -21,8 +22,10 @@ use crate::settings::BoundarySettings;
 use crate::store::paths::Places;
 use crate::store::{atomic, boundary, lock, state};
 
-/// The longest a waiter lives.
-const DEADLINE: Duration = Duration::from_secs(45 * 60);
+/// The longest a waiter lives: what comes before a delivery, and the wait for its answer.
+fn lifetime(settings: &BoundarySettings) -> Duration {
+    (wait::answer(settings) + chrono::Duration::hours(1)).to_std().unwrap_or_default()
+}
 
 /// Starts the waiter of a token, unless it has one.
 ///
@@ -69,7 +72,7 @@ pub fn watch(env: &Env, places: &Places, id: &str, settings: &BoundarySettings) 
         let Some(token) = step(env, places, id, settings, now)? else {
             return prove_arrival(places, id);
         };
-        if began.elapsed() >= DEADLINE {
+        if began.elapsed() >= lifetime(settings) {
             // Who comes back later and types /clear still gets the file.
             if token.step > Step::Pending {
                 boundary::update(places, id, |t| t.abandon("it was not answered in time", now))?;
@@ -112,7 +115,7 @@ fn step(
             if t.step <= Step::Clearing && next.is_some() {
                 t.hand_on(next, why, now);
             } else {
-                t.fail(why, now);
+                t.abandon(why, now);
             }
         }
         t.live().then(|| t.clone())
@@ -164,25 +167,8 @@ fn stuck(
     now: Time,
     settings: &BoundarySettings,
 ) -> Option<&'static str> {
-    let limit = |seconds: u64| chrono::Duration::seconds(seconds.clamp(1, 86_400) as i64);
-    let step = limit(settings.step_seconds.min(3_600));
-    let spent = now - token.since;
-    let agents = if agents { settings.agents_wait_seconds } else { 0 };
-    let patience = limit(settings.attended_notice_seconds.saturating_add(agents));
-    let typed = matches!(token.carrier, Carrier::Tmux | Carrier::X11 | Carrier::Command);
-    match token.step {
-        Step::Pending
-            if token.carrier == Carrier::Mod && !token.cancelled && spent > patience + step =>
-        {
-            Some("the plugin's module did not act")
-        }
-        // What types tries again for longer.
-        Step::Clearing if spent > if typed { limit(settings.give_up_seconds) } else { step } => {
-            Some(LATE)
-        }
-        Step::Cleared if spent > step * 3 => Some("the file was not delivered in time"),
-        _ => None,
-    }
+    let wait = wait(token, agents, settings).filter(|wait| wait.owner == Owner::Waiter)?;
+    wait.limit.filter(|limit| now - token.since > *limit).map(|_| wait.why)
 }
 
 #[cfg(test)]
@@ -237,12 +223,15 @@ mod tests {
         assert!(at(Step::Pending, 81, Carrier::Mod).is_some());
         assert_eq!(beside(true, Step::Pending, 680, Carrier::Mod), None);
         assert!(beside(true, Step::Pending, 681, Carrier::Mod).is_some());
-        assert_eq!(at(Step::Pending, 9_999, Carrier::Tmux), None);
+        assert_eq!(at(Step::Pending, 660, Carrier::Tmux), None);
+        assert!(at(Step::Pending, 661, Carrier::Tmux).is_some());
+        assert_eq!(at(Step::Pending, 99_999, Carrier::Manual), None, "another one's to end");
         assert_eq!(at(Step::Clearing, 20, Carrier::Mod), None);
         assert!(at(Step::Clearing, 21, Carrier::Mod).is_some());
         assert_eq!(at(Step::Clearing, 600, Carrier::Tmux), None);
         assert!(at(Step::Clearing, 601, Carrier::X11).is_some());
         assert!(at(Step::Cleared, 61, Carrier::Mod).is_some());
-        assert_eq!(at(Step::Delivered, 99_999, Carrier::Mod), None);
+        assert_eq!(at(Step::Delivered, 5_000, Carrier::Mod), None);
+        assert!(at(Step::Delivered, 9_000, Carrier::Mod).is_some());
     }
 }

@@ -111,15 +111,21 @@ fn take_over(facts: &Facts, token: &Token) -> bool {
 
 /// The agent ended its turn for a clear that does not come: with nobody there
 /// the run would stand still. Whoever is there now may be gone when it fails.
-fn after_stop(facts: &Facts) -> Reply {
+fn after_stop(facts: &mut Facts) -> Reply {
     let Some(session) = turn_ended(facts) else { return Reply::default() };
-    let token = session.token.as_deref().and_then(|id| boundary::load(&facts.places, id).ok()?);
+    let prompts = session.prompts;
+    facts.session = session;
+    let token = facts.token();
     // It may have failed before this first look; an older failure is not this turn's.
     let just = |t: &Token| t.holds_or_failed(facts.id) && t.since + JUST >= facts.now;
     let waits = |t: &Token| t.holds(facts.id) || t.waits_for_person(facts.id) || just(t);
     let Some(mut token) = token.filter(waits) else { return Reply::default() };
     for glance in 0..FOLLOWED.as_millis() / GLANCE.as_millis() {
-        let same = now(facts).is_some_and(|s| s.prompts == session.prompts && s.ended.is_none());
+        let Some(session) = now(facts) else { return Reply::default() };
+        // What a person says meanwhile (`now`, a prompt) counts at once.
+        facts.session = session;
+        let session = &facts.session;
+        let same = session.prompts == prompts && session.ended.is_none();
         let there = session.client.is_none_or(|c| state::client(c.pid) == Some(c));
         let goes_on = |t: &Token| t.holds_or_failed(facts.id) || t.waits_for_person(facts.id);
         let Some(found) = load(facts, &token).filter(goes_on) else { return Reply::default() };

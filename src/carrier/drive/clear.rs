@@ -144,17 +144,14 @@ impl Drive<'_> {
         let decided = boundary::update(&facts.places, self.id, |t| due(t, &situation));
         match decided {
             Ok(Some(Due::Now)) => true,
-            Ok(Some(Due::Later { ms, status })) if !self.noticed => {
-                self.noticed = true;
+            Ok(Some(Due::Later { ms, status })) if self.notice != status => {
                 if token.carrier == Carrier::Tmux
                     && let Ok(terminal) = self.terminal(facts, token)
                 {
-                    terminal.notice(&format!("brain-guard: {status}"), ms.div_ceil(1000));
+                    // A countdown's next line comes before this one goes.
+                    terminal.notice(&format!("brain-guard: {status}"), ms.div_ceil(1_000) + 1);
                 }
-                false
-            }
-            Ok(Some(Due::Held)) => {
-                self.noticed = false;
+                self.notice = status;
                 false
             }
             _ => false,
