@@ -82,7 +82,7 @@ async function start($: EngineInterface, cwd: string): Promise<void> {
   }
 }
 
-/** Asks for the limit, once a turn: it takes the client up to 25 ms. 2.1.250 has no such report. */
+/** Asks for the limit, once a turn: it takes the client up to 25 ms. Clients without a breakdown report none. */
 async function readLimit($: EngineInterface): Promise<void> {
   limit = null
   const { context } = await $.session.usage({ breakdown: 'summary' })
@@ -105,7 +105,7 @@ function bar(percent: number, width: number): string {
   return `${'▓'.repeat(full)}${'░'.repeat(width - full)} ${Math.round(percent)} %`
 }
 
-function drawn({ used, limit, file, tiers }: Figures, columns: number): string {
+function stripLine({ used, limit, file, tiers }: Figures, columns: number): string {
   const context = (used * 100) / Math.max(1, limit)
   const reached = tiers.filter(tier => context >= tier.context || file >= tier.file)
   const width = Math.max(4, Math.min(16, Math.floor((columns - 40) / 3)))
@@ -147,14 +147,15 @@ async function gate($: EngineInterface, call: Json): Promise<string | undefined>
   return typeof answer.text === 'string' ? answer.text : 'sealed: end your turn'
 }
 
-/** The text to close a question's dialog with, once nobody is there to answer; else it waits for ever. */
-async function closed($: EngineInterface): Promise<string> {
-  for (;;) {
-    const answer = await ask($, 'question', { session_id: await $.session.id() }).catch((): Json => ({}))
+/** The text to close an open question with, once nobody is there to answer it; nothing where it stays open or is answered. */
+async function unanswered($: EngineInterface, isAnswered: () => boolean): Promise<string | undefined> {
+  while (!isAnswered()) {
+    const answer = await ask($, 'question', { session_id: await $.session.id() })
     if (answer.action === 'deny') return String(answer.text)
-    if (answer.action !== 'wait') return new Promise(() => {})
+    if (answer.action !== 'wait') return undefined
     await $.clock.sleep(Number(answer.ms))
   }
+  return undefined
 }
 
 /** Carries out one action and says what came of it; nothing where there is nothing to do. */
@@ -271,7 +272,10 @@ export const register: Register = (on, options) => {
     }
     const call = next(e)
     if (e.tool === 'AskUserQuestion') {
-      const text = await Promise.race([call.then(() => undefined), closed($)])
+      let isAnswered = false
+      const answered = call.then(() => undefined).finally(() => (isAnswered = true))
+      const closing = unanswered($, () => isAnswered).catch(() => undefined)
+      const text = await Promise.race([answered, closing.then(text => text ?? answered)])
       if (text !== undefined) return { deny: text }
     }
     const result = await call
@@ -288,7 +292,7 @@ export const register: Register = (on, options) => {
     const { Box, Text } = $.ui.resolve(e)
     return (
       <Box>
-        <Text wrap="wrap">{notice ?? drawn(figures, e.props.bodyColumns)}</Text>
+        <Text wrap="wrap">{notice ?? stripLine(figures, e.props.bodyColumns)}</Text>
       </Box>
     )
   })

@@ -11,7 +11,7 @@ use super::{Exit, out, out_json};
 use crate::cli::Whose;
 use crate::clock::Time;
 use crate::env::Env;
-use crate::hook::facts::Facts;
+use crate::hook::facts::{Facts, View};
 use crate::policy::stance::Cap;
 use crate::report::clean;
 use crate::store::journal::{self, Line, Verdict, What};
@@ -116,13 +116,12 @@ fn some(facts: &Facts, lines: &[Line], as_json: bool) -> anyhow::Result<Exit> {
 /// The answer to the slash command.
 pub fn at_the_prompt(facts: &Facts) -> String {
     let lines = journal::read(&facts.places, facts.id);
-    format!("brain-guard\n{}", standing_text(facts, &lines))
+    format!("brain-guard\n{}", standing_text(facts, &facts.view(), &lines))
 }
 
 /// How the session stands, its last denial, and the ways out.
-fn standing_text(facts: &Facts, lines: &[Line]) -> String {
-    let view = status::view(facts);
-    let mut text = vec![status::text(facts, &view), String::new()];
+fn standing_text(facts: &Facts, view: &View, lines: &[Line]) -> String {
+    let mut text = vec![status::text(facts, view), String::new()];
     text.push(match (last_denial(lines), &facts.session.denied) {
         (Some(line), _) => format!("last blocked: {}", told::brief(facts, line)),
         (None, Some(denied)) => {
@@ -160,8 +159,7 @@ fn last_denial(lines: &[Line]) -> Option<&Line> {
 
 /// How the session stands, and the account of its last denial.
 fn standing(facts: &Facts, lines: &[Line], as_json: bool) -> anyhow::Result<Exit> {
-    let view = status::view(facts);
-    let selection = facts.carrier();
+    let view = facts.view();
     let last = last_denial(lines);
     if as_json {
         let mut value = status::json(facts, &view);
@@ -169,10 +167,10 @@ fn standing(facts: &Facts, lines: &[Line], as_json: bool) -> anyhow::Result<Exit
         value["account"] = json!(last.map(|line| told::json(facts, line)));
         value["base_percent"] =
             json!(view.context.map_or(0.0, |c| facts.session.base_percent(c.reading.limit)));
-        value["carriers"] = json!(selection.explain());
+        value["carriers"] = json!(facts.carrier().explain());
         out_json(&value)?;
         return Ok(Exit::Done);
     }
-    out(standing_text(facts, lines));
+    out(standing_text(facts, &view, lines));
     Ok(Exit::Done)
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Exit, out, status, stdin_text};
+use super::{Exit, out, stdin_text};
 use crate::boundary::plan::{self, Action, Report, Situation, Text as PlanText};
 use crate::boundary::{Carrier, Step, Token};
 use crate::carrier::waiter;
@@ -109,7 +109,7 @@ fn strip(facts: &Facts) -> Value {
     if facts.settings.strip == Switch::Off {
         return json!({});
     }
-    let view = status::view(facts);
+    let view = facts.view();
     let tiers = view
         .ramp
         .tiers()
@@ -118,7 +118,7 @@ fn strip(facts: &Facts) -> Value {
     json!({
         "used": view.context.map_or(0, |c| c.reading.used),
         "limit": view.context.map_or_else(|| facts.limit_for(None, 0), |c| c.reading.limit),
-        "file": view.file.map_or(0.0, |f| f.percent()),
+        "file": view.readings.file.map_or(0.0, |f| f.percent()),
         "tiers": tiers.collect::<Vec<_>>(),
     })
 }
@@ -132,7 +132,7 @@ fn question(facts: &Facts) -> Value {
             json!({"action": "wait", "ms": ms + 1_000})
         }
         Question::Unanswerable(text) => json!({"action": "deny", "text": text}),
-        Question::Free => json!({"action": "none"}),
+        Question::Unrestricted => json!({"action": "none"}),
     }
 }
 

@@ -12,48 +12,18 @@ use crate::boundary::{Step, Token};
 use crate::cli::Whose;
 use crate::clock::Time;
 use crate::env::Env;
-use crate::hook::facts::{Context, Facts};
+use crate::hook::facts::{Context, Facts, View};
 use crate::policy::bands::listed;
 use crate::policy::coach::{figure, grouped};
 use crate::policy::gauge::{Reading, WindowSource};
 use crate::policy::limit::LimitSource;
 use crate::policy::ramp::Ramp;
-use crate::policy::stance::{Cap, Stance};
+use crate::policy::stance::Cap;
 use crate::settings::Mode;
 use crate::store::journal;
 use crate::store::state::{self, Override};
 use crate::transcript::fill::BYTES_PER_TOKEN;
 use share::Share;
-
-/// Everything `status` and `explain` show.
-pub struct View {
-    /// The context's gauge.
-    pub context: Option<Context>,
-    /// The file's gauge.
-    pub file: Option<Reading>,
-    /// The ramp that holds.
-    pub ramp: Ramp,
-    /// The stance.
-    pub stance: Stance,
-}
-
-/// Reads the gauges as the next call would, without changing anything.
-pub fn view(facts: &Facts) -> View {
-    let context = facts.context(None, 0);
-    let file = facts.file().map(|f| f.0);
-    let readings = facts.readings(context, file);
-    let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
-    let stance = facts.stance(&ramp, &readings);
-    View { context, file, ramp, stance }
-}
-
-impl View {
-    /// Bands that are blocked now.
-    pub fn blocked(&self) -> Vec<&'static str> {
-        let tier = self.ramp.tier(self.stance.effective(&self.ramp));
-        tier.map(|t| t.blocks.iter().map(|b| b.name()).collect()).unwrap_or_default()
-    }
-}
 
 /// The JSON that `status --json` prints.
 pub fn json(facts: &Facts, view: &View) -> Value {
@@ -69,8 +39,8 @@ pub fn json(facts: &Facts, view: &View) -> Value {
     });
     let path = facts.places.compaction(&facts.session.job);
     let file = json!({
-        "path": path, "words": view.file.map_or(0, |f| f.used), "limit": facts.settings.file.words,
-        "percent": view.file.map_or(0.0, |f| rounded(f.percent())),
+        "path": path, "words": view.readings.file.map_or(0, |f| f.used), "limit": facts.settings.file.words,
+        "percent": view.readings.file.map_or(0.0, |f| rounded(f.percent())),
     });
     let selection = facts.carrier();
     json!({
@@ -132,7 +102,7 @@ pub fn text(facts: &Facts, view: &View) -> String {
         }
         None => line("context", "unknown: no response with a token count yet"),
     }
-    match view.file {
+    match view.readings.file {
         Some(f) => line("file", &format!("{} {}", figure(&f, "words", facts.now), path.display())),
         None => line("file", &format!("none yet ({})", path.display())),
     }
@@ -262,7 +232,7 @@ fn added(facts: &Facts, view: &View) -> Share {
 pub fn run(env: &Env, now: Time, whose: &Whose, as_json: bool) -> anyhow::Result<Exit> {
     let found = whose::find_or_last(env, whose)?;
     let facts = whose::facts(env, now, &found)?;
-    let view = view(&facts);
+    let view = facts.view();
     if as_json {
         out_json(&json(&facts, &view))?;
     } else {
@@ -273,5 +243,5 @@ pub fn run(env: &Env, now: Time, whose: &Whose, as_json: bool) -> anyhow::Result
 
 /// The status as an answer to the slash command.
 pub fn at_the_prompt(facts: &Facts) -> String {
-    format!("brain-guard\n{}", text(facts, &view(facts)))
+    format!("brain-guard\n{}", text(facts, &facts.view()))
 }

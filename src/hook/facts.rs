@@ -25,6 +25,7 @@ use crate::store::state::{First, Override, Session};
 use crate::store::{atomic, boundary, state};
 use crate::transcript::fill::Fill;
 
+pub use caps::View;
 pub use gauges::Context;
 
 /// The surroundings of one event or command.

@@ -3,76 +3,27 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use super::facts::Facts;
 use crate::carrier::process;
 use crate::env::Env;
-use crate::policy::limit::{Configured, Flag, Layer, LayerSettings};
+use crate::policy::limit::{Configured, Launch, LaunchSettings, Layer, LayerSettings};
 use crate::store::atomic;
 use crate::store::paths::{Places, config_folder};
 
 /// Where an administrator's settings lie (seen in client 2.1.329, Linux).
 pub const MANAGED: &str = "/etc/claude-code";
 
-/// What the client's command line says of its limit. Nothing else is taken from it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Launch {
-    /// `--autocompact`.
-    pub flag: Option<Flag>,
-    /// `--settings`.
-    pub settings: Option<LaunchSettings>,
-}
-
-/// What `--settings` names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LaunchSettings {
-    /// A file.
-    File(PathBuf),
-    /// What the JSON in its place says of auto-compact.
-    Inline(LayerSettings),
-}
-
-impl Launch {
-    /// Parses the arguments of a client that was started in `folder`. Later ones win, as in
-    /// the client.
-    pub fn parse(arguments: &[String], folder: &Path, model: Option<&str>) -> Self {
-        let value = |name: &str| {
-            let with = arguments.iter().enumerate().rev().find_map(|(at, word)| {
-                let rest = word.strip_prefix(name)?;
-                match rest.strip_prefix('=') {
-                    Some(value) => Some(value.to_owned()),
-                    None if rest.is_empty() => arguments.get(at + 1).cloned(),
-                    None => None,
-                }
-            });
-            with.filter(|value| !value.is_empty())
-        };
-        let settings = value("--settings").map(|text| {
-            if text.trim_start().starts_with('{') {
-                LaunchSettings::Inline(LayerSettings::parse(&text, model).unwrap_or_default())
-            } else {
-                LaunchSettings::File(folder.join(text))
-            }
-        });
-        Self { flag: value("--autocompact").and_then(|text| Flag::parse(&text)), settings }
-    }
-
-    /// By the client's process; nothing where it can't be read.
-    fn of(pid: u32, model: Option<&str>) -> Self {
-        let folder = process::folder(pid).unwrap_or_default();
-        Self::parse(&process::arguments(pid), &folder, model)
-    }
-}
-
 /// Reads again what may have changed since. The command line is read once a session.
-pub fn look(facts: &mut Facts) {
-    let model = facts.model().name.map(str::to_owned);
+pub fn refresh(facts: &mut Facts) {
+    // Before the first reading there is no transcript that could name the model.
+    let model = match (&facts.session.model, facts.session.reading) {
+        (None, Some(_)) => facts.model().name.map(str::to_owned),
+        (model, _) => model.clone(),
+    };
     let launch = facts.session.launch.clone().or_else(|| {
         let pid = facts.env.client_pid()?;
-        Some(Launch::of(pid, model.as_deref()))
+        let folder = process::folder(pid).unwrap_or_default();
+        Some(Launch::parse(&process::arguments(pid), &folder, model.as_deref()))
     });
     let configured = configured(&facts.places, facts.env, launch.as_ref(), model.as_deref());
     if facts.session.configured != configured || facts.session.launch != launch {
@@ -92,12 +43,13 @@ pub fn configured(
     let mut layers: Vec<(Layer, LayerSettings)> =
         files(&config, &places.project, Path::new(MANAGED))
             .into_iter()
-            .filter_map(|(layer, path)| Some((layer, read(&path, model)?)))
+            .filter_map(|(layer, path)| Some((layer, read(layer, &path, model)?)))
             .collect();
     match launch.and_then(|launch| launch.settings.as_ref()) {
         Some(LaunchSettings::Inline(of)) => layers.push((Layer::CommandLine, *of)),
         Some(LaunchSettings::File(path)) => {
-            layers.extend(read(path, model).map(|of| (Layer::CommandLine, of)));
+            let of = read(Layer::CommandLine, path, model);
+            layers.extend(of.map(|of| (Layer::CommandLine, of)));
         }
         None => {}
     }
@@ -125,36 +77,23 @@ pub fn files(config: &Path, project: &Path, managed: &Path) -> Vec<(Layer, PathB
     all
 }
 
-/// What a settings file says; nothing where it is none.
-fn read(path: &Path, model: Option<&str>) -> Option<LayerSettings> {
-    LayerSettings::parse(&atomic::read_text(path).ok()??, model)
+/// What a settings file says; nothing where it is none. Those that a repository brings are
+/// read up to a bound, since each prompt waits for them.
+fn read(layer: Layer, path: &Path, model: Option<&str>) -> Option<LayerSettings> {
+    let text = match layer {
+        Layer::Project | Layer::Local => {
+            let bytes = atomic::read_record(path).ok()??;
+            String::from_utf8(bytes).ok()?
+        }
+        _ => atomic::read_text(path).ok()??,
+    };
+    LayerSettings::parse(&text, model)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::policy::limit::LimitSource;
-
-    fn parse(words: &[&str]) -> Launch {
-        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        Launch::parse(&words, Path::new("/work"), None)
-    }
-
-    #[test]
-    fn only_the_limit_is_taken_from_a_command_line() {
-        assert_eq!(parse(&["claude", "--model", "x", "a prompt"]), Launch::default());
-        assert_eq!(parse(&["claude", "--autocompact", "150k"]).flag, Some(Flag::Window(150_000)));
-        assert_eq!(parse(&["claude", "--autocompact=auto"]).flag, Some(Flag::Auto));
-        assert_eq!(parse(&["claude", "--autocompact"]).flag, None);
-        let file = parse(&["claude", "--settings", "own.json"]).settings;
-        assert_eq!(file, Some(LaunchSettings::File("/work/own.json".into())));
-        let inline =
-            parse(&["claude", r#"--settings={"apiKeyHelper":"x","autoCompactWindow":150000}"#]);
-        let of = LayerSettings { window: Some(150_000), enabled: None };
-        assert_eq!(inline.settings, Some(LaunchSettings::Inline(of)));
-        let kept = serde_json::to_string(&inline).unwrap();
-        assert!(!kept.contains("apiKeyHelper"), "{kept}");
-    }
 
     #[test]
     fn every_file_of_the_clients_counts() {
@@ -183,6 +122,16 @@ mod tests {
         let launch = Launch { flag: None, settings: Some(LaunchSettings::File(at("own.json"))) };
         let by_line = Some((160_000, LimitSource::Settings(Layer::CommandLine)));
         assert_eq!(found(Some(&launch)).window, by_line);
+        let long = " ".repeat(atomic::MAX_RECORD as usize);
+        put(
+            "project/.claude/settings.local.json",
+            &(r#"{"autoCompactWindow": 130000}"#.to_owned() + &long),
+        );
+        assert_eq!(
+            found(None).window.map(|(tokens, _)| tokens),
+            Some(200_000),
+            "too long to wait for"
+        );
         put("project/.claude/settings.local.json", "no JSON");
         assert_eq!(found(None).window.map(|(tokens, _)| tokens), Some(200_000));
         put("managed/managed-settings.d/10.json", r#"{"autoCompactWindow": 140000}"#);

@@ -18,7 +18,7 @@ use crate::clock::Time;
 use crate::log;
 use crate::policy::bands::{Band, band};
 use crate::policy::coach::Told;
-use crate::policy::decide::{Call, Decision, Denial, Target, decide, is_at_top};
+use crate::policy::decide::{Call, Decision, Denial, Target, decide};
 use crate::policy::gauge::Reading;
 use crate::policy::gauge::WindowSource;
 use crate::policy::ramp::Ramp;
@@ -122,22 +122,20 @@ pub enum Question {
     /// Nobody: it is to be closed with this text.
     Unanswerable(String),
     /// The guard waits for nothing here.
-    Free,
+    Unrestricted,
 }
 
 /// Looks at a question that the client shows now.
 pub fn question(facts: &Facts) -> Question {
-    let context = facts.context(None, 0);
-    let readings = facts.readings(context, facts.file().map(|f| f.0));
-    let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
-    let stance = facts.stance(&ramp, &readings);
-    if !is_at_top(&stance, &ramp) && !sealed(facts, &readings) {
-        return Question::Free;
+    let view = facts.view();
+    if !view.is_at_top() && !sealed(facts, &view.readings) {
+        return Question::Unrestricted;
     }
     if let Some(gone_at) = facts.gone_at() {
         return Question::Open(gone_at);
     }
-    Question::Unanswerable(Say::new(facts, &ramp, &readings, &stance).deny_question())
+    let say = Say::new(facts, &view.ramp, &view.readings, &view.stance);
+    Question::Unanswerable(say.deny_question())
 }
 
 /// The band of a call. Our own skill only says how the file is written: it starts no

@@ -36,7 +36,7 @@ pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {
         return Reply::default();
     }
     turn_begins(facts);
-    limits::look(facts);
+    limits::refresh(facts);
     if facts.session.first != First::Done {
         // A turn without tools leaves its first reading to us: its row may not be there at its Stop.
         let (context, counted) = (facts.context(None, 0), facts.file().map(|f| f.1));

@@ -126,7 +126,7 @@ const PROBLEM_CHARS: usize = 300;
 fn named(facts: &mut Facts, model: Option<&str>) {
     match model {
         Some(model) => switch_model(facts, model),
-        None => limits::look(facts),
+        None => limits::refresh(facts),
     }
 }
 
@@ -140,7 +140,7 @@ pub fn switch_model(facts: &mut Facts, model: &str) {
     };
     facts.update(change);
     change(&mut facts.session);
-    limits::look(facts);
+    limits::refresh(facts);
 }
 
 /// The readings of a session that goes on begin anew.
@@ -192,7 +192,7 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     let (Some(parent_id), Some(mut parent)) = (parent_id, parent) else {
         facts.session = begin(facts, First::Base);
         look_around(facts);
-        limits::look(facts);
+        limits::refresh(facts);
         return Reply::default();
     };
     let token = parent.token.as_deref().or(facts.session.token.as_deref());
@@ -205,7 +205,7 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     let child = child_of(facts, event, &parent_id, &parent, crossing.as_ref());
     facts.session = write(facts, facts.id, child);
     facts.unseen = false;
-    limits::look(facts);
+    limits::refresh(facts);
     asked.done();
     if let Err(e) = commits::follow(&facts.places, &parent_id, facts.id) {
         facts.fault("background calls not followed", &e);

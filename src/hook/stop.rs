@@ -13,7 +13,6 @@ use super::{account, commits, crossing, usage};
 use crate::boundary::{Carrier, EDITED, Step, Token};
 use crate::carrier::waiter;
 use crate::log;
-use crate::policy::decide;
 use crate::policy::stance::Cap;
 use crate::store::journal::{Verdict, What};
 use crate::store::{boundary, sealing, state};
@@ -47,14 +46,17 @@ pub fn failed(facts: &mut Facts, event: &Event) -> Reply {
     }
     // Nothing is tidied up here: what was delivered is not answered by an error.
     crossing::take_requests(facts);
-    if facts.token().is_some_and(|t| t.holds_or_cancelled(facts.id) && !broken(facts, &t)) {
-        hand_over(facts);
-    } else if !facts.settings.shadow && is_at_top(facts) {
-        without_the_agent(facts);
-    }
+    let reply =
+        if facts.token().is_some_and(|t| t.holds_or_cancelled(facts.id) && !broken(facts, &t)) {
+            hand_over(facts)
+        } else if !facts.settings.shadow && facts.view().is_at_top() {
+            without_the_agent(facts)
+        } else {
+            Reply::default()
+        };
     let now = facts.now;
     facts.update(|s| (s.turn, s.broke) = (None, Some(now)));
-    Reply::default()
+    Reply { user: reply.user, ..Reply::default() }
 }
 
 fn turn_end(facts: &mut Facts, agents: u32, shells: &[&str]) -> Reply {
@@ -73,14 +75,6 @@ fn turn_end(facts: &mut Facts, agents: u32, shells: &[&str]) -> Reply {
         }
         _ => unsealed(facts, false),
     }
-}
-
-/// Whether only the notes may be changed now.
-fn is_at_top(facts: &Facts) -> bool {
-    let context = facts.context(None, 0);
-    let readings = facts.readings(context, facts.file().map(|f| f.0));
-    let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
-    decide::is_at_top(&facts.stance(&ramp, &readings), &ramp)
 }
 
 /// Whether the file was edited after the seal that the token is about; such a

@@ -2,12 +2,16 @@
 //! a context of that size as full. The formula, its sources and their precedence were measured
 //! on client 2.1.330.
 
+mod launch;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::gauge::{self, Window, WindowSource};
+
+pub use launch::{Launch, LaunchSettings};
 
 /// Tokens that the client keeps free below its window.
 pub const BUFFER: u64 = 33_000;

@@ -18,11 +18,10 @@ pub use crate::boundary::Client;
 use crate::carrier::reach::Reach;
 use crate::clock::Time;
 use crate::compaction::EntryId;
-use crate::hook::limits::Launch;
 use crate::hook::surroundings::Surroundings;
 use crate::policy::coach::Told;
 use crate::policy::gauge::{Reading, Window};
-use crate::policy::limit::{ClientLimit, Configured};
+use crate::policy::limit::{ClientLimit, Configured, Launch};
 use crate::policy::stance::Ranks;
 
 pub use seats::{Seat, client, lives, seat, seat_before, seated, take_seat};

@@ -8,6 +8,8 @@ use serde_json::json;
 use crate::evidence::lock;
 use crate::mock::{Gate, Reply, Request};
 
+const SEAL: &str = "brain-guard seal --clear";
+
 /// The work of one boundary: what is noted before the seal, and when the turn may end.
 pub struct Work {
     /// Entries for the notes, each with its kind.
@@ -59,6 +61,10 @@ impl Agent {
                 state.sealed.insert(name, path.to_owned());
             }
         }
+        // What the seal asks for, this agent has no answer to.
+        if request.tool_results().iter().any(|result| result.text.contains("not sealed yet:")) {
+            return Reply::bash(SEAL);
+        }
         let text = request.last_user_text();
         if let Some((verb, name)) =
             order(&text).filter(|(_, name)| state.begun.insert(name.clone()))
@@ -107,12 +113,6 @@ impl Agent {
 
 fn moves(name: &str, work: Work) -> VecDeque<Reply> {
     let mut moves = VecDeque::new();
-    // Of many notes the seal drops some, and asks first; this agent has no answer.
-    let seal = if work.notes.len() > 1 {
-        "brain-guard seal --clear; brain-guard seal --clear"
-    } else {
-        "brain-guard seal --clear"
-    };
     for (kind, note) in work.notes {
         let command = format!("brain-guard append --kind {kind} <<'EOF'\n- {note}\nEOF");
         moves.push_back(Reply::bash(&command));
@@ -131,7 +131,7 @@ fn moves(name: &str, work: Work) -> VecDeque<Reply> {
         });
         moves.push_back(Reply::tool("Bash", input));
     }
-    moves.push_back(Reply::bash(seal));
+    moves.push_back(Reply::bash(SEAL));
     moves.push_back(Reply::text("Sealed.\n\nI end my turn.\n").hang(&work.ending));
     moves
 }

@@ -1,6 +1,7 @@
 //! The stance that both gauges ask for, and what caps it.
 
 use super::{Context, Facts};
+use crate::policy::decide::is_at_top;
 use crate::policy::gauge::Reading;
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{self, Cap, Readings, Stance};
@@ -10,7 +11,41 @@ use crate::store::state::{self, First};
 /// How long a note that could not be written keeps the blocks lifted, unless a later one can.
 const UNWRITTEN: chrono::Duration = chrono::Duration::minutes(10);
 
+/// Where a session stands.
+pub struct View {
+    /// The context's gauge.
+    pub context: Option<Context>,
+    /// Both gauges.
+    pub readings: Readings,
+    /// The ramp that holds.
+    pub ramp: Ramp,
+    /// The stance.
+    pub stance: Stance,
+}
+
+impl View {
+    /// Bands that are blocked now.
+    pub fn blocked(&self) -> Vec<&'static str> {
+        let tier = self.ramp.tier(self.stance.effective(&self.ramp));
+        tier.map(|t| t.blocks.iter().map(|b| b.name()).collect()).unwrap_or_default()
+    }
+
+    /// Whether only the notes may be changed now.
+    pub fn is_at_top(&self) -> bool {
+        is_at_top(&self.stance, &self.ramp)
+    }
+}
+
 impl Facts<'_> {
+    /// Reads the gauges between two calls, without changing anything.
+    pub fn view(&self) -> View {
+        let context = self.context(None, 0);
+        let readings = self.readings(context, self.file().map(|f| f.0));
+        let ramp = self.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
+        let stance = self.stance(&ramp, &readings);
+        View { context, readings, ramp, stance }
+    }
+
     /// Both gauges, for the stance.
     pub fn readings(&self, context: Option<Context>, file: Option<Reading>) -> Readings {
         let written = file.map_or(0.0, |f| {

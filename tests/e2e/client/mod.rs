@@ -18,7 +18,15 @@ pub use xterm::Xterm;
 const VERSIONS: &str = include_str!("versions.txt");
 
 /// The version that the tests run against.
-pub const PINNED: &str = VERSIONS.split_at(7).0;
+pub const PINNED: &str = first_line(VERSIONS);
+
+const fn first_line(text: &str) -> &str {
+    let mut end = 0;
+    while end < text.len() && text.as_bytes()[end] != b'\n' {
+        end += 1;
+    }
+    text.split_at(end).0
+}
 
 /// The other versions.
 pub fn others() -> impl Iterator<Item = &'static str> {

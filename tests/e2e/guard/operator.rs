@@ -155,3 +155,23 @@ fn the_agent_can_not_take_it() {
     assert!(!world.project().join(".brain-guard/settings.json").exists());
     assert_eq!(status(&world)["override"], Value::Null);
 }
+
+#[test]
+fn what_people_ask_is_answered_at_the_prompt() {
+    let answer = step(|_| Reply::text("hello").tokens(percent(5.0)));
+    let world = World::build().agent(moves(vec![answer])).start();
+    let tui = world.tui(&[]);
+    tui.prompt("Hi");
+    world.mock.wait_main(1);
+    tui.wait_idle();
+    for (command, answer) in [
+        ("explain", "nothing was blocked in this session"),
+        ("report", "denials"),
+        ("doctor", "client"),
+    ] {
+        tui.prompt(&format!("/brain-guard:{command}"));
+        tui.wait_screen(command, |screen| screen.contains(answer));
+        tui.wait_idle();
+    }
+    assert_eq!(world.mock.main().len(), 1, "the agent is not asked");
+}
