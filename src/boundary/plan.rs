@@ -161,7 +161,7 @@ fn wait_for_person(at: &Situation) -> Action {
     let left = at.gone_at.map_or(Duration::zero(), |gone| gone - at.now);
     let minutes = (left.num_seconds() + 59) / 60;
     let status = format!(
-        "Notes not sealed. In {minutes} min a fresh session continues from what is there. A prompt from you goes first; /brain-guard:now does not wait"
+        "Notes not sealed. In {minutes} min a fresh session continues from what is there. A prompt from you is answered first; /brain-guard:now does not wait"
     );
     Action::Wait { ms: millis(left + SEALING).min(LOOK), status: Some(status) }
 }
@@ -257,7 +257,7 @@ pub fn due(token: &mut Token, at: &Situation) -> Due {
             let ms = millis(until - at.now);
             let left = ms.div_ceil(TICK);
             let status = format!(
-                "{}. In {left} s this session is cleared and a fresh one continues. A prompt from you goes first; /brain-guard:later keeps this session",
+                "{}. In {left} s this session is cleared and a fresh one continues. A prompt from you is answered first; /brain-guard:later keeps this session",
                 token.in_short(),
             );
             // To the next whole second, so that none is skipped.
@@ -393,11 +393,11 @@ mod tests {
     fn the_operator_holds_it_back_or_starts_it() {
         let mut t = token(Step::Pending);
         let now = t.created;
-        let held = Situation { held: Some("your override stands"), ..at("old", true, now) };
+        let held = Situation { held: Some("your override is active"), ..at("old", true, now) };
         let Action::Wait { status: Some(status), .. } = next(&mut t, &done(true), &held) else {
             panic!("it waits")
         };
-        assert!(status.contains("your override stands"), "{status}");
+        assert!(status.contains("your override is active"), "{status}");
         // However long it is kept, the carrier's time has not begun.
         let long = now + Duration::minutes(30);
         let held = Situation { now: long, ..held };

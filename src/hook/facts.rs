@@ -193,7 +193,7 @@ impl<'a> Facts<'a> {
             }
             Override::Calls(_) | Override::UntilClear => String::new(),
         };
-        Some(format!("your override stands{until}; /brain-guard:now ends it"))
+        Some(format!("your override is active{until}; /brain-guard:now ends it"))
     }
 
     /// Which carrier could carry out a boundary now.

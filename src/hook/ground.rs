@@ -31,7 +31,7 @@ pub fn phase(facts: &Facts, job: &str) -> String {
     let coach = if coach.is_empty() || !own {
         String::new()
     } else {
-        format!(" As it was entered, this was said:\n{}", deliver::cut(coach, COACH_CHARS))
+        format!(" Note from its start:\n{}", deliver::cut(coach, COACH_CHARS))
     };
     let values = [("name", phase.name.as_str()), ("coach", coach.as_str())];
     format!("\n{}", say(&facts.places, Text::Phase, &values))

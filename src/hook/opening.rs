@@ -94,7 +94,9 @@ pub fn why_no_boundary(
         _ if !authored => Some("nothing was written in this session"),
         _ if facts.settings.shadow => Some("shadow mode is on"),
         // Asked for or not: while it stands, no carrier acts.
-        _ if facts.session.overridden(facts.now, calls) => Some("the operator's override stands"),
+        _ if facts.session.overridden(facts.now, calls) => {
+            Some("the operator's override is active")
+        }
         _ if facts.headless_only_coached() => Some("this is a headless run"),
         _ => None,
     };

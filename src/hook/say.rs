@@ -141,10 +141,7 @@ impl<'a> Say<'a> {
         if skipped.is_empty() {
             return String::new();
         }
-        format!(
-            "\nThe usage rose past {} at once, so no note came before this.",
-            skipped.join(" and ")
-        )
+        format!("\nUsage rose past {} at once, so no note came before this.", skipped.join(" and "))
     }
 
     /// Whether the user has not heard of this stance yet; remembers that now.

@@ -95,7 +95,7 @@ fn refused(facts: &Facts, job: &str) -> Option<String> {
     match jobs::record(&facts.places, job).state {
         State::Active => {}
         State::Paused => {
-            return Some(format!("is paused (`brain-guard job resume {job}` takes it up again)"));
+            return Some(format!("is paused (`brain-guard job resume {job}` resumes it)"));
         }
         State::Completed => return Some("is complete".to_owned()),
     }

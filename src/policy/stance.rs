@@ -41,7 +41,7 @@ impl Cap {
     /// What `explain` and the user's notice say.
     pub fn why(&self) -> String {
         match self {
-            Self::Override => "the operator's override stands".into(),
+            Self::Override => "the operator's override is active".into(),
             Self::Shadow => "shadow mode is on in the settings".into(),
             Self::Headless => "this is a headless run and `headless` is not `boundary`".into(),
             Self::Plan => "the session is in plan mode".into(),

@@ -18,7 +18,7 @@ use crate::tally::{Fault, Outcome};
 const SETTLES: Duration = Duration::from_secs(8);
 
 /// What the line says that goes before a pasted file.
-const PASTED: &str = "go on from the notes";
+const PASTED: &str = "continue from the notes";
 
 /// Seconds since the epoch.
 pub fn now() -> f64 {

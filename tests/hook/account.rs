@@ -238,7 +238,7 @@ fn the_second_denial_and_note_of_a_tier_are_short() {
     for part in [
         "Bash is blocked",
         "31.0 % (299,770 of 967,000 tokens, ",
-        "Still possible: ",
+        "Still allowed: ",
         "brain-guard seal",
     ] {
         assert!(second.contains(part), "{part}: {second}");

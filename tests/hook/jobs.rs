@@ -83,7 +83,7 @@ fn a_focused_jobs_file_crosses_as_it_stands_at_the_clear() {
     let pending = token(&hook);
     assert_eq!((&pending["delivery"], &pending["job"]), (&"reload".into(), &"parser".into()));
     let refused = hook.bash("ls").reason();
-    assert!(refused.contains("the job parser is focused"), "{refused}");
+    assert!(refused.contains("the job parser gets a fresh session"), "{refused}");
     assert!(refused.contains("End your turn now"), "{refused}");
     hook.agent("brain-guard append --kind thread 'the lexer drops a token'");
     assert_eq!(token(&hook)["step"], "pending", "an append is no new seal");
@@ -94,9 +94,9 @@ fn a_focused_jobs_file_crosses_as_it_stands_at_the_clear() {
     let file = fs::read_to_string(dir.join("compaction.md")).expect("the file");
     let file = for_reader(&file);
     assert!(file.contains("the lexer drops a token") && note.contains(&file), "{note}");
-    assert!(note.contains("turned to the job parser"), "{note}");
+    assert!(note.contains("switched to the job parser"), "{note}");
     assert!(note.contains("> back to the parser"), "the prompt that asked for it: {note}");
-    assert!(note.contains("works on the job parser, focused just now"), "{note}");
+    assert!(note.contains("has just switched to the job parser"), "{note}");
     assert_eq!(hook.state()["job"], "parser");
     let link = &record(&hook, "parser")["lineage"][0];
     assert_eq!((&link["from"], &link["to"]), (&first.into(), &hook.session.clone().into()));
@@ -116,7 +116,10 @@ fn a_new_job_from_a_named_one_begins_with_the_template_and_the_prompt_that_asked
     assert!(said.contains("end your turn now; a fresh session starts"), "{said}");
     assert_eq!(token(&hook)["delivery"], "template");
     let note = cleared(&mut hook, 2);
-    assert!(note.contains("The file is new") && note.contains("> now the docs"), "{note}");
+    assert!(
+        note.contains("The compaction file is new") && note.contains("> now the docs"),
+        "{note}"
+    );
     assert!(note.contains("# docs") && !note.contains("job: docs"), "no front matter: {note}");
 }
 
@@ -248,7 +251,10 @@ fn a_session_that_wakes_up_in_a_phase_hears_its_coaching_again() {
     let mut hook = Hook::begun();
     in_a_phase(&hook);
     let told = |note: &str| {
-        (note.matches("phase review").count(), note.matches("look for what nobody tested").count())
+        (
+            note.matches("phase review").count(),
+            note.matches("look for what nobody tested").count(),
+        )
     };
     assert_eq!(told(&hook.start("compact").note()), (1, 1), "after the client's compaction");
     assert_eq!(told(&hook.start("resume").note()), (1, 0), "a session that goes on heard it");
@@ -257,7 +263,7 @@ fn a_session_that_wakes_up_in_a_phase_hears_its_coaching_again() {
     assert_eq!(told(&cleared(&mut hook, 2)), (1, 1), "after our clear");
     hook.stop();
     let note = cleared(&mut hook, 3);
-    assert!(note.contains("cleared by the user"), "{note}");
+    assert!(note.contains("your user cleared the conversation"), "{note}");
     assert_eq!(told(&note), (1, 1), "and after the user's");
     let job = hook.state()["job"].as_str().expect("job").to_owned();
     let links: Vec<Value> = record(&hook, &job)["lineage"]
@@ -338,7 +344,7 @@ fn a_long_file_arrives_whole_beside_a_long_coaching() {
         notes.push(hook.raw(&["hook", "--piece", number], start.as_bytes()).note());
     }
     assert!(notes.iter().all(|note| note.chars().count() < 10_000), "{notes:?}");
-    assert!(notes[0].contains("look again. look again.") && notes[0].contains("Go on with"));
+    assert!(notes[0].contains("look again. look again.") && notes[0].contains("Continue with"));
     let rows: Vec<String> = notes.iter().map(|note| json!({ "text": note }).to_string()).collect();
     let file = fs::read_to_string(dir.join("compaction.md")).expect("file");
     let file = for_reader(&file);

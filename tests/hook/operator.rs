@@ -48,7 +48,7 @@ fn the_agent_takes_no_override_and_writes_no_settings() {
             let answer = hook.bash(&command);
             assert_eq!(answer.verdict(), "deny", "{command}");
             assert!(
-                answer.reason().contains("are the operator's"),
+                answer.reason().contains("only your user may change"),
                 "{command}: {}",
                 answer.reason()
             );
@@ -57,7 +57,7 @@ fn the_agent_takes_no_override_and_writes_no_settings() {
             for tool in ["Write", "Edit"] {
                 let answer = hook.pre(tool, &json!({"file_path": path, "content": "{}"}));
                 assert!(
-                    answer.reason().contains("are the operator's"),
+                    answer.reason().contains("only your user may change"),
                     "{tool} {}",
                     path.display()
                 );

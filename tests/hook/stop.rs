@@ -34,7 +34,7 @@ fn attended_the_third_time_waits_for_the_person() {
     assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
     let told = hook.stop();
     assert!(told.json()["decision"].is_null(), "{told:?}");
-    assert!(told.user().contains("waits for you") && told.user().contains("10 min"), "{told:?}");
+    assert!(told.user().contains("waiting for you") && told.user().contains("10 min"), "{told:?}");
     let waiting = token(&hook);
     assert!(hook.stop().silent(), "it waits on, and says so once");
     assert_eq!(sealed(&hook), None);
@@ -55,7 +55,7 @@ fn waiting_since(seconds: i64, note: Option<&str>) -> Hook {
     let spoke = serde_json::json!(spoke.to_rfc3339());
     change(&hook.places().session(&hook.session, "json"), "last_human", spoke);
     assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
-    assert!(hook.stop().user().contains("waits for you"));
+    assert!(hook.stop().user().contains("waiting for you"));
     hook
 }
 
@@ -157,7 +157,7 @@ fn unattended_with_nothing_written_there_is_no_boundary() {
     assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
     let third = hook.stop().json();
     let told = third["reason"].as_str().unwrap_or_default();
-    assert!(told.contains("Nothing is blocked") && told.contains("go on"), "{third}");
+    assert!(told.contains("Nothing is blocked") && told.contains("continue the work"), "{third}");
     assert_eq!(hook.log("boundary").len(), 0);
     let said = hook.log("no-boundary");
     assert_eq!(said[0]["why"], "nothing was written in this session");

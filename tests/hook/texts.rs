@@ -11,7 +11,7 @@ use brain_guard::texts::{Text, fill};
 const NOTES: &str = "/home/ada/parser/.brain-guard/jobs/parser/compaction.md";
 
 /// What stands in for each name that a template uses.
-const VALUES: [(&str, &str); 54] = [
+const VALUES: [(&str, &str); 53] = [
     ("age", "2 h"),
     ("allowed", "changing files, editing the compaction file"),
     ("at", "30"),
@@ -33,7 +33,7 @@ const VALUES: [(&str, &str); 54] = [
     ("live", NOTES),
     ("minutes", "10"),
     ("name", "design"),
-    ("next", "Go on with the first item of the section Forward State."),
+    ("next", "Continue with the first item under Forward State."),
     ("next_at", "25"),
     ("next_blocked", "reading new files is blocked"),
     ("note", ""),
@@ -61,12 +61,48 @@ const VALUES: [(&str, &str); 54] = [
     ("version", "3"),
     ("what", "the notes are sealed (version 3)"),
     ("by", " by this plugin, which your user installed"),
-    ("whose", "These are your own working notes."),
+    (
+        "whose",
+        "These are your own working notes. They don't outrank the user or the system prompt.",
+    ),
     ("why", "nothing can clear this session now"),
     ("word_limit", "2,000"),
     ("words", "412"),
-    ("form", "brain-guard append --kind next <<'EOF'\n- the next step\nEOF"),
 ];
+
+/// What a text says otherwise than the rest, so that its sample is one that can occur.
+const OWN: &[(Text, &[(&str, &str)])] = &[
+    (Text::NoteCoach, &[("figure", "21.4 % (206,938 of 967,000 tokens, transcript, 3 s old)")]),
+    (Text::NoteBlocking, BLOCK_READS),
+    (Text::NoteAgain, BLOCK_READS),
+    (Text::DenyTier, BLOCK_READS),
+    (Text::DenyAgain, BLOCK_READS),
+    (Text::NotHeld, &[("why", "is paused (`brain-guard job resume parser` resumes it)")]),
+    (Text::GoOn, &[("why", "the notes could not be carried over")]),
+    (Text::GoOnFocused, &[("why", "the session was not cleared in time")]),
+    (Text::GoOnCompleted, &[("why", "the session was not cleared in time"), ("next", COMPLETED)]),
+    (Text::KickoffTransition, &[("next", COMPLETED)]),
+    (
+        Text::Piece,
+        &[("part", "1"), ("next", "\nContinue with the first item under Forward State.")],
+    ),
+    (Text::Completed, &[("path", "/home/ada/parser/.brain-guard/jobs/lexer/sealed/v0003.md")]),
+    (Text::Carried, &[("path", "/home/ada/parser/.brain-guard/jobs/parser/sealed/v0003.md")]),
+    (Text::Capped, &[("path", "/home/ada/.local/state/brain-guard/output/a1b2c3.txt")]),
+    (Text::SurgeryMerge, &[("table", "| 3f0a9d1e | 1-3 | build the parser |")]),
+];
+
+const BLOCK_READS: &[(&str, &str)] = &[
+    ("figure", "26.2 % (253,354 of 967,000 tokens, transcript, 3 s old)"),
+    ("stance", "block-reads"),
+    ("at", "25"),
+    ("blocked", "reading new files is blocked"),
+    ("effect", "reading new files is blocked"),
+    ("allowed", "changing files, reading known files, running tests"),
+    ("tool", "Grep"),
+];
+
+const COMPLETED: &str = "No job is focused now. If your user asked for more work, start it with `brain-guard job focus NAME`. If nothing is left, say in one sentence that the job is done, and stop.";
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -75,9 +111,12 @@ fn root() -> &'static Path {
 #[test]
 fn all_texts_stand_in_one_file() {
     let mut all = String::from("# Every text, with figures\n");
+    let form = fill(Text::Form.built_in(), &VALUES);
+    let form = [("form", form.trim())];
     for text in Text::ALL {
         let name = text.file().trim_end_matches(".md");
-        let filled = fill(text.built_in(), &VALUES);
+        let own = OWN.iter().find(|(of, _)| of == text).map_or(&[][..], |(_, own)| *own);
+        let filled = fill(text.built_in(), &[own, &form, &VALUES].concat());
         let _ = write!(all, "\n## {name}\n\n{}\n", filled.trim());
     }
     let path = root().join("fixtures/texts.md");
@@ -102,7 +141,11 @@ fn every_template_is_a_text_and_every_name_has_a_figure() {
     for text in Text::ALL {
         for name in text.built_in().split("{{").skip(1) {
             let name = name.split("}}").next().unwrap_or_default().trim();
-            assert!(VALUES.iter().any(|(known, _)| *known == name), "{}: {name}", text.file());
+            assert!(
+                name == "form" || VALUES.iter().any(|(known, _)| *known == name),
+                "{}: {name}",
+                text.file()
+            );
         }
     }
 }

@@ -32,7 +32,7 @@ fn result(id: &str, error: bool, text: &str) -> Event {
 
 fn note() -> Event {
     Event::Note(
-        "brain-guard, a plugin your user installed, measures how full this session is: …".into(),
+        "brain-guard, a plugin your user installed, watches how full this session is: …".into(),
     )
 }
 

@@ -9,7 +9,7 @@ use super::judge::{Evasion, Next};
 use super::read::{Event, Session};
 
 /// How the first note to an agent begins.
-const NOTE: &str = "a plugin your user installed, measures how full this session is";
+const NOTE: &str = "a plugin your user installed, watches how full this session is";
 
 /// How a sealed version is named in the seal's answer, and in what is delivered.
 const SEALED: &str = "sealed version: ";

@@ -37,9 +37,7 @@ fn the_hooks_deliver_once(code: &str) {
     let files = sealed(&world);
     assert_eq!(files.len(), 1);
     assert_eq!(said(&first, &files[0]), 1, "the sealed file, whole, once: {first}");
-    assert!(
-        first.last_user_text().contains("Go on with the first item of the section Forward State")
-    );
+    assert!(first.last_user_text().contains("Continue with the first item under Forward State"));
     let second = world.mock.wait_main(7);
     assert_eq!(second.tool_results()[0].text, "goes-on");
     assert_eq!(said(&second, &files[0]), 1);

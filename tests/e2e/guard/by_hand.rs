@@ -47,8 +47,7 @@ fn user_clears(world: Builder) {
         end(),
         step(|r| {
             assert!(
-                r.last_user_text()
-                    .contains("Go on with the first item of the section Forward State")
+                r.last_user_text().contains("Continue with the first item under Forward State")
             );
             Reply::bash("echo goes-on").tokens(percent(6.0))
         }),

@@ -25,14 +25,17 @@ fn script() -> Vec<Move> {
         }),
         step(ends),
         step(|r| {
-            assert!(r.contains("turned to the job docs") && r.contains("The file is new"), "{r}");
+            assert!(
+                r.contains("switched to the job docs") && r.contains("The compaction file is new"),
+                "{r}"
+            );
             assert_eq!(said(r, "> Work on the lexer, then the docs"), 1, "{r}");
             assert_eq!(said(r, BINDING), 0, "the other job's notes stay with it: {r}");
             verb(r, "brain-guard job focus lexer", 6.0)
         }),
         step(ends),
         step(|r| {
-            assert!(r.contains("turned to the job lexer"), "{r}");
+            assert!(r.contains("switched to the job lexer"), "{r}");
             let complete = format!(
                 "brain-guard append --kind thread 'one more' && brain-guard seal --no-clear --summary '{SUMMARY}' && brain-guard job complete"
             );

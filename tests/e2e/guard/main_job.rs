@@ -9,7 +9,7 @@ use super::{asked, heard, moves, percent, report, result, step, told, unattended
 use crate::mock::{Reply, Request};
 use crate::world::World;
 
-const NOTE: &str = "a plugin your user installed, measures how full this session is";
+const NOTE: &str = "a plugin your user installed, watches how full this session is";
 
 #[test]
 fn climbs_writes_seals_and_goes_on_by_itself() {

@@ -76,7 +76,7 @@ fn the_operator_lifts_the_blocks_and_sets_them_again() {
         (&json!("narrow"), &json!("coach")),
         "{during}"
     );
-    assert_eq!(during["capped"], "the operator's override stands");
+    assert_eq!(during["capped"], "the operator's override is active");
     tui.prompt("Go on");
     world.mock.wait_main(7);
     tui.wait_screen("the second turn's end", |s| s.contains("second-turn"));
@@ -129,7 +129,7 @@ fn the_agent_can_not_take_it() {
         step(move |r| {
             for id in ["verb", "env", "write", "echo"] {
                 let (text, error) = result(r, &format!("{id}-{round}"));
-                assert!(error && text.contains("are the operator's"), "{id}: {text}");
+                assert!(error && text.contains("only your user may change"), "{id}: {text}");
             }
             then()
         })

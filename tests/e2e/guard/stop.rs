@@ -60,7 +60,7 @@ fn unattended_the_guard_seals_the_third_time() {
 fn what_nobody_wrote_crosses_nothing_and_the_agent_goes_on() {
     let goes_on = step(|r| {
         let told = r.last_user_text();
-        assert!(told.contains("Nothing is blocked") && told.contains("go on"), "{told}");
+        assert!(told.contains("Nothing is blocked") && told.contains("continue the work"), "{told}");
         Reply::text("I am done, as I said.").tokens(percent(31.3))
     });
     let world = stubborn(|| Reply::bash("ls"), goes_on).guard_settings(nobody_there()).start();
@@ -88,7 +88,7 @@ fn attended_the_third_end_waits_for_the_human() {
     let status = asked(&world, "status");
     assert_eq!(status["attended"], true);
     assert_eq!(status["boundary"]["step"], "unsealed", "{status}");
-    assert!(tui.screen().contains("it waits for you"), "the person is told");
+    assert!(tui.screen().contains("the session is waiting for you"), "the person is told");
     assert_eq!(status["session_id"].as_str(), world.mock.main()[0].session.as_deref());
     assert_eq!(world.mock.main().len(), 5);
 }

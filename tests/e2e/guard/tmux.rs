@@ -93,9 +93,7 @@ fn without_chords_it_is_typed_and_the_hook_starts_the_turn() {
     tui.type_text("/cle half a thought");
     let first = arrived(&world, &tui);
     assert_eq!(road(&world), "typed");
-    assert!(
-        first.last_user_text().contains("Go on with the first item of the section Forward State")
-    );
+    assert!(first.last_user_text().contains("Continue with the first item under Forward State"));
     let kept = tui.wait_screen("the draft", |_| tui.prompt_box().is_some_and(|b| !b.is_empty()));
     assert_eq!(tui.prompt_box().as_deref(), Some("/cle half a thought"), "{kept}");
 }
@@ -107,7 +105,7 @@ fn pasted_where_the_user_wants_it_so() {
     let tui = world.tui(&[]);
     tui.prompt("Build the lexer");
     let first = arrived(&world, &tui);
-    assert!(first.last_user_text().contains("go on from the notes"), "{first}");
+    assert!(first.last_user_text().contains("continue from the notes"), "{first}");
     assert!(first.last_user_text().contains("<pasted_content"), "{first}");
 }
 
@@ -132,7 +130,7 @@ fn a_prompt_cancels_the_notice_and_the_next_turns_end_offers_it_again() {
     let tui = world.tui(&[]);
     tui.prompt("Build the lexer");
     world.mock.wait_main(5);
-    tui.wait_screen("the notice", |screen| screen.contains("A prompt from you goes first"));
+    tui.wait_screen("the notice", |screen| screen.contains("A prompt from you is answered first"));
     tui.wait_idle();
     tui.prompt("What is left?");
     let answer = world.mock.wait_main(6);

@@ -28,7 +28,7 @@ fn cleared(script: Vec<Move>) {
     let first = world.mock.wait_main(count + 1);
     assert_ne!(first.session, world.mock.main()[0].session);
     assert_eq!(told(&first, path), 1, "the path, once");
-    assert_eq!(told(&first, "cleared by the user"), 1);
+    assert_eq!(told(&first, "your user cleared the conversation"), 1);
     assert_eq!((said(&first, ENTRY), said(&first, "compaction file v")), (0, 0), "never the file");
     tui.wait_idle();
     assert_eq!(super::story::status(&world)["boundary"], serde_json::Value::Null);

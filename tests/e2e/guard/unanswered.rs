@@ -7,7 +7,7 @@ use super::{asked, climb_and_seal, deliveries, moves, percent, step};
 use crate::mock::Reply;
 use crate::world::World;
 
-const CONTINUE: &str = "brain-guard: the last request got no answer.";
+const CONTINUE: &str = "brain-guard: the last prompt got no response.";
 
 /// Every request of the new session fails with `status` until one brings the
 /// `rounds`-th continue. The client itself asks again only once.
