@@ -14,7 +14,8 @@ use crate::carrier::waiter;
 use crate::clock::Time;
 use crate::env::{self, Env};
 use crate::hook::facts::Facts;
-use crate::hook::pre_tool::{self, Question};
+use crate::hook::pre_tool;
+use crate::hook::question::{self, Question};
 use crate::hook::{crossing, deliver};
 use crate::log;
 use crate::settings::Switch;
@@ -126,11 +127,8 @@ fn strip(facts: &Facts) -> Value {
 /// How long a question's dialog is left open, and with which text it is closed where nobody is
 /// there any more.
 fn question(facts: &Facts) -> Value {
-    match pre_tool::question(facts) {
-        Question::Open(until) => {
-            let ms = (until - facts.now).num_milliseconds().max(0);
-            json!({"action": "wait", "ms": ms + 1_000})
-        }
+    match question::look(facts) {
+        Question::Open => json!({"action": "wait", "ms": 5_000}),
         Question::Unanswerable(text) => json!({"action": "deny", "text": text}),
         Question::Unrestricted => json!({"action": "none"}),
     }

@@ -83,7 +83,9 @@ pub fn answered(facts: &Facts, event: &Event, reply: &Reply) {
         return;
     }
     let said = match &reply.agent {
-        Some(Agent::Deny(text) | Agent::Block(text) | Agent::Note(_, text)) => text.as_str(),
+        Some(
+            Agent::Deny(text) | Agent::Close(text) | Agent::Block(text) | Agent::Note(_, text),
+        ) => text.as_str(),
         Some(Agent::Allow(_, note)) => note.as_deref().unwrap_or_default(),
         Some(Agent::Output(_)) | None => "",
     };

@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 
+use super::question;
 use super::wire::{Payload, Task};
 use crate::store::paths::safe_name;
 use crate::transcript::fill;
@@ -93,6 +94,8 @@ pub enum Kind<'a> {
     PreCompact,
     /// The model was switched.
     ModelSwitch(&'a str),
+    /// The client shows a question of the agent's to its user.
+    Question,
     /// A session ended.
     SessionEnd,
 }
@@ -112,6 +115,7 @@ impl Kind<'_> {
             Self::TurnFailed => "StopFailure",
             Self::PreCompact => "PreCompact",
             Self::ModelSwitch(_) => "PostModelSwitch",
+            Self::Question => "PermissionRequest",
             Self::SessionEnd => "SessionEnd",
         }
     }
@@ -182,6 +186,9 @@ fn kind<'a>(payload: &'a Payload<'a>) -> Option<Kind<'a>> {
             Kind::ModelSwitch(payload.new_model.as_deref().or(payload.model.as_deref())?)
         }
         "StopFailure" => Kind::TurnFailed,
+        "PermissionRequest" if payload.tool_name.as_deref() == Some(question::TOOL) => {
+            Kind::Question
+        }
         "SessionEnd" => Kind::SessionEnd,
         _ => return None,
     })

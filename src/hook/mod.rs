@@ -19,6 +19,7 @@ pub mod opening;
 pub mod post_tool;
 pub mod pre_tool;
 pub mod prompt;
+pub mod question;
 pub mod reply;
 pub mod rewake;
 pub mod say;
@@ -132,6 +133,7 @@ fn dispatch(facts: &mut Facts, event: &Event) -> Reply {
             session::switch_model(facts, model);
             Reply::default()
         }
+        Kind::Question => question::wait(facts),
         Kind::SessionEnd => ended::session(facts),
     }
 }

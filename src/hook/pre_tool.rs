@@ -11,10 +11,9 @@ use super::facts::{Context, Facts};
 use super::reply::{Agent, Reply};
 use super::say::Say;
 use super::shadow::shadowed;
-use super::target;
 use super::tried::Seen;
 use super::wire::ToolInput;
-use crate::clock::Time;
+use super::{question, target};
 use crate::log;
 use crate::policy::bands::{Band, band};
 use crate::policy::coach::Told;
@@ -67,7 +66,7 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
         subagent: false,
         target,
         sealed: sealed(facts, &readings),
-        unanswerable: raw.tool == QUESTION && !facts.attended(),
+        unanswerable: raw.tool == question::TOOL && !facts.attended(),
     };
     let lines = facts.settings.coach.reread_lines;
     let decided = |stance: &Stance| {
@@ -111,33 +110,6 @@ fn looked_at(
 /// The plugin's own skill, by the name the client gives it.
 const SKILL: &str = "brain-guard:brain-guard";
 
-/// The client's tool that asks its user.
-const QUESTION: &str = "AskUserQuestion";
-
-/// What a question that is open waits for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Question {
-    /// Its person, who may still answer; until then they count as there.
-    Open(Time),
-    /// Nobody: it is to be closed with this text.
-    Unanswerable(String),
-    /// The guard waits for nothing here.
-    Unrestricted,
-}
-
-/// Looks at a question that the client shows now.
-pub fn question(facts: &Facts) -> Question {
-    let view = facts.view();
-    if !view.is_at_top() && !sealed(facts, &view.readings) {
-        return Question::Unrestricted;
-    }
-    if let Some(gone_at) = facts.gone_at() {
-        return Question::Open(gone_at);
-    }
-    let say = Say::new(facts, &view.ramp, &view.readings, &view.stance);
-    Question::Unanswerable(say.deny_question())
-}
-
 /// The band of a call. Our own skill only says how the file is written: it starts no
 /// agent, and is asked for where the squeeze is on.
 fn band_of(facts: &Facts, tool: &str, input: &ToolInput) -> Band {
@@ -148,7 +120,7 @@ fn band_of(facts: &Facts, tool: &str, input: &ToolInput) -> Band {
 }
 
 /// Whether a valid seal waits for its boundary, and one can still be had.
-fn sealed(facts: &Facts, readings: &Readings) -> bool {
+pub fn sealed(facts: &Facts, readings: &Readings) -> bool {
     let Some(token) = facts.token() else { return false };
     token.holds(facts.id) && matches!(facts.cap(readings), None | Some(Cap::Grace))
 }

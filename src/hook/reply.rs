@@ -29,6 +29,8 @@ pub enum Agent {
     Deny(String),
     /// `PreToolUse`: allowed unasked; a new input; a note.
     Allow(Option<Value>, Option<String>),
+    /// `PermissionRequest`: its dialog is closed without an answer, with the reason.
+    Close(String),
     /// A note in the event's `additionalContext`.
     Note(&'static str, String),
     /// `PostToolUse`: another output in the place of the tool's own.
@@ -95,6 +97,12 @@ impl Reply {
                     specific["additionalContext"] = json!(told(note));
                 }
                 wire.specific = Some(specific);
+            }
+            Some(Agent::Close(text)) => {
+                wire.specific = Some(json!({
+                    "hookEventName": "PermissionRequest",
+                    "decision": {"behavior": "deny", "message": told(text)},
+                }));
             }
             Some(Agent::Note(event, text)) => {
                 wire.specific =

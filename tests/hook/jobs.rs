@@ -251,10 +251,7 @@ fn a_session_that_wakes_up_in_a_phase_hears_its_coaching_again() {
     let mut hook = Hook::begun();
     in_a_phase(&hook);
     let told = |note: &str| {
-        (
-            note.matches("phase review").count(),
-            note.matches("look for what nobody tested").count(),
-        )
+        (note.matches("phase review").count(), note.matches("look for what nobody tested").count())
     };
     assert_eq!(told(&hook.start("compact").note()), (1, 1), "after the client's compaction");
     assert_eq!(told(&hook.start("resume").note()), (1, 0), "a session that goes on heard it");

@@ -185,6 +185,7 @@ mod tests {
             "SessionEnd",
             "Stop",
             "StopFailure",
+            "PermissionRequest",
             "PreCompact",
         ];
         for event in hooks["hooks"].as_object().expect("object").keys() {

@@ -6,6 +6,7 @@ mod bare_seal;
 mod broken_mod;
 mod by_hand;
 mod chords;
+mod climb;
 mod command;
 mod commits;
 mod default_mode;

@@ -2,6 +2,11 @@
 
 use serde_json::json;
 
+use brain_guard::clock::Time;
+use brain_guard::env::Env;
+use brain_guard::store::paths::Places;
+use brain_guard::store::state;
+
 use super::{Move, append, asked, deliveries, moves, only_result, percent, step, unattended};
 use crate::mock::Reply;
 use crate::world::{Builder, World};
@@ -60,7 +65,10 @@ fn unattended_the_guard_seals_the_third_time() {
 fn what_nobody_wrote_crosses_nothing_and_the_agent_goes_on() {
     let goes_on = step(|r| {
         let told = r.last_user_text();
-        assert!(told.contains("Nothing is blocked") && told.contains("continue the work"), "{told}");
+        assert!(
+            told.contains("Nothing is blocked") && told.contains("continue the work"),
+            "{told}"
+        );
         Reply::text("I am done, as I said.").tokens(percent(31.3))
     });
     let world = stubborn(|| Reply::bash("ls"), goes_on).guard_settings(nobody_there()).start();
@@ -125,9 +133,30 @@ fn once_the_human_is_gone_the_session_is_sealed_and_cleared() {
     assert!(last.user_texts().iter().any(|t| t.contains("write the lexer next")));
 }
 
-/// A dialog that is open when its person leaves is closed without an answer.
+/// Lets the person's last prompt be so many seconds older.
+fn left(world: &World, seconds: i64) {
+    let (home, kept) = (world.home(), world.state());
+    let text = |path: &'_ std::path::Path| path.to_str().expect("UTF-8").to_owned();
+    let env = Env::of([("HOME", text(&home).as_str()), ("XDG_STATE_HOME", text(&kept).as_str())]);
+    let places = Places::of(&env, &world.project()).expect("a place for state");
+    let session = world.mock.main()[0].session.clone().expect("a session");
+    let earlier = |at: Time| at - chrono::Duration::seconds(seconds);
+    state::update(&places, &session, |s| s.last_human = s.last_human.map(earlier)).expect("state");
+}
+
+/// A dialog that is open when its person leaves is closed without an answer: by the module.
 #[test]
 fn a_question_that_is_open_is_closed_once_nobody_is_there() {
+    closed_question(World::build());
+}
+
+/// The same by a hook.
+#[test]
+fn without_the_module_a_question_is_closed_too() {
+    closed_question(World::build().without_mod().in_tmux());
+}
+
+fn closed_question(world: Builder) {
     let mut settings = unattended();
     settings["boundary"]["attended_minutes"] = json!(1);
     let question = json!({"questions": [{
@@ -137,7 +166,7 @@ fn a_question_that_is_open_is_closed_once_nobody_is_there() {
             {"label": "LR", "description": "by tables"},
         ],
     }]});
-    let world = World::build()
+    let world = world
         .guard_settings(settings)
         .agent(moves(vec![
             step(|_| Reply::bash("echo one").tokens(percent(5.0))),
@@ -155,6 +184,9 @@ fn a_question_that_is_open_is_closed_once_nobody_is_there() {
     let tui = world.tui(&[]);
     tui.prompt("Build the parser");
     tui.wait_screen("the question", |s| s.contains("Which parser?"));
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    assert!(tui.screen().contains("Which parser?"), "a person may still answer");
+    left(&world, 60);
     let last = world.mock.wait_main_within(6, std::time::Duration::from_secs(90));
-    assert!(last.user_texts().iter().any(|t| t.contains("write the lexer next")));
+    assert!(last.said("write the lexer next"));
 }
