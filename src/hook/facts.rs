@@ -163,15 +163,16 @@ impl<'a> Facts<'a> {
 
     /// Whether a person was at the terminal lately; the client's own flag says so overnight too.
     pub fn attended(&self) -> bool {
-        self.attended_at(self.now)
+        self.attended_at(&self.session, self.now)
     }
 
-    /// The same at a later time, for what waits.
-    pub fn attended_at(&self, now: Time) -> bool {
+    /// The same with the session as it is at a later time, for what waits: `/brain-guard:now`
+    /// says that nobody is to be waited for.
+    pub fn attended_at(&self, session: &Session, now: Time) -> bool {
         let lately =
             chrono::Duration::minutes(self.settings.boundary.attended_minutes.min(100_000) as i64);
         // A time far ahead was written before the clock was set back: nobody knows when.
-        self.seen.interactive && self.session.last_human.is_some_and(|at| (now - at).abs() < lately)
+        self.seen.interactive && session.last_human.is_some_and(|at| (now - at).abs() < lately)
     }
 
     /// When the person at the terminal counts as gone; `None` where nobody is there.

@@ -119,7 +119,9 @@ fn after_stop(facts: &Facts) -> Reply {
     let waits = |t: &Token| t.holds(facts.id) || t.waits_for_person(facts.id) || just(t);
     let Some(mut token) = token.filter(waits) else { return Reply::default() };
     for glance in 0..FOLLOWED.as_millis() / GLANCE.as_millis() {
-        let same = now(facts).is_some_and(|s| s.prompts == session.prompts && s.ended.is_none());
+        let Some(current) = now(facts) else { return Reply::default() };
+        let same = current.prompts == session.prompts && current.ended.is_none();
+        let attended = facts.attended_at(&current, clock::now());
         let there = session.client.is_none_or(|c| state::client(c.pid) == Some(c));
         let goes_on = |t: &Token| t.holds_or_failed(facts.id) || t.waits_for_person(facts.id);
         let Some(found) = load(facts, &token).filter(goes_on) else { return Reply::default() };
@@ -127,7 +129,6 @@ fn after_stop(facts: &Facts) -> Reply {
         if !same || !there {
             return Reply::default();
         }
-        let attended = facts.attended_at(clock::now());
         if token.step == Step::Unsealed {
             if !attended {
                 match person_left(facts, &token) {

@@ -94,6 +94,20 @@ fn attended_the_third_end_waits_for_the_human() {
 }
 
 #[test]
+fn now_ends_the_wait_for_the_human() {
+    let world = stubborn(|| append("directive", "write the lexer next"), delivered())
+        .guard_settings(unattended())
+        .start();
+    let tui = world.tui(&[]);
+    tui.prompt("Build the parser");
+    world.mock.wait_main(5);
+    tui.wait_screen("the wait", |s| s.contains("Notes not sealed."));
+    tui.prompt("/brain-guard:now");
+    let last = world.mock.wait_main(6);
+    assert!(last.user_texts().iter().any(|t| t.contains("write the lexer next")));
+}
+
+#[test]
 fn once_the_human_is_gone_the_session_is_sealed_and_cleared() {
     let mut settings = unattended();
     settings["boundary"]["attended_minutes"] = json!(1);
