@@ -176,7 +176,8 @@ fn go_on(state: &mut State, session: &mut Session, request: &Request) -> Reply {
             seal_again(session);
         }
     }
-    if std::mem::take(&mut session.waits) {
+    session.waits &= !request.said(&format!("please go on with part {} now", session.number));
+    if session.waits {
         return Reply::text("I wait for you.").tokens(tokens(session.percent));
     }
     next(state, session)

@@ -88,6 +88,8 @@ fn main() -> ExitCode {
     if args.elsewhere {
         return ExitCode::SUCCESS;
     }
+    // What a wait says when it gives up stands in the result.
+    std::panic::set_hook(Box::new(|_| {}));
     let began = Instant::now();
     let plans = plans(&args);
     let (agent, done) = climb(&args, plans.clone());
@@ -164,7 +166,10 @@ fn climb(args: &Args, plans: Vec<Plan>) -> (Agent, usize) {
                 None => stage.boundary(number),
             }
         }));
-        let played = played.unwrap_or_else(|_| Err(Stall("the harness gave up".to_owned())));
+        let played = played.unwrap_or_else(|cause| {
+            let text = cause.downcast_ref::<String>().map_or("", |text| text.as_str());
+            Err(Stall(text.lines().next().unwrap_or_default().to_owned()))
+        });
         if let Err(Stall(what)) = played {
             lock(&agent.0).faults.add(number, Fault::Stall, what);
             stage.world.keep("climb");

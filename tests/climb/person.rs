@@ -57,7 +57,7 @@ impl Stage {
     /// Plays the person of a boundary, to its end.
     pub fn play(&self, number: usize, person: Person) -> Result<(), Stall> {
         self.tui.wait_idle();
-        self.tui.prompt(&format!("please go on with part {number}"));
+        self.tui.prompt(&format!("please go on with part {number} now"));
         match person {
             Person::MidTurn => {
                 self.climbed(20.5)?;
@@ -122,7 +122,7 @@ impl Stage {
                 }
             }
             Person::Unsealed => {
-                self.until("no word that it waits", |s| s.contains("it waits for you"))?;
+                self.until("no word that it waits", |s| s.contains("Notes not sealed."))?;
                 self.still(number, "three ends without a seal");
                 self.tui.prompt("/brain-guard:now");
                 self.boundary(number)?;
@@ -136,7 +136,7 @@ impl Stage {
     }
 
     fn notice(&self) -> Result<(), Stall> {
-        self.until("no notice", |screen| screen.contains("this session is cleared"))
+        self.until("no notice", |screen| screen.contains("Notes sealed. In"))
     }
 
     /// Nothing may happen for longer than a notice.
