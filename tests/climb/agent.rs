@@ -1,16 +1,16 @@
 //! The scripted agent: it does what its plan says, reacts to what it reads, and keeps what the judge needs.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::calls::{self, Call};
 use crate::character::{Act, Plan};
 use crate::evidence::{lock, short};
-use crate::judge::{self, Part};
+use crate::judge::Part;
 use crate::mock::{Gate, Reply, Request};
 use crate::notes;
 use crate::tally::{Fault, Faults};
@@ -33,7 +33,6 @@ pub struct Session {
     pub open: Vec<Call>,
     /// Facts that were written.
     pub facts: Vec<String>,
-    pub told: usize,
     /// Sealed versions that there were before it.
     versions: usize,
     /// It waits for its person's first prompt.
@@ -61,6 +60,8 @@ pub struct State {
     pub undecided: usize,
     pub active: Option<Instant>,
     pub made: usize,
+    /// How often each kind of act was played, for the reader.
+    pub acts: BTreeMap<String, usize>,
     rounds: HashMap<String, usize>,
 }
 
@@ -146,30 +147,35 @@ fn begin(state: &mut State, id: &str, request: &Request) {
         known: Vec::new(),
         open: Vec::new(),
         facts: Vec::new(),
-        told: 0,
         versions: sealed.len(),
         gate: Gate::default(),
         held: false,
         carried: sealed.last().and_then(|path| std::fs::read_to_string(path).ok()),
-        first: judge::parts(request),
+        first: request.notes(),
         last: Vec::new(),
     });
 }
 
 fn go_on(state: &mut State, session: &mut Session, request: &Request) -> Reply {
-    session.last = judge::parts(request);
+    session.last = request.notes();
     let results = request.tool_results();
     for call in std::mem::take(&mut session.open) {
         match results.iter().find(|result| result.id == call.id) {
             Some(result) => {
                 let denied = call.was_denied(result.is_error, &result.text);
                 call.judge(state, session, denied, &result.text);
+                if result.text.contains("not sealed yet") {
+                    *state.acts.entry("seal that asks".to_owned()).or_default() += 1;
+                }
                 react(session, &call, denied, result.is_error, &result.text);
             }
             None => session.open.push(call),
         }
     }
     let text = request.last_user_text();
+    if text.contains("Stop hook feedback") {
+        *state.acts.entry("refused end".to_owned()).or_default() += 1;
+    }
     if results.is_empty() && text.contains("Stop hook feedback") {
         session.sealed = false;
         if session.acts.is_empty() {
@@ -237,7 +243,6 @@ fn react(session: &mut Session, call: &Call, denied: bool, error: bool, text: &s
         }
         Act::Seal(command) if !denied => {
             if text.contains("not sealed yet") {
-                session.told += 1;
                 session.acts.push_front((at, Act::Seal(command), call.tries + 1));
                 if session.plan.answers {
                     session.acts.push_front((at, Act::Append("next"), 0));
@@ -266,13 +271,4 @@ fn seal_again(session: &mut Session) {
     for act in [Act::Append("next"), Act::Seal("brain-guard seal --clear"), Act::End] {
         session.acts.push_back((at, act, 0));
     }
-}
-
-/// The question that the agent asks.
-pub fn question() -> Value {
-    let option = |label| json!({"label": label, "description": "a choice"});
-    json!({"questions": [{
-        "question": "Which of these?", "header": "Choice", "multiSelect": false,
-        "options": [option("one"), option("two")],
-    }]})
 }

@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::agent::{Session, State, question};
+use crate::agent::{Session, State};
 use crate::character::Act;
 use crate::evidence::short;
+use crate::mock::Reply;
 use crate::notes;
 use crate::tally::Fault;
 use crate::verdict::{Class, Moment, is_denied};
+use crate::world::set_guard;
 
 /// Files in the project that the agent can read.
 pub const DOCS: usize = 40;
@@ -43,6 +45,8 @@ impl Call {
     /// The call of an act; `None` where there is nothing to call.
     pub fn new(state: &mut State, session: &mut Session, act: Act, tries: usize) -> Option<Self> {
         state.made += 1;
+        let name = format!("{act:?}");
+        *state.acts.entry(name.split('(').next().unwrap_or_default().to_owned()).or_default() += 1;
         let n = state.made;
         let bash = |command: String| ("Bash", json!({"command": command, "description": "step"}));
         let (mut class, mut fact, mut path) = (Class::Work, None, None);
@@ -81,7 +85,7 @@ impl Call {
             }
             Act::Question => {
                 class = Class::Question;
-                ("AskUserQuestion", question())
+                ("AskUserQuestion", Reply::question_input("Which of these?", ["one", "two"]))
             }
             Act::Seal(command) => {
                 class = Class::Notes;
@@ -195,11 +199,5 @@ pub fn settings(home: &Path, attended: bool) {
         "min_interval_seconds": 0, "max_per_hour": 100_000, "agents_wait_seconds": 5,
         "attended_minutes": if attended { 1_000 } else { 0 }, "attended_notice_seconds": NOTICE,
     }});
-    let path = home.join(".claude/brain-guard/settings.json");
-    let folder = path.parent().expect("a file lies in a folder");
-    std::fs::create_dir_all(folder).expect("the world is writable");
-    // Whole at any time: a hook may read it now.
-    let part = path.with_extension("part");
-    std::fs::write(&part, settings.to_string()).expect("the world is writable");
-    std::fs::rename(&part, &path).expect("the world is writable");
+    set_guard(home, &settings);
 }

@@ -6,27 +6,12 @@ use serde_json::Value;
 
 use crate::agent::{Agent, Session, State};
 use crate::evidence::lock;
-use crate::mock::Request;
 use crate::notes;
 use crate::tally::Fault;
 use crate::world::World;
 
-/// One part of delivered notes: what stands behind the opening mark, and the text.
+/// One part of delivered notes, as `Request::notes` reads them.
 pub type Part = (String, String);
-
-/// The parts of compaction files in a request.
-pub fn parts(request: &Request) -> Vec<Part> {
-    let mut parts = Vec::new();
-    for text in request.user_texts().into_iter().chain(request.system_texts()) {
-        for found in text.split("<<<<< compaction file ").skip(1) {
-            let Some((head, rest)) = found.split_once('\n') else { continue };
-            let text = rest.rsplit_once("\n>>>>> end of ").map_or(rest, |(text, _)| text);
-            parts.push((head.to_owned(), text.to_owned()));
-        }
-    }
-    parts.sort();
-    parts
-}
 
 /// Judges the session before the newest one, whose boundary is done.
 pub fn boundary(agent: &Agent, world: &World) {

@@ -106,6 +106,8 @@ fn main() -> ExitCode {
         "  calls judged {}, of them denied {}, too near an edge {}",
         state.calls, state.denied, state.undecided
     );
+    let acts: Vec<_> = state.acts.iter().map(|(act, count)| format!("{act} {count}")).collect();
+    println!("  played: {}", acts.join(", "));
     print!("{}", state.faults);
     println!(
         "seed {}, {:.0} s, client {}",

@@ -42,7 +42,7 @@ impl Stage {
             }
             let active = lock(&self.agent.0).active;
             let since = active.map_or(began, |active| active.max(began));
-            if since.elapsed() > BOUND {
+            if since.elapsed() > BOUND || began.elapsed() > BOUND * 4 {
                 return Err(Stall(format!("{what} after {BOUND:?}")));
             }
             thread::sleep(Duration::from_millis(40));
@@ -97,12 +97,11 @@ impl Stage {
             Person::Escape => {
                 self.until("no last answer", |_| self.agent.now(|s| s.held) == Some(true))?;
                 self.until("no half answer", |screen| screen.contains("I end"))?;
+                // The answer stands still until the key has cut it.
+                self.agent.now(|s| (s.lifted, s.sealed) = (true, false));
                 self.tui.keys("Escape");
                 self.until("no interruption", |screen| screen.contains("Interrupted"))?;
-                self.agent.now(|s| {
-                    s.gate.open();
-                    (s.lifted, s.sealed) = (true, false);
-                });
+                self.agent.now(|s| s.gate.open());
                 self.still(number, "Escape");
                 self.tui.prompt(&format!("go on after escape {number}"));
                 self.boundary(number)?;

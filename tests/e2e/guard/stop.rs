@@ -128,19 +128,12 @@ fn once_the_human_is_gone_the_session_is_sealed_and_cleared() {
 fn a_question_that_is_open_is_closed_once_nobody_is_there() {
     let mut settings = unattended();
     settings["boundary"]["attended_minutes"] = json!(1);
-    let question = json!({"questions": [{
-        "question": "Which parser?", "header": "Parser", "multiSelect": false,
-        "options": [
-            {"label": "Pratt", "description": "by precedence"},
-            {"label": "LR", "description": "by tables"},
-        ],
-    }]});
     let world = World::build()
         .guard_settings(settings)
         .agent(moves(vec![
             step(|_| Reply::bash("echo one").tokens(percent(5.0))),
             step(|_| append("directive", "write the lexer next").tokens(percent(31.0))),
-            step(move |_| Reply::tool("AskUserQuestion", question.clone()).tokens(percent(31.1))),
+            step(|_| Reply::question("Which parser?", ["Pratt", "LR"]).tokens(percent(31.1))),
             step(|r| {
                 let (text, error) = only_result(r);
                 assert!(error && text.contains("nobody is here"), "{text}");
