@@ -156,6 +156,9 @@ pub struct Token {
     pub notice_until: Option<Time>,
     /// A prompt came in while the notice ran: not in this turn.
     pub cancelled: bool,
+    /// The person pressed Escape and has sent nothing since.
+    #[serde(default)]
+    pub stopped: bool,
     /// The operator waits for nothing any more.
     #[serde(default)]
     pub at_once: bool,
@@ -191,7 +194,15 @@ impl Token {
     /// A person wants to go on here: not in this turn, and the notice begins anew with its end.
     pub fn cancel(&mut self) {
         self.cancelled = self.step == Step::Pending;
+        self.stopped = false;
         self.notice_until = None;
+    }
+
+    /// A person pressed Escape: turns that nobody began (a background command's end) don't count
+    /// until their next prompt.
+    pub fn stop(&mut self) {
+        self.cancel();
+        self.stopped = self.cancelled;
     }
 
     /// A clear that came after its time is still the clear: what was given up goes
@@ -300,6 +311,7 @@ pub(crate) mod tests {
             since: at,
             notice_until: None,
             cancelled: false,
+            stopped: false,
             at_once: false,
             cut: false,
             unanswered: 0,

@@ -118,7 +118,7 @@ pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
         Report::TurnComplete { is_aborted: true, .. }
             if token.parent == at.session && token.step > Step::Unsealed && !token.cut =>
         {
-            token.cancel();
+            token.stop();
             Action::None
         }
         Report::TurnComplete { .. } if token.parent == at.session => turn_ended(token, at),
@@ -173,7 +173,7 @@ fn turn_ended(token: &mut Token, at: &Situation) -> Action {
     if token.step == Step::Unsealed {
         return wait_for_person(at);
     }
-    if token.step != Step::Pending {
+    if token.step != Step::Pending || token.stopped {
         return Action::None;
     }
     // The notice is one by the clock: turns that nobody began (a monitor's event, an agent's end) don't renew it.
@@ -367,6 +367,20 @@ mod tests {
             next(&mut t, &Report::Waited, &at("old", true, latest)),
             Action::Clear { .. }
         ));
+    }
+
+    #[test]
+    fn after_escape_only_a_prompt_lets_a_turns_end_begin_the_notice() {
+        let mut t = token(Step::Pending);
+        let now = t.created;
+        let escape = Report::TurnComplete { answered: false, is_aborted: true };
+        for report in [&escape, &done(true), &Report::Waited] {
+            assert_eq!(next(&mut t, report, &at("old", true, now)), Action::None);
+            assert!(t.cancelled, "{report:?}");
+        }
+        t.cancel();
+        let action = next(&mut t, &done(true), &at("old", true, now));
+        assert!(matches!(action, Action::Wait { ms: 1_000, .. }));
     }
 
     #[test]

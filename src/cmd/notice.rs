@@ -91,7 +91,9 @@ fn now(facts: &Facts) -> anyhow::Result<String> {
         state::update(&facts.places, facts.id, |s| s.last_human = None)?;
         return Ok("brain-guard: the notes are sealed as they are, and a fresh session continues from them".to_owned());
     }
-    boundary::update(&facts.places, &token.id, |t| (t.at_once, t.cancelled) = (true, false))?;
+    boundary::update(&facts.places, &token.id, |t| {
+        (t.at_once, t.cancelled, t.stopped) = (true, false, false);
+    })?;
     waiter::start(facts.env, &facts.places, &token.id)?;
     if token.carrier == Carrier::Manual {
         return Ok("brain-guard: type /clear now; the fresh session gets the notes".to_owned());

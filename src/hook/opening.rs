@@ -71,6 +71,7 @@ impl Opening {
             since: facts.now,
             notice_until: None,
             cancelled: false,
+            stopped: false,
             at_once: false,
             cut: false,
             unanswered: 0,

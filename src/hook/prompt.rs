@@ -115,7 +115,7 @@ fn person(facts: &Facts, text: &str, token: Option<&Token>) {
     if let Some(token) = token.filter(|t| t.waits_for_person(facts.id)) {
         unsealed::prompted(facts, token);
     }
-    if let Some(token) = token.filter(|t| t.holds(facts.id)) {
+    if let Some(token) = token.filter(|t| t.holds_or_cancelled(facts.id)) {
         let cancelled = boundary::update(&facts.places, &token.id, Token::cancel);
         if let Err(e) = cancelled {
             facts.fault("notice not cancelled", &e);

@@ -103,7 +103,7 @@ pub(super) fn hand_over(facts: &mut Facts) -> Reply {
     super::session::look_around(facts);
     let chosen = facts.carrier_after(&token.tried).chosen.unwrap_or(token.carrier);
     let moved = boundary::update(&facts.places, &token.id, |t| {
-        t.cancelled = false;
+        t.cancelled = t.stopped;
         if t.step == Step::Pending {
             (t.carrier, t.since) = (chosen, facts.now);
         }

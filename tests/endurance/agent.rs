@@ -85,12 +85,7 @@ impl Agent {
                     return Reply::tool("Write", input);
                 }
                 "question" => {
-                    let option = |label| json!({"label": label, "description": "a choice"});
-                    let question = json!({
-                        "question": "Which of these?", "header": "Choice", "multiSelect": false,
-                        "options": [option("one"), option("two")],
-                    });
-                    return Reply::tool("AskUserQuestion", json!({"questions": [question]}));
+                    return Reply::question("Which of these?", ["one", "two"]);
                 }
                 _ => {}
             }

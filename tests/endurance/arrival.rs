@@ -8,25 +8,6 @@ use crate::play::{Crossing, Scene};
 use crate::stage::Stage;
 use crate::tally::{Fault, Outcome};
 
-/// The parts of compaction files in a request: what stands behind the opening marker, and the text.
-fn parts(request: &Request) -> Vec<(String, String)> {
-    let texts = request.user_texts().into_iter().chain(request.system_texts());
-    let mut parts = Vec::new();
-    for text in texts {
-        for found in text.split("<<<<< compaction file ").skip(1) {
-            let Some((head, rest)) = found.split_once('\n') else { continue };
-            let id = head.split(',').next().unwrap_or_default();
-            let end = rest.match_indices("\n>>>>> end of ").find(|(at, _)| {
-                rest[*at + 1..].lines().next().is_some_and(|line| line.ends_with(id))
-            });
-            let file = end.map_or(rest, |(at, _)| &rest[..at]);
-            parts.push((head.to_owned(), file.to_owned()));
-        }
-    }
-    parts.sort();
-    parts
-}
-
 /// The sealed file, byte for byte, in the first request of one new session and nowhere a second time.
 pub fn judge(stage: &Stage, scene: &Scene, crossing: &Crossing, over: bool, outcome: &mut Outcome) {
     let Some(path) = stage.agent.sealed(&crossing.name) else {
@@ -39,7 +20,7 @@ pub fn judge(stage: &Stage, scene: &Scene, crossing: &Crossing, over: bool, outc
     let file = std::fs::read_to_string(sealed.as_deref().unwrap_or(&path)).unwrap_or_default();
     let file = brain_guard::compaction::for_reader(&file);
     let mine = |request: &&Arc<Request>| {
-        parts(request).iter().any(|(_, text)| text.contains(&crossing.nonce))
+        request.notes().iter().any(|(_, text)| text.contains(&crossing.nonce))
     };
     let all = new_requests(stage, scene);
     let holders: Vec<_> = all.iter().filter(mine).collect();
@@ -63,7 +44,7 @@ pub fn judge(stage: &Stage, scene: &Scene, crossing: &Crossing, over: bool, outc
         outcome.fault(Fault::Misfire("delivered into the old session"), crossing.name.clone());
     }
     for (request, which) in [(first, "first"), (last, "last")] {
-        let mut found = parts(request);
+        let mut found = request.notes();
         let count = found.len();
         found.dedup();
         if found.len() < count {

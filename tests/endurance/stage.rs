@@ -12,7 +12,7 @@ use crate::client::{Terminal, Tui};
 use crate::desktop::Desktop;
 use crate::process::{self, Found};
 use crate::scenario::Road;
-use crate::world::{Spy, World};
+use crate::world::{Spy, World, set_guard};
 
 /// Reads everything that reaches a terminal into the file that is its first argument.
 const LISTEN: &str = r#"stty raw -echo; exec cat >"$1""#;
@@ -122,13 +122,7 @@ impl Stage {
                 "attended_minutes": if self.naive { 10 } else { 0 }, "attended_notice_seconds": 0,
             },
         });
-        let path = self.world.home().join(".claude/brain-guard/settings.json");
-        let folder = path.parent().expect("a file lies in a folder");
-        std::fs::create_dir_all(folder).expect("the world is writable");
-        // Whole at any time: a hook may read it now.
-        let part = path.with_extension("part");
-        std::fs::write(&part, settings.to_string()).expect("the world is writable");
-        std::fs::rename(&part, &path).expect("the world is writable");
+        set_guard(&self.world.home(), &settings);
     }
 
     /// A second client of the same project, beside the first.

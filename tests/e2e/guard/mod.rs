@@ -131,8 +131,7 @@ pub fn heard(request: &Request) -> usize {
 
 /// How many of the user's texts bring a compaction file to the conversation.
 pub fn deliveries(request: &Request) -> usize {
-    let texts = request.user_texts().into_iter().chain(request.system_texts());
-    texts.map(|t| t.matches("<<<<< compaction file ").count()).sum()
+    request.notes().len()
 }
 
 /// Settings for sessions whose user is not warned although a test types the prompt.

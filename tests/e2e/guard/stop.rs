@@ -159,19 +159,12 @@ fn without_the_module_a_question_is_closed_too() {
 fn closed_question(world: Builder) {
     let mut settings = unattended();
     settings["boundary"]["attended_minutes"] = json!(1);
-    let question = json!({"questions": [{
-        "question": "Which parser?", "header": "Parser", "multiSelect": false,
-        "options": [
-            {"label": "Pratt", "description": "by precedence"},
-            {"label": "LR", "description": "by tables"},
-        ],
-    }]});
     let world = world
         .guard_settings(settings)
         .agent(moves(vec![
             step(|_| Reply::bash("echo one").tokens(percent(5.0))),
             step(|_| append("directive", "write the lexer next").tokens(percent(31.0))),
-            step(move |_| Reply::tool("AskUserQuestion", question.clone()).tokens(percent(31.1))),
+            step(|_| Reply::question("Which parser?", ["Pratt", "LR"]).tokens(percent(31.1))),
             step(|r| {
                 let (text, error) = only_result(r);
                 assert!(error && text.contains("nobody is here"), "{text}");

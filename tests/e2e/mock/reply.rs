@@ -77,6 +77,19 @@ impl Reply {
         Self::tool("Bash", json!({"command": command, "description": "step"}))
     }
 
+    /// A question to the user with two answers.
+    pub fn question(question: &str, answers: [&str; 2]) -> Self {
+        Self::tool("AskUserQuestion", Self::question_input(question, answers))
+    }
+
+    /// The input of such a question.
+    pub fn question_input(question: &str, answers: [&str; 2]) -> Value {
+        let options = answers.map(|label| json!({"label": label, "description": "a choice"}));
+        json!({"questions": [{
+            "question": question, "header": "Choice", "multiSelect": false, "options": options,
+        }]})
+    }
+
     /// An HTTP error with the API's own error object: 400, 401, 429, 500 or 529.
     pub fn error(status: u16) -> Self {
         Self { error: Some(status), ..Self::empty() }

@@ -98,6 +98,24 @@ impl Request {
         self.by_role("system").flat_map(|message| texts(&message["content"])).collect()
     }
 
+    /// The parts of compaction files: what stands behind the opening marker, and the text.
+    pub fn notes(&self) -> Vec<(String, String)> {
+        let mut parts = Vec::new();
+        for text in self.user_texts().into_iter().chain(self.system_texts()) {
+            for found in text.split("<<<<< compaction file ").skip(1) {
+                let Some((head, rest)) = found.split_once('\n') else { continue };
+                let id = head.split(',').next().unwrap_or_default();
+                let end = rest.match_indices("\n>>>>> end of ").find(|(at, _)| {
+                    rest[*at + 1..].lines().next().is_some_and(|line| line.ends_with(id))
+                });
+                let file = end.map_or(rest, |(at, _)| &rest[..at]);
+                parts.push((head.to_owned(), file.to_owned()));
+            }
+        }
+        parts.sort();
+        parts
+    }
+
     /// The tool results of the last user message, in its order.
     pub fn tool_results(&self) -> Vec<ToolResult> {
         let blocks = self.last_user().as_array().map_or(&[][..], Vec::as_slice);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::plugin::{self, Spy};
 use super::surroundings::{API_KEY, client_state, environment};
-use super::{KEY, World};
+use super::{KEY, World, set_guard};
 use crate::client;
 use crate::evidence::Evidence;
 use crate::mock::{Mock, Reply, Request, Script};
@@ -194,7 +194,7 @@ impl Builder {
         plugin::write(&home.join(".claude.json"), &client_state(&project, key).to_string());
         plugin::write(&home.join(".claude/settings.json"), &self.client_settings.to_string());
         if let Some(settings) = &self.guard_settings {
-            plugin::write(&home.join(".claude/brain-guard/settings.json"), &settings.to_string());
+            set_guard(&home, settings);
         }
         if let Some(settings) = &self.guard_project_settings {
             plugin::write(&project.join(".brain-guard/settings.json"), &settings.to_string());

@@ -233,6 +233,15 @@ impl Drop for World {
     }
 }
 
+/// Changes brain-guard's user settings. The hooks read them at each call.
+pub fn set_guard(home: &Path, settings: &Value) {
+    let path = home.join(".claude/brain-guard/settings.json");
+    // Whole at any time: a hook may read it now.
+    let part = path.with_extension("part");
+    plugin::write(&part, &settings.to_string());
+    fs::rename(&part, &path).expect("the world is writable");
+}
+
 fn children(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }
