@@ -98,12 +98,11 @@ mod tests {
                         assert!(!token.live(), "{token:?}");
                         continue;
                     };
-                    match wait.limit {
-                        Some(limit) => assert!(limit < Duration::hours(3), "{token:?}: {limit}"),
-                        None => {
-                            assert_eq!(wait.owner, Owner::Person, "{token:?}");
-                            assert!(!token.holds("old"), "nothing is blocked: {token:?}");
-                        }
+                    if let Some(limit) = wait.limit {
+                        assert!(limit < Duration::hours(3), "{token:?}: {limit}");
+                    } else {
+                        assert_eq!(wait.owner, Owner::Person, "{token:?}");
+                        assert!(!token.holds("old"), "nothing is blocked: {token:?}");
                     }
                 }
             }
