@@ -111,7 +111,7 @@ fn add_target(rustup: &Path, target: &str) -> Result<()> {
 
 fn build(checkout: &Checkout, target: &str) -> Result<PathBuf> {
     let run = Command::new(&checkout.cargo)
-        .args(["build", "--release", "--bin", COMMAND, "--target", target])
+        .args(["build", "--profile", "dist", "--bin", COMMAND, "--target", target])
         .arg("--message-format=json-render-diagnostics")
         .current_dir(&checkout.folder)
         .stdin(Stdio::null())
