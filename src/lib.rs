@@ -23,6 +23,7 @@ pub mod policy;
 pub mod process;
 pub mod report;
 pub mod seal;
+pub mod session;
 pub mod settings;
 pub mod store;
 pub mod surgery;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::reach::{Reach, Way};
 use crate::boundary::Carrier;
 use crate::env::{self, Env};
+use crate::session::reach::{Reach, Way};
 use crate::settings::CarrierChoice;
 
 /// What was seen of the surroundings.
@@ -110,7 +110,7 @@ pub fn mod_alive(env: &Env) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::carrier::tmux;
+    use crate::session::reach::TmuxPane;
 
     #[test]
     fn best_first_and_a_way_out_or_none() {
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_next_one_takes_over_what_was_tried() {
-        let place = tmux::Place { socket: "/s".into(), pane: "%3".into() };
+        let place = TmuxPane { socket: "/s".into(), pane: "%3".into() };
         let reach = Reach { tmux: Way::Open(place), x11: Way::Shut("no X11 display".into()) };
         let seen = Seen {
             mod_alive: true,

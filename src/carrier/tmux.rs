@@ -12,7 +12,6 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use tmux_interface::{
     CapturePane, DeleteBuffer, DisplayMessage, ListClients, LoadBuffer, PasteBuffer, SendKeys,
     TmuxCommand,
@@ -28,6 +27,7 @@ use super::terminal::{PromptBox, Refusal, Stroke, Terminal};
 use crate::boundary::Client;
 use crate::clock;
 use crate::env::Env;
+use crate::session::reach::TmuxPane;
 
 /// Longer texts are sent in pieces: the client takes some hundred characters at
 /// once for a paste.
@@ -42,20 +42,11 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// The title's first character while a turn runs, where the client sets it.
 const TURNING: [char; 4] = ['◐', '◑', '◒', '◓'];
 
-/// Where the client's pane is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
-    /// The server's socket, from `$TMUX`.
-    pub socket: String,
-    /// The pane's id, `%n`, from `$TMUX_PANE`.
-    pub pane: String,
-}
-
 /// The client's own pane.
 ///
 /// # Errors
 /// Why it can't be used, in words for the user.
-pub fn find(env: &Env, client: Client) -> Result<Place, String> {
+pub fn find(env: &Env, client: Client) -> Result<TmuxPane, String> {
     let (Some(tmux), Some(pane)) = (env.get("TMUX"), env.get("TMUX_PANE")) else {
         return Err("not in a tmux pane (TMUX or TMUX_PANE is not set)".to_owned());
     };
@@ -65,7 +56,7 @@ pub fn find(env: &Env, client: Client) -> Result<Place, String> {
     }
     let program = server::program(env.os("PATH").as_deref())
         .ok_or("in a tmux pane, but tmux is not on the client's PATH")?;
-    let pane = Pane::with(program, Place { socket, pane }, client);
+    let pane = Pane::with(program, TmuxPane { socket, pane }, client);
     let facts = pane.facts().map_err(|refusal| refusal.to_string())?;
     pane.own(&facts).map_err(|refusal| refusal.to_string())?;
     Ok(pane.place)
@@ -81,7 +72,7 @@ fn socket(tmux: &str) -> &str {
 #[derive(Debug)]
 pub struct Pane {
     server: Server,
-    place: Place,
+    place: TmuxPane,
     client: Client,
 }
 
@@ -90,13 +81,13 @@ impl Pane {
     ///
     /// # Errors
     /// It is not, or it can't be asked now.
-    pub fn open(place: Place, client: Client) -> Result<Self, Refusal> {
+    pub fn open(place: TmuxPane, client: Client) -> Result<Self, Refusal> {
         let pane = Self::with(PathBuf::from("tmux"), place, client);
         pane.own(&pane.facts()?)?;
         Ok(pane)
     }
 
-    fn with(program: PathBuf, place: Place, client: Client) -> Self {
+    fn with(program: PathBuf, place: TmuxPane, client: Client) -> Self {
         Self { server: Server::new(program, &place.socket), place, client }
     }
 

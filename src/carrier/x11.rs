@@ -12,10 +12,9 @@ mod selection;
 mod serve;
 mod window;
 
-use serde::{Deserialize, Serialize};
-
 use crate::boundary::Client;
 use crate::env::Env;
+use crate::session::reach::X11Display;
 use crate::store::state;
 
 use display::Display;
@@ -26,22 +25,12 @@ pub use selection::Which;
 pub use serve::{hold, take};
 pub use window::{Options, Window};
 
-/// Where the client's window is. The window itself is found anew before keys are
-/// sent: its id may be another's by then.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
-    /// `$DISPLAY`.
-    pub display: String,
-    /// `$XAUTHORITY`.
-    pub authority: Option<String>,
-}
-
 /// The client's own window. Looks only; takes some milliseconds, with a display
 /// that doesn't answer less than two seconds.
 ///
 /// # Errors
 /// Which proof failed, in words for the user.
-pub fn find(env: &Env, client: Client) -> Result<Place, String> {
+pub fn find(env: &Env, client: Client) -> Result<X11Display, String> {
     if env.os("WAYLAND_DISPLAY").is_some() {
         return Err("under Wayland no window can be proven (WAYLAND_DISPLAY is set)".to_owned());
     }
@@ -58,7 +47,7 @@ pub fn find(env: &Env, client: Client) -> Result<Place, String> {
     display.manager().map_err(|e| e.to_string())?;
     let managed = display.managed().map_err(|e| e.to_string())?;
     own(&managed, &pty.holders(client.pid))?;
-    Ok(Place { display: name, authority: env.get("XAUTHORITY") })
+    Ok(X11Display { display: name, authority: env.get("XAUTHORITY") })
 }
 
 /// The windows of the process that holds the other end of the client's terminal.

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::whose;
 use super::{Exit, out, out_json};
 use crate::boundary::Carrier;
-use crate::carrier::reach::Reach;
+use crate::carrier::reach;
 use crate::carrier::select::{self, Selection};
 use crate::cli::Whose;
 use crate::clock::Time;
@@ -57,7 +57,7 @@ fn of_session(env: &Env, now: Time, found: &whose::Found) -> anyhow::Result<Sele
     let mut facts = whose::facts(env, now, found)?;
     // Only the client's own processes have its environment; others believe its hooks.
     if let Some(client) = env.client_pid().and_then(state::client) {
-        facts.session.reach = Some(Reach::look(env, client));
+        facts.session.reach = Some(reach::look(env, client));
     }
     Ok(facts.carrier())
 }
@@ -68,7 +68,7 @@ fn of_terminal(env: &Env, whose: &Whose) -> anyhow::Result<Selection> {
     let places = Places::of(env, &whose::project(env, whose)?);
     let boundary = places.map(|p| read_settings(&p, env).0.boundary).unwrap_or_default();
     let shell = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get() as u32);
-    let reach = shell.and_then(state::client).map(|shell| Reach::look(env, shell));
+    let reach = shell.and_then(state::client).map(|shell| reach::look(env, shell));
     let seen = select::Seen {
         mod_alive: false,
         interactive: true,

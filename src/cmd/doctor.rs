@@ -28,10 +28,11 @@ use crate::cli::Whose;
 use crate::clock::Time;
 use crate::env::Env;
 use crate::hook::facts::read_settings;
+use crate::session::Session;
 use crate::settings::Settings;
 use crate::settings::layers::Diagnostic;
 use crate::store::paths::{Places, config_folder};
-use crate::store::state::{self, Session};
+use crate::store::state;
 
 /// What mends a finding that `--fix` can mend.
 const FIX: &str = "run `brain-guard doctor --fix`";

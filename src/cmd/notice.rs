@@ -12,7 +12,7 @@ use crate::cli::Whose;
 use crate::clock::Time;
 use crate::env::Env;
 use crate::hook::facts::Facts;
-use crate::store::state::Override;
+use crate::session::Override;
 use crate::store::{boundary, state};
 
 /// How long `later` keeps a session where no time is given.

@@ -13,8 +13,9 @@ use crate::clock::Time;
 use crate::env::Env;
 use crate::hook::facts::Facts;
 use crate::log;
+use crate::session::Override;
 use crate::store::journal::{self, Line, What};
-use crate::store::state::{self, Override};
+use crate::store::state;
 
 /// Runs the verb from a terminal.
 ///

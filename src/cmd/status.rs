@@ -19,9 +19,10 @@ use crate::policy::gauge::{Reading, WindowSource};
 use crate::policy::limit::LimitSource;
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::Cap;
+use crate::session::Override;
 use crate::settings::Mode;
 use crate::store::journal;
-use crate::store::state::{self, Override};
+use crate::store::state;
 use crate::transcript::fill::BYTES_PER_TOKEN;
 use share::Share;
 

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::account::Account;
 use super::event::{Event, Kind};
-use super::surroundings::Surroundings;
+use super::surroundings;
 use super::variables::variables;
 use crate::boundary::{Carrier, Token};
 use crate::carrier::client;
@@ -18,10 +18,10 @@ use crate::carrier::select::{self, Selection};
 use crate::clock::Time;
 use crate::env::{self, Env};
 use crate::log;
+use crate::session::{First, Override, Session, Surroundings};
 use crate::settings::layers::{self, Diagnostic, File};
 use crate::settings::{Headless, Mode, Settings, trust};
 use crate::store::paths::{Places, project_root};
-use crate::store::state::{First, Override, Session};
 use crate::store::{atomic, boundary, state};
 use crate::transcript::fill::Fill;
 
@@ -93,7 +93,7 @@ impl<'a> Facts<'a> {
         let session = loaded.unwrap_or_default();
         let transcript = session.transcript.as_ref().map(PathBuf::from);
         let mode = session.mode.clone();
-        let seen = Surroundings::of(env, &session);
+        let seen = surroundings::of(env, &session);
         Some(Self {
             env,
             now,

@@ -10,7 +10,7 @@ use super::reply::Reply;
 use crate::boundary::{Delivery, Token};
 use crate::compaction::for_reader;
 use crate::plain;
-use crate::store::state::Session;
+use crate::session::Session;
 use crate::store::{jobs, origin};
 use crate::texts::{Text, say};
 

@@ -160,7 +160,7 @@ fn switch(facts: &mut Facts, job: &str, new: bool) {
     let (inherited, born) = (jobs::authored_ids(&document), compaction::measure(&document).total);
     let left = &facts.session.job;
     let was_named = !jobs::auto(&facts.places, left, &jobs::record(&facts.places, left));
-    let change = |s: &mut crate::store::state::Session| {
+    let change = |s: &mut crate::session::Session| {
         s.residue |= was_named && s.job != job;
         job.clone_into(&mut s.job);
         (s.inherited, s.born_words) = (inherited.clone(), born as u64);

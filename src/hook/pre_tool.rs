@@ -22,9 +22,10 @@ use crate::policy::gauge::Reading;
 use crate::policy::gauge::WindowSource;
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Cap, Ranks, Readings, Stance};
+use crate::session::{Counted, Denied, First, Grace};
 use crate::store::jobs;
 use crate::store::paths::safe_name;
-use crate::store::state::{self, Counted, Denied, First, Grace};
+use crate::store::state;
 
 /// Handles the event.
 pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {

@@ -18,7 +18,8 @@ use crate::boundary::{
 use crate::carrier::waiter;
 use crate::clock;
 use crate::log;
-use crate::store::state::{self, Session};
+use crate::session::Session;
+use crate::store::state;
 use crate::store::{atomic, boundary};
 use crate::texts::Text;
 

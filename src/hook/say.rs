@@ -10,7 +10,8 @@ use crate::policy::bands::{Band, effect};
 use crate::policy::coach::{Told, figure, grouped};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Gauge, Readings, Stance};
-use crate::store::state::{self, Session};
+use crate::session::Session;
+use crate::store::state;
 use crate::texts::{Text, say};
 
 /// One moment of a session.

@@ -8,14 +8,15 @@ use super::facts::Facts;
 use super::reply::{Agent, Reply};
 use super::{deliver, ground, limits, taking};
 use crate::boundary::{Carrier, EDITED, PROMPTED, Step, Token};
-use crate::carrier::reach::Reach;
+use crate::carrier::reach;
 use crate::compaction;
 use crate::log;
 use crate::plain;
 use crate::policy::coach::Told;
 use crate::policy::gauge::WindowSource;
 use crate::policy::stance::Ranks;
-use crate::store::state::{self, First, Session};
+use crate::session::{First, Override, Session};
+use crate::store::state;
 use crate::store::{boundary, commits, jobs, sealing};
 
 /// A session as it begins, written down; its job is the day's next default one.
@@ -101,7 +102,7 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
 pub fn look_around(facts: &mut Facts) {
     let client = facts.session.client.or(facts.env.client_pid().and_then(state::client));
     let Some(client) = client.filter(|_| facts.seen.interactive) else { return };
-    let reach = Some(Reach::look(facts.env, client));
+    let reach = Some(reach::look(facts.env, client));
     if facts.session.reach != reach {
         facts.update(|s| s.reach.clone_from(&reach));
         facts.session.reach = reach;
@@ -306,7 +307,7 @@ fn child_of(
         inherited: jobs::authored_ids(&document),
         born_words: compaction::measure(&document).total as u64,
         token: crossing.map(|(token, _)| token.id.clone()),
-        override_: parent.override_.filter(|o| *o != state::Override::UntilClear),
+        override_: parent.override_.filter(|o| *o != Override::UntilClear),
         mode: parent.mode.clone(),
         ..Session::default()
     }

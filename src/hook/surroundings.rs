@@ -1,40 +1,23 @@
 //! What only a process of the client's own can see of it. The hooks write it
 //! down, so that `status` in a terminal says what holds in the session.
 
-use serde::{Deserialize, Serialize};
-
 use crate::carrier::select;
 use crate::env::Env;
 use crate::policy::limit::{self, AutoCompact};
-use crate::store::state::Session;
+use crate::session::{Session, Surroundings};
 
-/// The client as one of its own processes sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Surroundings {
-    /// The plugin's module lives in this client and has our version.
-    pub mod_alive: bool,
-    /// The client has a terminal.
-    pub interactive: bool,
-    /// `CLAUDE_CODE_DISABLE_1M_CONTEXT` is on.
-    pub long_disabled: bool,
-    /// The client's own compaction.
-    pub auto_compact: AutoCompact,
+/// By the environment where that is the client's, else as the session's hooks saw them last.
+pub fn of(env: &Env, session: &Session) -> Surroundings {
+    let kept = session.seen.filter(|_| env.client_pid().is_none());
+    kept.unwrap_or_else(|| by(env))
 }
 
-impl Surroundings {
-    /// By the environment where that is the client's, else as the session's hooks saw them last.
-    pub fn of(env: &Env, session: &Session) -> Self {
-        let kept = session.seen.filter(|_| env.client_pid().is_none());
-        kept.unwrap_or_else(|| Self::by(env))
-    }
-
-    fn by(env: &Env) -> Self {
-        Self {
-            mod_alive: select::mod_alive(env),
-            interactive: env.interactive(),
-            long_disabled: switched_on(env, "CLAUDE_CODE_DISABLE_1M_CONTEXT"),
-            auto_compact: auto_compact(env),
-        }
+fn by(env: &Env) -> Surroundings {
+    Surroundings {
+        mod_alive: select::mod_alive(env),
+        interactive: env.interactive(),
+        long_disabled: switched_on(env, "CLAUDE_CODE_DISABLE_1M_CONTEXT"),
+        auto_compact: auto_compact(env),
     }
 }
 
@@ -64,7 +47,7 @@ mod tests {
     fn switches_are_on_by_the_clients_rule() {
         for (value, on) in [("1", true), (" True ", true), ("0", false), ("false", false)] {
             let env = Env::of([("CLAUDE_CODE_DISABLE_1M_CONTEXT", value)]);
-            assert_eq!(Surroundings::by(&env).long_disabled, on, "{value}");
+            assert_eq!(by(&env).long_disabled, on, "{value}");
         }
         let env = Env::of([("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "0")]);
         assert_eq!(auto_compact(&env).window, None);
@@ -80,12 +63,12 @@ mod tests {
         ]);
         let terminal = Env::of([("CLAUDE_CODE_DISABLE_1M_CONTEXT", "1")]);
         let mut session = Session::default();
-        let seen = Surroundings::of(&hook, &session);
+        let seen = of(&hook, &session);
         assert!(seen.mod_alive && seen.auto_compact.window == Some(500_000));
-        assert!(!Surroundings::of(&terminal, &session).mod_alive);
+        assert!(!of(&terminal, &session).mod_alive);
         session.seen = Some(seen);
-        assert_eq!(Surroundings::of(&terminal, &session), seen);
+        assert_eq!(of(&terminal, &session), seen);
         let later = Env::of([("CLAUDE_PID", "12")]);
-        assert!(!Surroundings::of(&later, &session).mod_alive);
+        assert!(!of(&later, &session).mod_alive);
     }
 }

@@ -7,8 +7,9 @@ use crate::boundary::{Delivery, Token};
 use crate::clock;
 use crate::compaction;
 use crate::job::{Holder, Link, State};
+use crate::session::Session;
 use crate::store::requests::{self, Request, Taken};
-use crate::store::state::{self, Session};
+use crate::store::state;
 use crate::store::{aside, atomic, beneath, jobs};
 use crate::texts::{Text, say};
 

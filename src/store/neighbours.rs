@@ -6,9 +6,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::paths::Places;
-use super::state::{self, Client, Seat, Session};
+use super::state::{self, Client, Seat};
 use super::{atomic, repository};
 use crate::clock::Time;
+use crate::session::Session;
 
 /// A session that is at work.
 #[derive(Debug, Clone, PartialEq, Eq)]

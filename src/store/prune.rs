@@ -13,6 +13,7 @@ use std::time::{Duration, SystemTime};
 use super::paths::Places;
 use super::{atomic, boundary, lock, state};
 use crate::clock::Time;
+use crate::session::Session;
 
 pub use beneath::remove_beneath;
 pub use leftovers::{leftovers, remove_leftovers};
@@ -159,7 +160,7 @@ fn over(places: &Places, id: &str) -> bool {
 }
 
 /// Whether a session ended, or its client is gone: nobody has it open.
-pub fn is_closed(places: &Places, session: &state::Session) -> bool {
+pub fn is_closed(places: &Places, session: &Session) -> bool {
     session.ended.is_some() || !session.client.is_some_and(|c| state::lives(places, c))
 }
 

@@ -13,6 +13,7 @@ use super::paths::{Places, safe_name};
 use super::state;
 use super::{atomic, beneath, jobs, origin};
 use crate::clock::Time;
+use crate::session::SealAsked;
 
 /// One thing asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +39,7 @@ pub enum Request {
         at: Time,
     },
     /// A seal asked the agent something, and shall not ask again.
-    SealAsked(state::SealAsked),
+    SealAsked(SealAsked),
     /// The session works on this job from now on; its record says so already.
     Focus {
         /// The job.
@@ -136,7 +137,7 @@ pub fn waiting(places: &Places, session: &str) -> Vec<Request> {
 }
 
 /// What the seal asked the session last, where no hook has written it down yet.
-pub fn seal_asked(places: &Places, session: &str) -> Option<state::SealAsked> {
+pub fn seal_asked(places: &Places, session: &str) -> Option<SealAsked> {
     let asked = |request| match request {
         Request::SealAsked(asked) => Some(asked),
         _ => None,

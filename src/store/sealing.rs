@@ -6,12 +6,12 @@ use std::io;
 use std::path::PathBuf;
 
 use super::paths::Places;
-use super::state::{SealAsked, Session};
 use super::{archives, atomic, beneath, commits, jobs};
 use crate::clock::Time;
 use crate::compaction::{self, Document, EntryId, Role, Stamp, StampState};
 use crate::job::{Sealer, phase};
 use crate::seal::{self, Input, Limits, Past, Question, Refused, Sealed, Verdict};
+use crate::session::{SealAsked, Session};
 use crate::settings::Settings;
 
 /// What came of a seal.

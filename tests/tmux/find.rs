@@ -8,11 +8,12 @@ use brain_guard::boundary::Client;
 use brain_guard::carrier::terminal::{Refusal, Terminal};
 use brain_guard::carrier::tmux::{self, Pane};
 use brain_guard::env::Env;
+use brain_guard::session::reach::TmuxPane;
 use brain_guard::store::state;
 
 use crate::server::{Server, signal, wait};
 
-fn found(server: &Server, path: &str, client: Client) -> Result<tmux::Place, String> {
+fn found(server: &Server, path: &str, client: Client) -> Result<TmuxPane, String> {
     let tmux = format!("{},1,0", server.socket());
     tmux::find(&Env::of([("TMUX", &tmux), ("TMUX_PANE", "%0"), ("PATH", path)]), client)
 }

@@ -8,7 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use brain_guard::boundary::Client;
-use brain_guard::carrier::tmux::{Pane, Place};
+use brain_guard::carrier::tmux::Pane;
+use brain_guard::session::reach::TmuxPane;
 use brain_guard::store::state;
 use tempfile::TempDir;
 
@@ -107,8 +108,8 @@ impl Server {
     }
 
     /// Where the first pane is.
-    pub fn place(&self) -> Place {
-        Place { socket: self.socket(), pane: "%0".to_owned() }
+    pub fn place(&self) -> TmuxPane {
+        TmuxPane { socket: self.socket(), pane: "%0".to_owned() }
     }
 
     /// The first pane as the carrier has it.

@@ -10,8 +10,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use brain_guard::boundary::Client;
-use brain_guard::carrier::x11::{self, Options, Place, Window};
+use brain_guard::carrier::x11::{self, Options, Window};
 use brain_guard::env::Env;
+use brain_guard::session::reach::X11Display;
 use brain_guard::store::state;
 use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{
@@ -229,7 +230,7 @@ impl Screen {
     }
 
     /// Looks for a client's window.
-    pub fn find(&self, client: Client) -> Result<Place, String> {
+    pub fn find(&self, client: Client) -> Result<X11Display, String> {
         x11::find(&self.env(), client)
     }
 

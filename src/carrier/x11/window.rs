@@ -11,12 +11,13 @@ use x11rb::protocol::xproto::{KeyButMask, Window as Id};
 
 use super::display::Display;
 use super::keys::Keys;
+use super::own;
 use super::pty::Pty;
 use super::selection::Selections;
-use super::{Place, own};
 use crate::boundary::Client;
 use crate::carrier::process;
 use crate::carrier::terminal::Refusal;
+use crate::session::reach::X11Display;
 
 /// How long a title written to the terminal may take to show on its window.
 const TITLE: Duration = Duration::from_millis(500);
@@ -46,7 +47,7 @@ pub struct Options {
 /// The client's window.
 pub struct Window {
     pub(super) display: Display,
-    pub(super) place: Place,
+    pub(super) place: X11Display,
     pub(super) options: Options,
     pub(super) selections: Selections,
     pub(super) client: Client,
@@ -65,7 +66,7 @@ impl Window {
     ///
     /// # Errors
     /// The client is gone, or the display can't be reached.
-    pub fn open(place: Place, client: Client, options: Options) -> Result<Self, Refusal> {
+    pub fn open(place: X11Display, client: Client, options: Options) -> Result<Self, Refusal> {
         let pty = Pty::of(client.pid).map_err(Refusal::Never)?;
         let display = Display::connect(&place.display)?;
         display.manager()?;

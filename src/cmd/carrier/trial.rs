@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use serde_json::json;
 
 use crate::carrier::keyboard::{self, Pressed};
-use crate::carrier::reach::{Reach, Way};
+use crate::carrier::reach;
 use crate::carrier::terminal::{Refusal, Stroke, Terminal};
 use crate::carrier::{tmux, x11};
 use crate::cli::Whose;
@@ -17,6 +17,7 @@ use crate::clock::Time;
 use crate::cmd::{Exit, out, out_json, whose};
 use crate::env::Env;
 use crate::hook::crossing::wait_for;
+use crate::session::reach::{Reach, TmuxPane, Way, X11Display};
 use crate::store::state::{self, Client};
 
 /// How long the scratch terminal may take to come up, and what is sent to arrive.
@@ -74,7 +75,7 @@ fn reach(env: &Env, now: Time, whose: &Whose) -> anyhow::Result<Reach> {
     let own = env
         .client_pid()
         .or_else(|| rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get() as u32));
-    let here = own.and_then(state::client).map(|client| Reach::look(env, client));
+    let here = own.and_then(state::client).map(|client| reach::look(env, client));
     let kept = match whose::find_any(env, whose)?.filter(|_| env.client_pid().is_none()) {
         Some(found) => whose::facts(env, now, &found)?.session.reach,
         None => None,
@@ -90,7 +91,7 @@ fn folder(env: &Env) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-fn by_tmux(env: &Env, place: &tmux::Place, file: &Path) -> Result<(), String> {
+fn by_tmux(env: &Env, place: &TmuxPane, file: &Path) -> Result<(), String> {
     let program = env.program().ok_or("own path unknown")?;
     let made = Command::new("tmux")
         .args(["-S", &place.socket, "new-window", "-d", "-P", "-F", "#{pane_id}"])
@@ -105,7 +106,7 @@ fn by_tmux(env: &Env, place: &tmux::Place, file: &Path) -> Result<(), String> {
     }
     let pane = String::from_utf8_lossy(&made.stdout).trim().to_owned();
     let client = scratch_client(file)?;
-    let place = tmux::Place { socket: place.socket.clone(), pane: pane.clone() };
+    let place = TmuxPane { socket: place.socket.clone(), pane: pane.clone() };
     let socket = place.socket.clone();
     let tried = tmux::Pane::open(place, client)
         .map_err(|e| e.to_string())
@@ -117,7 +118,7 @@ fn by_tmux(env: &Env, place: &tmux::Place, file: &Path) -> Result<(), String> {
 }
 
 /// The session of the client's pane: a scratch window belongs beside it.
-fn session_of(place: &tmux::Place) -> Result<String, String> {
+fn session_of(place: &TmuxPane) -> Result<String, String> {
     let asked = Command::new("tmux")
         .args(["-S", &place.socket, "display-message", "-p", "-t", &place.pane, "#{session_id}"])
         .output()
@@ -125,7 +126,7 @@ fn session_of(place: &tmux::Place) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&asked.stdout).trim().to_owned())
 }
 
-fn by_x11(env: &Env, place: &x11::Place, file: &Path) -> Result<(), String> {
+fn by_x11(env: &Env, place: &X11Display, file: &Path) -> Result<(), String> {
     let program = env.program().ok_or("own path unknown")?;
     let mut terminal = Command::new("xterm")
         .args(["-T", "brain-guard carrier test", "-e"])

@@ -7,13 +7,14 @@ use serde_json::Value;
 use super::client::{Client, broken};
 use super::stage::{Stop, expect};
 use crate::boundary::Token;
+use crate::session::Session;
 use crate::store::{atomic, boundary, state};
 
 /// The session as the guard remembers it.
 ///
 /// # Errors
 /// No state, or none that can be read.
-pub fn session(client: &Client) -> Result<state::Session, Stop> {
+pub fn session(client: &Client) -> Result<Session, Stop> {
     let session = state::load(&client.world.places, &client.session)
         .map_err(broken("could not read the state"))?;
     expect(session.is_some(), "state of the session", || "none")?;

@@ -7,12 +7,13 @@ use rustix::fs::{Access, access};
 
 use super::{Finding, World};
 use crate::boundary::Carrier;
-use crate::carrier::reach::{Reach, Way};
+use crate::carrier::reach;
 use crate::hook::limits;
-use crate::hook::surroundings::Surroundings;
+use crate::hook::surroundings;
 use crate::policy::coach::grouped;
 use crate::policy::gauge::{Window, WindowSource};
 use crate::policy::limit::{LEAST_WINDOW, Limit, LimitSource, Limits, parse_tokens};
+use crate::session::reach::{Reach, Way};
 use crate::settings::layers::{Diagnostic, MOST_TOLD};
 use crate::settings::{CarrierChoice, Model};
 use crate::store::state;
@@ -95,7 +96,7 @@ fn compaction(world: &World) -> Finding {
     let name = name.as_deref();
     let read = || limits::configured(&world.places, world.env, None, name);
     let limits = Limits {
-        environment: Surroundings::of(world.env, &session.clone().unwrap_or_default()).auto_compact,
+        environment: surroundings::of(world.env, &session.clone().unwrap_or_default()).auto_compact,
         configured: session.as_ref().map_or_else(read, |s| s.configured),
         client: session.as_ref().and_then(|s| s.reported_limit),
     };
@@ -128,7 +129,7 @@ fn compaction(world: &World) -> Finding {
 pub fn reach(world: &World) -> Option<Reach> {
     let client = world.env.client_pid().and_then(state::client);
     client
-        .map(|client| Reach::look(world.env, client))
+        .map(|client| reach::look(world.env, client))
         .or_else(|| world.session.as_ref()?.reach.clone())
 }
 

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use super::kept::Stays;
 use super::state::{is_link, names};
 use crate::env::Env;
+use crate::session::Session;
 use crate::store::paths::Places;
-use crate::store::state::{self, Seat, Session};
+use crate::store::state::{self, Seat};
 use crate::store::{atomic, boundary, prune};
 
 /// A project's state.

@@ -10,7 +10,7 @@ use crate::clock::Time;
 use crate::cmd::{Exit, out, out_json, whose};
 use crate::env::Env;
 use crate::hook::facts::{Facts, settings_files};
-use crate::hook::surroundings::Surroundings;
+use crate::hook::surroundings;
 use crate::hook::variables::variables;
 use crate::policy::gauge::{self, WindowFacts};
 use crate::policy::limit::Limits;
@@ -84,7 +84,7 @@ fn alone(env: &Env, path: &Path) -> anyhow::Result<(Merged, Vec<(&'static str, P
 /// session's, else for both usual windows.
 fn held(env: &Env, merged: &Merged, ask: &Ask, facts: Option<&Facts>) -> Vec<Held> {
     let session = facts.map(|f| f.session.clone()).unwrap_or_default();
-    let environment = Surroundings::of(env, &session).auto_compact;
+    let environment = surroundings::of(env, &session).auto_compact;
     let limits = facts.map_or(Limits { environment, ..Limits::default() }, Facts::limits);
     let of = |model: Model, base: u64| Held::of(&merged.settings, model, &limits, base);
     if ask.window.is_some() || ask.model.is_some() {

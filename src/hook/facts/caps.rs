@@ -5,8 +5,9 @@ use crate::policy::decide::is_at_top;
 use crate::policy::gauge::Reading;
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{self, Cap, Readings, Stance};
+use crate::session::First;
 use crate::store::jobs;
-use crate::store::state::{self, First};
+use crate::store::state;
 
 /// How long a note that could not be written keeps the blocks lifted, unless a later one can.
 const UNWRITTEN: chrono::Duration = chrono::Duration::minutes(10);

@@ -12,8 +12,8 @@ use crate::log;
 use crate::policy::gauge::{self, Reading, Source, Window, WindowFacts, WindowSource};
 use crate::policy::limit::{ClientLimit, LimitSource, Limits};
 use crate::policy::ramp::Ramp;
+use crate::session::Counted;
 use crate::settings::Model;
-use crate::store::state::Counted;
 use crate::store::{atomic, tail};
 use crate::transcript::fill::{Fill, Gatherer};
 

@@ -15,12 +15,12 @@ use crate::job::refusal::{Missing, Refusal};
 use crate::job::transition::{Ask, Effect, Held, Seen, Situation, Taken, Transition, UnderWay};
 use crate::job::transition::{Verb, meant, transition};
 use crate::job::{Holder, Record, State};
+use crate::session::Session;
 use crate::settings::Settings;
 use crate::store::beneath;
 use crate::store::lock::{self as locks, Lock};
 use crate::store::paths::Places;
 use crate::store::requests::{self, Request};
-use crate::store::state::Session;
 use crate::store::{boundary, origin, sealing};
 
 /// The session that asks, and what its verbs work with.

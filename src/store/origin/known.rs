@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Known, digest, load, path, write};
 use crate::boundary::Token;
+use crate::session::Session;
 use crate::store::paths::{Places, safe_name};
-use crate::store::state::Session;
 use crate::store::{atomic, jobs, prompts, repository};
 
 /// What tells a folder from every other one, under whatever path: the file system, its

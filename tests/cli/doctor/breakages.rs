@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use brain_guard::clock;
-use brain_guard::store::state::{self, Client, Override};
+use brain_guard::session::Override;
+use brain_guard::store::state::{self, Client};
 use serde_json::json;
 
 use super::lab::Lab;
