@@ -33,7 +33,8 @@ fn run_hook(args: &[String]) -> ExitCode {
         _ => return ExitCode::SUCCESS,
     };
     let env = hook::variables::at_home(Env::keep());
-    let reply = hook::run(role, hook::input::Input::standard(), &env, clock::now());
+    let input = hook::input::Input::standard();
+    let reply = hook::run(role, input, &env, clock::now(), cmd::typed::answer);
     if let Some(text) = &reply.wake {
         // The client starts a turn with what an asyncRewake hook leaves here.
         let _ = std::io::stderr().write_all(text.as_bytes());

@@ -35,6 +35,7 @@ pub mod store_;
 pub mod surgery;
 pub mod tag;
 mod trace;
+pub mod typed;
 pub mod uninstall;
 pub mod validate;
 pub mod whose;

@@ -66,9 +66,13 @@ pub enum Role {
     Rewake,
 }
 
+/// What answers our commands that a person types: the program around the hook. Takes the
+/// command's name and arguments.
+pub type Answer = fn(&Facts, &str, &str) -> Option<String>;
+
 /// Reads one payload and answers it. Never fails: a fault is logged, and the
 /// answer is then silence.
-pub fn run(role: Role, input: impl Read, env: &Env, now: Time) -> Reply {
+pub fn run(role: Role, input: impl Read, env: &Env, now: Time, answer: Answer) -> Reply {
     let mut bytes = Vec::with_capacity(input::USUAL);
     if let Err(e) = input.take(MAX_PAYLOAD).read_to_end(&mut bytes) {
         log_fault(env, now, "payload not read", &e.to_string());
@@ -94,7 +98,7 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time) -> Reply {
     let reply = match role {
         Role::Main => {
             remember_surroundings(&mut facts);
-            let mut reply = dispatch(&mut facts, &event);
+            let mut reply = dispatch(&mut facts, &event, answer);
             checkout::tell(&facts, &event, &mut reply);
             reply
         }
@@ -114,7 +118,7 @@ fn remember_surroundings(facts: &mut Facts) {
     }
 }
 
-fn dispatch(facts: &mut Facts, event: &Event) -> Reply {
+fn dispatch(facts: &mut Facts, event: &Event, answer: Answer) -> Reply {
     if matches!(event.kind, Kind::PreTool(_)) && !event.subagent {
         crossing::tidy(facts);
     }
@@ -125,7 +129,7 @@ fn dispatch(facts: &mut Facts, event: &Event) -> Reply {
         Kind::PostBatch(bytes) => post_tool::batch(facts, event, *bytes),
         Kind::SessionStart { source, model } => session::start(facts, event, *source, *model),
         Kind::Prompt(text) => prompt::submit(facts, event, text),
-        Kind::Expansion { command, args } => prompt::expand(facts, command, args),
+        Kind::Expansion { command, args } => prompt::expand(facts, command, args, answer),
         Kind::Stop { agents, shells } => stop::handle(facts, event, *agents, shells),
         Kind::TurnFailed => stop::failed(facts, event),
         Kind::PreCompact => session::before_compaction(facts),

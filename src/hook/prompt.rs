@@ -6,9 +6,8 @@ use super::facts::Facts;
 use super::limits;
 use super::pre_tool::settle;
 use super::reply::Reply;
-use super::{account, unsealed};
+use super::{Answer, account, unsealed};
 use crate::boundary::{Delivery, Step, Token};
-use crate::cmd;
 use crate::session::First;
 use crate::settings::Switch;
 use crate::store::boundary;
@@ -135,18 +134,12 @@ pub fn attach(facts: &Facts, token: Option<&Token>, piece: usize) -> Reply {
 }
 
 /// `UserPromptExpansion` of one of our commands: answered without a turn.
-pub fn expand(facts: &Facts, command: &str, args: &str) -> Reply {
-    match command {
-        "override" => Reply::block(cmd::override_::at_the_prompt(facts, args)),
-        "now" | "later" => Reply::block(cmd::notice::at_the_prompt(facts, command, args)),
-        "status" => Reply::block(cmd::status::at_the_prompt(facts)),
-        "explain" => Reply::block(cmd::explain::at_the_prompt(facts)),
-        "report" => Reply::block(cmd::report::at_the_prompt(facts)),
-        "doctor" => Reply::block(cmd::doctor::at_the_prompt(facts.env, facts.now)),
-        "job" if views(args) => Reply::block(cmd::job::at_the_prompt(facts, args)),
-        "resume" if !awaited(facts, facts.token().as_ref()) => {
-            Reply::block("brain-guard: no notes wait for this session".to_owned())
-        }
-        _ => Reply::default(),
+pub fn expand(facts: &Facts, command: &str, args: &str, answer: Answer) -> Reply {
+    if command == "resume" && !awaited(facts, facts.token().as_ref()) {
+        return Reply::block("brain-guard: no notes wait for this session".to_owned());
     }
+    if command == "job" && !views(args) {
+        return Reply::default();
+    }
+    answer(facts, command, args).map_or_else(Reply::default, Reply::block)
 }

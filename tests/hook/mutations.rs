@@ -130,7 +130,7 @@ fn in_process() {
         for _ in 0..IN_PROCESS / 2 {
             let bytes = mutate(&payloads[random.below(payloads.len())], &mut random);
             let answered = catch_unwind(AssertUnwindSafe(|| {
-                run(Role::Main, bytes.as_slice(), &env, now).json()
+                run(Role::Main, bytes.as_slice(), &env, now, typed::answer).json()
             }));
             let reply = answered.unwrap_or_else(|_| panic!("panics on {}", shown(&bytes)));
             let sound = reply
