@@ -8,6 +8,7 @@
 pub mod boundary;
 pub mod carrier;
 pub mod cli;
+pub mod client;
 pub mod clock;
 pub mod cmd;
 pub mod compaction;

@@ -34,7 +34,7 @@ fn run_hook(args: &[String]) -> ExitCode {
     };
     let env = hook::variables::at_home(Env::keep());
     let input = hook::input::Input::standard();
-    let reply = hook::run(role, input, &env, clock::now(), cmd::typed::answer);
+    let reply = hook::run(role, input, &env, clock::now(), cmd::OUTSIDE);
     if let Some(text) = &reply.wake {
         // The client starts a turn with what an asyncRewake hook leaves here.
         let _ = std::io::stderr().write_all(text.as_bytes());

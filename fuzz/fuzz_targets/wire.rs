@@ -59,7 +59,7 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     fs::write(&WORLD.state, &WORLD.session).expect("state");
-    let reply = hook::run(Role::Main, data, &WORLD.env, WORLD.now, |_, _, _| None);
+    let reply = hook::run(Role::Main, data, &WORLD.env, WORLD.now, brain_guard::cmd::OUTSIDE);
     let Some(answer) = reply.json() else { return };
     let answer: Value = serde_json::from_str(&answer).expect("JSON");
     let specific = &answer["hookSpecificOutput"];

@@ -1,14 +1,11 @@
 //! What executes a boundary, and the process that watches it.
 
 pub mod chords;
-pub mod client;
 pub mod command;
 pub mod drive;
 pub mod keyboard;
-pub mod process;
 pub mod reach;
 pub mod screen;
-pub mod select;
 pub mod terminal;
 pub mod tmux;
 pub mod waiter;

@@ -21,10 +21,10 @@ pub use self::opener::Opener;
 
 use self::guard::Facts;
 use self::server::{Fault, Server};
-use super::process;
 use super::screen::Screen;
 use super::terminal::{PromptBox, Refusal, Stroke, Terminal};
 use crate::boundary::Client;
+use crate::client;
 use crate::clock;
 use crate::env::Env;
 use crate::session::reach::TmuxPane;
@@ -107,18 +107,18 @@ impl Pane {
         if let Some(version) = facts.too_old() {
             return never(format!("tmux {version} is too old: 3.2 or later is needed"));
         }
-        if facts.dead || !process::alive(self.client) {
+        if facts.dead || !client::alive(self.client) {
             return never("the client has ended".to_owned());
         }
-        if !process::holds(facts.pid, self.client) {
+        if !client::holds(facts.pid, self.client) {
             return never(format!("the client does not run in the tmux pane {pane}"));
         }
-        if !process::reads(self.client, &facts.terminal) {
+        if !client::reads(self.client, &facts.terminal) {
             return never(format!(
                 "another program stands between the tmux pane {pane} and the client"
             ));
         }
-        if process::gave_away(self.client) {
+        if client::gave_away(self.client) {
             return never("the session moved to the background of the client".to_owned());
         }
         Ok(())
@@ -131,7 +131,7 @@ impl Pane {
         if let Some(why) = facts.hindrance() {
             return Err(Refusal::later(why));
         }
-        if !process::in_front(self.client.pid) {
+        if !client::in_front(self.client.pid) {
             return Err(Refusal::later("another program has the client's terminal in front"));
         }
         Ok(facts)

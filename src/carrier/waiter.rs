@@ -3,8 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "carriers start and watch processes")]
 
 use std::io;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -16,7 +15,7 @@ use crate::boundary::{CLIENT_ENDED, Carrier, Step, Token};
 use crate::clock::{self, Time};
 use crate::env::Env;
 use crate::hook::facts::Facts;
-use crate::hook::{crossing, deliver};
+use crate::hook::{crossing, deliver, watch};
 use crate::log;
 use crate::settings::BoundarySettings;
 use crate::store::paths::Places;
@@ -25,30 +24,6 @@ use crate::store::{atomic, boundary, lock, state};
 /// The longest a waiter lives: what comes before a delivery, and the wait for its answer.
 fn lifetime(settings: &BoundarySettings) -> Duration {
     (wait::answer(settings) + chrono::Duration::hours(1)).to_std().unwrap_or_default()
-}
-
-/// Starts the waiter of a token, unless it has one.
-///
-/// # Errors
-/// What the system says of starting it.
-pub fn start(env: &Env, places: &Places, token: &str) -> io::Result<()> {
-    if lock::acquire(&held(places, token), Duration::ZERO).is_err() {
-        return Ok(());
-    }
-    let program = env.program().ok_or_else(|| io::Error::other("own path unknown"))?;
-    Command::new(program)
-        .args(["waiter", token, "--project"])
-        .arg(&places.project)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .map(drop)
-}
-
-/// Held by the one waiter of a token while it lives.
-fn held(places: &Places, token: &str) -> PathBuf {
-    places.token(token).with_extension("waiter")
 }
 
 /// Leaves the client's group, so that no signal to it ends us with it.
@@ -63,7 +38,7 @@ pub fn detach() {
 /// # Errors
 /// What the system says of the token's file.
 pub fn watch(env: &Env, places: &Places, id: &str, settings: &BoundarySettings) -> io::Result<()> {
-    let Ok(_held) = lock::acquire(&held(places, id), Duration::ZERO) else { return Ok(()) };
+    let Ok(_held) = lock::acquire(&watch::held(places, id), Duration::ZERO) else { return Ok(()) };
     // By a clock that nobody sets: after a jump back it would live for that much longer.
     let began = Instant::now();
     let mut drive = Drive::new(env, &places.project, id);
@@ -181,14 +156,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
         let places = Places::of(&env, dir.path()).unwrap();
-        let token = Token { client: Some(client), ..token(Step::Delivered) };
+        let token = Token { client: Some(client), since: clock::now(), ..token(Step::Delivered) };
         boundary::create(&places, &token).unwrap();
         (dir, env, places)
     }
 
     #[test]
     fn it_ends_with_its_client() {
-        let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         let client = state::client(child.id()).unwrap();
         let (_dir, env, places) = stage(client);
         let watched = std::thread::spawn({
@@ -206,7 +181,7 @@ mod tests {
     fn a_second_one_for_the_same_token_ends_at_once() {
         let own = state::client(std::process::id()).unwrap();
         let (_dir, env, places) = stage(own);
-        let _first = lock::acquire(&held(&places, "t"), Duration::ZERO).unwrap();
+        let _first = lock::acquire(&watch::held(&places, "t"), Duration::ZERO).unwrap();
         watch(&env, &places, "t", &BoundarySettings::default()).unwrap();
         assert_eq!(boundary::load(&places, "t").unwrap().unwrap().step, Step::Delivered);
     }

@@ -9,11 +9,11 @@ use super::whose;
 use super::{Exit, out, out_json};
 use crate::boundary::Carrier;
 use crate::carrier::reach;
-use crate::carrier::select::{self, Selection};
 use crate::cli::Whose;
 use crate::clock::Time;
 use crate::env::Env;
 use crate::hook::facts::read_settings;
+use crate::hook::select::{self, Selection};
 use crate::store::paths::Places;
 use crate::store::state;
 

@@ -51,10 +51,11 @@ use std::time::Duration;
 use clap::Parser;
 use signal_hook::consts::SIGXFSZ;
 
-use crate::carrier::x11;
+use crate::carrier::{reach, x11};
 use crate::cli::{CarrierVerb, Cli, ClipboardVerb, SettingsVerb, Verb};
 use crate::clock;
 use crate::env::Env;
+use crate::hook::Outside;
 use crate::store::paths::Places;
 
 /// How a command ended.
@@ -162,6 +163,9 @@ fn confirmed(what: &str, option: &str) -> io::Result<bool> {
     }
     Ok(agreed)
 }
+
+/// What the hook asks of the rest of the program.
+pub const OUTSIDE: Outside = Outside { look: reach::look, answer: typed::answer };
 
 /// Parses the command line and runs it; usage errors end with code 2.
 pub fn main(env: &Env) -> ExitCode {

@@ -16,6 +16,7 @@ use crate::env::{self, Env};
 use crate::hook::facts::Facts;
 use crate::hook::pre_tool;
 use crate::hook::question::{self, Question};
+use crate::hook::watch;
 use crate::hook::{crossing, deliver};
 use crate::log;
 use crate::settings::Switch;
@@ -204,7 +205,7 @@ fn step(facts: &mut Facts, text: &str) -> Value {
     }
     // No Stop comes where the turn was cut, so that the watch begins here.
     if token.live()
-        && let Err(e) = waiter::start(facts.env, &facts.places, &token.id)
+        && let Err(e) = watch::start(facts.env, &facts.places, &token.id)
     {
         facts.fault("waiter not started", &e);
     }

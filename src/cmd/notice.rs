@@ -7,11 +7,11 @@ use super::override_::{self, duration};
 use super::whose;
 use super::{Exit, out};
 use crate::boundary::{Carrier, Step};
-use crate::carrier::waiter;
 use crate::cli::Whose;
 use crate::clock::Time;
 use crate::env::Env;
 use crate::hook::facts::Facts;
+use crate::hook::watch;
 use crate::session::Override;
 use crate::store::{boundary, state};
 
@@ -94,7 +94,7 @@ fn now(facts: &Facts) -> anyhow::Result<String> {
     boundary::update(&facts.places, &token.id, |t| {
         (t.at_once, t.cancelled, t.stopped) = (true, false, false);
     })?;
-    waiter::start(facts.env, &facts.places, &token.id)?;
+    watch::start(facts.env, &facts.places, &token.id)?;
     if token.carrier == Carrier::Manual {
         return Ok("brain-guard: type /clear now; the fresh session gets the notes".to_owned());
     }

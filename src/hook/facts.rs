@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use super::Outside;
 use super::account::Account;
 use super::event::{Event, Kind};
+use super::select::{self, Selection};
 use super::surroundings;
 use super::variables::variables;
 use crate::boundary::{Carrier, Token};
-use crate::carrier::client;
-use crate::carrier::select::{self, Selection};
+use crate::client;
 use crate::clock::Time;
 use crate::env::{self, Env};
 use crate::log;
@@ -56,6 +57,8 @@ pub struct Facts<'a> {
     brief: bool,
     /// What is to be accounted for of this event.
     pub account: Account,
+    /// The program around the hook; none in verbs.
+    pub outside: Option<Outside>,
     fill: OnceCell<Option<Fill>>,
 }
 
@@ -108,6 +111,7 @@ impl<'a> Facts<'a> {
             mode,
             brief: false,
             account: Account::default(),
+            outside: None,
             fill: OnceCell::new(),
         })
     }

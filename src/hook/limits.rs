@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::facts::Facts;
-use crate::carrier::process;
+use crate::client;
 use crate::env::Env;
 use crate::policy::limit::{Configured, Launch, LaunchSettings, Layer, LayerSettings};
 use crate::store::atomic;
@@ -22,8 +22,8 @@ pub fn refresh(facts: &mut Facts) {
     };
     let launch = facts.session.launch.clone().or_else(|| {
         let pid = facts.env.client_pid()?;
-        let folder = process::folder(pid).unwrap_or_default();
-        Some(Launch::parse(&process::arguments(pid), &folder, model.as_deref()))
+        let folder = client::folder(pid).unwrap_or_default();
+        Some(Launch::parse(&client::arguments(pid), &folder, model.as_deref()))
     });
     let configured = configured(&facts.places, facts.env, launch.as_ref(), model.as_deref());
     if facts.session.configured != configured || facts.session.launch != launch {

@@ -23,6 +23,7 @@ pub mod question;
 pub mod reply;
 pub mod rewake;
 pub mod say;
+pub mod select;
 pub mod session;
 mod shadow;
 pub mod stop;
@@ -33,6 +34,7 @@ mod tried;
 mod unsealed;
 mod usage;
 pub mod variables;
+pub mod watch;
 pub mod wire;
 
 use std::io::Read;
@@ -42,9 +44,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use crate::boundary::Client;
 use crate::clock::{self, Time};
 use crate::env::{self, Env};
 use crate::log;
+use crate::session::reach::Reach;
 use crate::store::paths::{Places, project_root};
 use event::{Event, Kind, Source};
 use facts::Facts;
@@ -66,13 +70,18 @@ pub enum Role {
     Rewake,
 }
 
-/// What answers our commands that a person types: the program around the hook. Takes the
-/// command's name and arguments.
-pub type Answer = fn(&Facts, &str, &str) -> Option<String>;
+/// What the hook asks of the program around it, so that it knows neither carriers nor verbs.
+#[derive(Clone, Copy)]
+pub struct Outside {
+    /// Looks for the terminals around the client.
+    pub look: fn(&Env, Client) -> Reach,
+    /// Answers a command that a person typed, by its name and arguments.
+    pub answer: fn(&Facts, &str, &str) -> Option<String>,
+}
 
 /// Reads one payload and answers it. Never fails: a fault is logged, and the
 /// answer is then silence.
-pub fn run(role: Role, input: impl Read, env: &Env, now: Time, answer: Answer) -> Reply {
+pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside) -> Reply {
     let mut bytes = Vec::with_capacity(input::USUAL);
     if let Err(e) = input.take(MAX_PAYLOAD).read_to_end(&mut bytes) {
         log_fault(env, now, "payload not read", &e.to_string());
@@ -92,13 +101,14 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, answer: Answer) -
     let Some(facts) = Facts::of(env, now, &event) else { return Reply::default() };
     // The process ends with the answer: to take the settings apart is work for nobody.
     let mut facts = ManuallyDrop::new(facts);
+    facts.outside = Some(outside);
     if !facts.on() {
         return Reply::default();
     }
     let reply = match role {
         Role::Main => {
             remember_surroundings(&mut facts);
-            let mut reply = dispatch(&mut facts, &event, answer);
+            let mut reply = dispatch(&mut facts, &event);
             checkout::tell(&facts, &event, &mut reply);
             reply
         }
@@ -118,7 +128,7 @@ fn remember_surroundings(facts: &mut Facts) {
     }
 }
 
-fn dispatch(facts: &mut Facts, event: &Event, answer: Answer) -> Reply {
+fn dispatch(facts: &mut Facts, event: &Event) -> Reply {
     if matches!(event.kind, Kind::PreTool(_)) && !event.subagent {
         crossing::tidy(facts);
     }
@@ -129,7 +139,7 @@ fn dispatch(facts: &mut Facts, event: &Event, answer: Answer) -> Reply {
         Kind::PostBatch(bytes) => post_tool::batch(facts, event, *bytes),
         Kind::SessionStart { source, model } => session::start(facts, event, *source, *model),
         Kind::Prompt(text) => prompt::submit(facts, event, text),
-        Kind::Expansion { command, args } => prompt::expand(facts, command, args, answer),
+        Kind::Expansion { command, args } => prompt::expand(facts, command, args),
         Kind::Stop { agents, shells } => stop::handle(facts, event, *agents, shells),
         Kind::TurnFailed => stop::failed(facts, event),
         Kind::PreCompact => session::before_compaction(facts),

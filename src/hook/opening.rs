@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::facts::Facts;
+use super::watch;
 use crate::boundary::{Carrier, Delivery, SEALED_ANEW, Step, Token, budget};
-use crate::carrier::waiter;
 use crate::clock::Time;
 use crate::log;
 use crate::store::paths::{Places, short_digest};
@@ -167,7 +167,7 @@ pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), Refusal> {
     });
     facts.session.token = Some(token.id.clone());
     // From the seal on: a client that dies before the turn's end leaves nothing open.
-    if let Err(e) = waiter::start(facts.env, &facts.places, &token.id) {
+    if let Err(e) = watch::start(facts.env, &facts.places, &token.id) {
         facts.fault("waiter not started", &e);
     }
     log::write(

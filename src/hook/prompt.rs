@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::limits;
 use super::pre_tool::settle;
 use super::reply::Reply;
-use super::{Answer, account, unsealed};
+use super::{account, unsealed};
 use crate::boundary::{Delivery, Step, Token};
 use crate::session::First;
 use crate::settings::Switch;
@@ -134,12 +134,13 @@ pub fn attach(facts: &Facts, token: Option<&Token>, piece: usize) -> Reply {
 }
 
 /// `UserPromptExpansion` of one of our commands: answered without a turn.
-pub fn expand(facts: &Facts, command: &str, args: &str, answer: Answer) -> Reply {
+pub fn expand(facts: &Facts, command: &str, args: &str) -> Reply {
     if command == "resume" && !awaited(facts, facts.token().as_ref()) {
         return Reply::block("brain-guard: no notes wait for this session".to_owned());
     }
     if command == "job" && !views(args) {
         return Reply::default();
     }
-    answer(facts, command, args).map_or_else(Reply::default, Reply::block)
+    let answer = facts.outside.and_then(|outside| (outside.answer)(facts, command, args));
+    answer.map_or_else(Reply::default, Reply::block)
 }

@@ -11,11 +11,11 @@ use super::deliver;
 use super::event::{Event, Kind, Source};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
+use super::watch;
 use super::{main_hook_is_done, session, unsealed};
 use crate::boundary::{
     CLIENT_ENDED, Carrier, EDITED, Inject, LATE, LEFT, MOVED_ON, PROMPTED, SEALED_ANEW, Step, Token,
 };
-use crate::carrier::waiter;
 use crate::clock;
 use crate::log;
 use crate::session::Session;
@@ -159,7 +159,7 @@ fn after_stop(facts: &mut Facts) -> Reply {
                 facts.fault("token not moved", &e);
             }
         } else if glance % WATCHED == 0
-            && let Err(e) = waiter::start(facts.env, &facts.places, &token.id)
+            && let Err(e) = watch::start(facts.env, &facts.places, &token.id)
         {
             // It has one as a rule; one that was killed leaves nobody who acts.
             facts.fault("waiter not started", &e);
@@ -186,8 +186,11 @@ fn turn_ended(facts: &Facts) -> Option<Session> {
 /// The person who was waited for is gone: by what holds now, not when the turn ended.
 fn person_left(facts: &Facts, token: &Token) -> Result<Option<Token>, String> {
     let now = clock::now();
+    let outside = facts.outside;
     let facts = Facts::for_session(facts.env, now, &facts.places.project, facts.id);
-    facts.map_or(Ok(None), |mut facts| unsealed::person_left(&mut facts, token))
+    let Some(mut facts) = facts else { return Ok(None) };
+    facts.outside = outside;
+    unsealed::person_left(&mut facts, token)
 }
 
 fn go_on(facts: &Facts, token: &Token) -> Reply {

@@ -8,7 +8,6 @@ use super::facts::Facts;
 use super::reply::{Agent, Reply};
 use super::{deliver, ground, limits, taking};
 use crate::boundary::{Carrier, EDITED, PROMPTED, Step, Token};
-use crate::carrier::reach;
 use crate::compaction;
 use crate::log;
 use crate::plain;
@@ -102,7 +101,8 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
 pub fn look_around(facts: &mut Facts) {
     let client = facts.session.client.or(facts.env.client_pid().and_then(state::client));
     let Some(client) = client.filter(|_| facts.seen.interactive) else { return };
-    let reach = Some(reach::look(facts.env, client));
+    let Some(outside) = facts.outside else { return };
+    let reach = Some((outside.look)(facts.env, client));
     if facts.session.reach != reach {
         facts.update(|s| s.reach.clone_from(&reach));
         facts.session.reach = reach;

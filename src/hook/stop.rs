@@ -9,9 +9,9 @@ use super::pre_tool::settle;
 use super::reply::Reply;
 use super::say::Say;
 use super::unsealed::without_the_agent;
+use super::watch;
 use super::{account, commits, crossing, usage};
 use crate::boundary::{Carrier, EDITED, Step, Token};
-use crate::carrier::waiter;
 use crate::log;
 use crate::policy::stance::Cap;
 use crate::store::journal::{Verdict, What};
@@ -111,7 +111,7 @@ pub(super) fn hand_over(facts: &mut Facts) -> Reply {
     if let Err(e) = moved {
         facts.fault("token not moved", &e);
     }
-    if let Err(e) = waiter::start(facts.env, &facts.places, &token.id) {
+    if let Err(e) = watch::start(facts.env, &facts.places, &token.id) {
         facts.fault("waiter not started", &e);
     }
     Reply { user: notice(facts, chosen, &token), ..Reply::default() }

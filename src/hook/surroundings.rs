@@ -1,7 +1,7 @@
 //! What only a process of the client's own can see of it. The hooks write it
 //! down, so that `status` in a terminal says what holds in the session.
 
-use crate::carrier::select;
+use super::select;
 use crate::env::Env;
 use crate::policy::limit::{self, AutoCompact};
 use crate::session::{Session, Surroundings};

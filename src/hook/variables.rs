@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::carrier::process;
+use crate::client;
 use crate::env::{self, Env};
 use crate::settings::layers::{ClientFile, User, Variables};
 use crate::store::atomic;
@@ -72,5 +72,5 @@ fn user(config: Option<PathBuf>, launch: Vec<(String, String)>) -> User {
 
 /// The environment that the client was started in; empty where it can't be read.
 fn launch(env: &Env) -> Vec<(String, String)> {
-    env.client_pid().map(process::environment).unwrap_or_default()
+    env.client_pid().map(client::environment).unwrap_or_default()
 }

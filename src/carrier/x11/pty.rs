@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use crate::carrier::process;
+use crate::client;
 
 /// A pseudo terminal's client side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,10 +45,10 @@ impl Pty {
     /// one as a rule; only without one all processes are looked at.
     pub fn holders(self, client: u32) -> Vec<u32> {
         let mut above = Vec::new();
-        let mut at = process::parent(client);
+        let mut at = client::parent(client);
         while let Some(pid) = at.filter(|pid| *pid > 1 && !above.contains(pid)) {
             above.push(pid);
-            at = process::parent(pid);
+            at = client::parent(pid);
         }
         let found: Vec<u32> = above.into_iter().filter(|pid| self.held_by(*pid)).collect();
         if !found.is_empty() {

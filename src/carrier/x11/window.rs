@@ -15,8 +15,8 @@ use super::own;
 use super::pty::Pty;
 use super::selection::Selections;
 use crate::boundary::Client;
-use crate::carrier::process;
 use crate::carrier::terminal::Refusal;
+use crate::client;
 use crate::session::reach::X11Display;
 
 /// How long a title written to the terminal may take to show on its window.
@@ -163,16 +163,16 @@ impl Window {
     }
 
     pub(super) fn alive(&self) -> Result<(), Refusal> {
-        if !process::alive(self.client) {
+        if !client::alive(self.client) {
             return Err(Refusal::never("the client ended"));
         }
         if Pty::of(self.client.pid) != Ok(self.pty) {
             return Err(Refusal::never("the client moved to another terminal"));
         }
-        if !process::in_front(self.client.pid) {
+        if !client::in_front(self.client.pid) {
             return Err(Refusal::later("the client is not in its terminal's foreground"));
         }
-        if process::gave_away(self.client) {
+        if client::gave_away(self.client) {
             return Err(Refusal::never("the session moved to the background of the client"));
         }
         Ok(())

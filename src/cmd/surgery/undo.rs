@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::source::Store;
 use super::view;
-use crate::carrier::process;
+use crate::client;
 use crate::clock::Time;
 use crate::cmd::{Exit, out, out_json};
 use crate::env::{self, Env};
@@ -43,7 +43,7 @@ pub fn run(env: &Env, now: Time, id: Option<&str>, json: bool) -> anyhow::Result
     let path = Path::new(&export.path);
     sessions_own(&export)?;
     untouched(&export)?;
-    let runs = process::of_session(&export.id, path).or_else(|| seated(env, &store, &export));
+    let runs = client::of_session(&export.id, path).or_else(|| seated(env, &store, &export));
     if let Some(pid) = runs {
         bail!("the process {pid} runs the session {name}; end it first");
     }

@@ -105,7 +105,7 @@ impl World {
             payload.to_string().as_bytes(),
             &self.env(at),
             self.clock,
-            |_, _, _| None,
+            crate::cmd::OUTSIDE,
         );
         // A session that goes on takes its job again.
         let pid = self.clients[at].process.id();
