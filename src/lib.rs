@@ -28,6 +28,7 @@ pub mod session;
 pub mod settings;
 pub mod store;
 pub mod surgery;
+pub mod switch;
 pub mod texts;
 pub mod tokens;
 pub mod transcript;

@@ -1,7 +1,6 @@
 //! What can be tuned, and its defaults. Where the tiers lie is `settings::tiers`, what
 //! a value must be `settings::rules`, reading the layers `settings::layers`.
 
-mod boundary;
 mod diagnostic;
 mod extract;
 pub mod layers;
@@ -19,14 +18,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::boundary::{BoundarySettings, CarrierChoice};
 pub use self::extract::{Acts, ExtractSettings, Placeholder, Trigger, TriggerRule, triggers};
 pub use self::phases::{NamedPhase, PhaseSettings};
 pub use self::surgery::{Inscribe, SurgerySettings};
 pub use self::tiers::{Model, Profile, TierSetting, When};
 pub use self::trust::TrustSettings;
+use crate::boundary::BoundarySettings;
 use crate::compaction::Shape;
 use crate::policy::bands::Band;
+use crate::switch::Switch;
 
 /// Everything that can be tuned. Unknown keys are named by file, line and key.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -156,17 +156,5 @@ pub enum Headless {
     /// Block and cross boundaries too, while the client's input is open.
     Boundary,
     /// Nothing at all.
-    Off,
-}
-
-/// A plain switch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Switch {
-    /// Yes.
-    #[default]
-    On,
-    /// No.
     Off,
 }

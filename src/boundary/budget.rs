@@ -3,8 +3,8 @@
 
 use chrono::Duration;
 
+use crate::boundary::BoundarySettings;
 use crate::clock::Time;
-use crate::settings::BoundarySettings;
 
 /// A spent budget.
 #[derive(Debug, Clone, PartialEq, Eq)]

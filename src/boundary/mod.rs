@@ -5,6 +5,7 @@ pub mod arrival;
 pub mod budget;
 mod delivery;
 pub mod plan;
+mod settings;
 pub mod wait;
 
 use chrono::TimeDelta;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Time;
 pub use delivery::Delivery;
+pub use settings::{BoundarySettings, CarrierChoice};
 
 /// Where a boundary stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -5,8 +5,8 @@ use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{Carrier, EDITED, Step, Token};
+use crate::boundary::BoundarySettings;
 use crate::clock::Time;
-use crate::settings::BoundarySettings;
 
 /// What a carrier reports.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

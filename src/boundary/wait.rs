@@ -4,7 +4,7 @@
 use chrono::Duration;
 
 use super::{Carrier, LATE, Step, Token};
-use crate::settings::BoundarySettings;
+use crate::boundary::BoundarySettings;
 
 /// Who ends a wait that lasts too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

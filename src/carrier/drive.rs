@@ -19,9 +19,9 @@ use crate::clock::{self, Time};
 use crate::env::Env;
 use crate::hook::facts::Facts;
 use crate::log;
-use crate::settings::Switch;
 use crate::store::lock::{self, Lock};
 use crate::store::{boundary, keybindings, state};
+use crate::switch::Switch;
 
 /// How long what was pressed may take to show. A clear comes within 0.5 s, a
 /// turn within 0.1 s of its key (client 2.1.329).

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::drive::Drive;
+use crate::boundary::BoundarySettings;
 use crate::boundary::arrival::{Arrival, judge};
 use crate::boundary::wait::{self, Owner, wait};
 use crate::boundary::{CLIENT_ENDED, Carrier, Step, Token};
@@ -17,7 +18,6 @@ use crate::env::Env;
 use crate::hook::facts::Facts;
 use crate::hook::{crossing, deliver, watch};
 use crate::log;
-use crate::settings::BoundarySettings;
 use crate::store::paths::Places;
 use crate::store::{atomic, boundary, lock, state};
 

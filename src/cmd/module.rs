@@ -19,9 +19,9 @@ use crate::hook::question::{self, Question};
 use crate::hook::watch;
 use crate::hook::{crossing, deliver};
 use crate::log;
-use crate::settings::Switch;
 use crate::store::paths::{Places, project_root, safe_name};
 use crate::store::{boundary, sealing};
+use crate::switch::Switch;
 use crate::texts::Text;
 
 #[derive(Debug, Default, Deserialize)]

@@ -13,8 +13,9 @@ use super::uninstall::{UninstallPlan, uninstall as remove};
 use super::whose::operator_only;
 use crate::env::Env;
 use crate::hook::facts::read_settings;
-use crate::settings::{Profile, Settings, Switch};
+use crate::settings::{Profile, Settings};
 use crate::store::paths::{Places, config_folder};
+use crate::switch::Switch;
 
 fn data(env: &Env) -> anyhow::Result<PathBuf> {
     let base = env.path("XDG_DATA_HOME").filter(|p| p.is_absolute());

@@ -16,7 +16,8 @@ use crate::store::paths::{Places, short_digest};
 const CODE: u64 = {
     let texts: &[&[u8]] = &[
         include_bytes!("../settings.rs"),
-        include_bytes!("../settings/boundary.rs"),
+        include_bytes!("../boundary/settings.rs"),
+        include_bytes!("../switch.rs"),
         include_bytes!("../settings/phases.rs"),
         include_bytes!("../settings/rules.rs"),
         include_bytes!("../settings/surgery.rs"),

@@ -9,10 +9,10 @@ use super::reply::Reply;
 use super::{account, unsealed};
 use crate::boundary::{Delivery, Step, Token};
 use crate::session::First;
-use crate::settings::Switch;
 use crate::store::boundary;
 use crate::store::journal::What;
 use crate::store::prompts::{self, Prompt};
+use crate::switch::Switch;
 
 /// `UserPromptSubmit`.
 pub fn submit(facts: &mut Facts, _event: &Event, text: &str) -> Reply {

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use crate::boundary::Carrier;
+use crate::boundary::CarrierChoice;
 use crate::env::{self, Env};
 use crate::session::reach::{Reach, Way};
-use crate::settings::CarrierChoice;
 
 /// What was seen of the surroundings.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,8 @@
 //! What a value must be, so that a bad one can't switch the guard off or hold a run.
 
 use super::tiers::{LONG_LIMIT, PRESETS};
-use super::{BoundarySettings, FileSettings, Settings, When};
+use super::{FileSettings, Settings, When};
+use crate::boundary::BoundarySettings;
 
 /// The key that brought it in, and what it must be.
 type Problem = (Vec<&'static str>, String);

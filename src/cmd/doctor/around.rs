@@ -7,6 +7,7 @@ use rustix::fs::{Access, access};
 
 use super::{Finding, World};
 use crate::boundary::Carrier;
+use crate::boundary::CarrierChoice;
 use crate::carrier::reach;
 use crate::hook::limits;
 use crate::hook::surroundings;
@@ -14,8 +15,8 @@ use crate::policy::coach::grouped;
 use crate::policy::gauge::{Window, WindowSource};
 use crate::policy::limit::{LEAST_WINDOW, Limit, LimitSource, Limits, parse_tokens};
 use crate::session::reach::{Reach, Way};
+use crate::settings::Model;
 use crate::settings::layers::{Diagnostic, MOST_TOLD};
-use crate::settings::{CarrierChoice, Model};
 use crate::store::state;
 
 /// The client's window that the compaction is told for.

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::{Finding, World};
+use crate::boundary::CarrierChoice;
 use crate::cmd::install::place;
 use crate::env;
-use crate::settings::{CarrierChoice, Headless, Mode};
+use crate::settings::{Headless, Mode};
 use crate::store::fork;
 use crate::store::paths::Places;
 use crate::store::state;

@@ -43,6 +43,7 @@ pub const ASSETS: &[Asset] = assets![
     "commands/resume.md",
     "commands/seal.md",
     "commands/status.md",
+    "docs/architecture.md",
     "docs/benchmarks.md",
     "docs/carrier-screen.sh",
     "docs/carriers.md",

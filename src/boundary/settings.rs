@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Switch;
-use crate::boundary::Inject;
+use super::Inject;
+use crate::switch::Switch;
 
 /// Which carrier executes a boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
