@@ -3,7 +3,7 @@
 
 use chrono::Duration;
 
-use crate::boundary::BoundarySettings;
+use super::BoundarySettings;
 use crate::clock::Time;
 
 /// A spent budget.

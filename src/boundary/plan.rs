@@ -4,8 +4,7 @@
 use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
-use super::{Carrier, EDITED, Step, Token};
-use crate::boundary::BoundarySettings;
+use super::{BoundarySettings, Carrier, EDITED, Step, Token};
 use crate::clock::Time;
 
 /// What a carrier reports.

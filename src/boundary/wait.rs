@@ -1,10 +1,10 @@
 //! The waiting states of a boundary: who ends each, and when at the latest. No state without
-//! both, or a run would stand still in it.
+//! both, or a run would stand still in it. The waiter acts by its own rows; the others say what
+//! `hook::rewake` and the person's next turn do.
 
 use chrono::Duration;
 
-use super::{Carrier, LATE, Step, Token};
-use crate::boundary::BoundarySettings;
+use super::{BoundarySettings, Carrier, LATE, Step, Token};
 
 /// Who ends a wait that lasts too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
