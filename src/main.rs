@@ -4,9 +4,11 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use brain_guard::env::Env;
-use brain_guard::{clock, cmd, hook};
+use base::clock;
+use base::env::Env;
+use brain_guard::cmd;
 use dlmalloc::GlobalDlmalloc;
+use guard::hook;
 
 /// musl's own allocator asks the system for memory, and gives it back, in single pages:
 /// a third of the hook's system calls.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tiktoken_rs::CoreBPE;
 
-use crate::transcript::dialect::BlockKind;
+use sessions::dialect::BlockKind;
 
 /// What a picture is counted as: the API's figure for one of the usual size.
 const IMAGE: u64 = 1_600;

@@ -31,7 +31,7 @@ fn missing() -> Option<String> {
 
 fn compiled(source: &Path, to: &Path, words: &[&str]) -> Output {
     let mut compiler = rustc();
-    compiler.args(["--edition", "2024", "--crate-name", "brain_guard"]).args(words);
+    compiler.args(["--edition", "2024", "--crate-name", "guard"]).args(words);
     compiler.arg("-o").arg(to).arg(source).output().expect("rustc")
 }
 

@@ -12,7 +12,7 @@ const PANICS: &str = "BRAIN_GUARD_TEST_CHILD";
 fn main() {
     match std::env::var(PANICS).as_deref() {
         Ok("armed") => {
-            brain_guard::hook::pass_on_panic();
+            guard::hook::pass_on_panic();
             panic!("a bug in the hook");
         }
         Ok(_) => panic!("a bug in the hook"),

@@ -1,8 +1,8 @@
 //! What the figures are held to. Memory must hold; times are reported, since a machine that
 //! does something else besides makes them worse.
 
+use crate::figures::Row;
 use crate::goal::{self, Goal};
-use crate::run::Row;
 use crate::world::{COPY, COPY_CLAUDE, PLAN, PLAN_CLAUDE, RUN, RUN_CLAUDE, TYPED, TYPED_CLAUDE};
 
 /// All goals, for these rows; those whose measures are not there are left out.

@@ -25,7 +25,8 @@ shared! {
     args at "../surgery/args.rs"
     case at "../hook/case.rs"
     claude at "../surgery/rows.rs"
-    dice at "../../src/transcript/generate/dice.rs"
+    dice at "../../crates/sessions/src/generate/dice.rs"
+    figures at "../surgery/figures.rs"
     goal at "../surgery/goal.rs"
     instructions at "../hook/instructions.rs"
     machine at "../hook/machine.rs"
@@ -42,8 +43,9 @@ shared! {
 use std::process::ExitCode;
 
 use args::{Args, Kind};
+use figures::Size;
 use page::Section;
-use run::{Found, Run, Size, measured};
+use run::{Found, Run, measured};
 use world::World;
 
 /// Its part of the page.
@@ -82,5 +84,5 @@ fn run(args: &Args) -> Result<bool, String> {
         world.remove();
     }
     let goals = goals::all(&found.rows);
-    Run::of(args, found, goals).tell(args, &SECTION)
+    page::tell(&Run::of(args, found, goals), args, &SECTION)
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use brain_guard::compaction::{Role, Shape, measure, parse};
+use guard::compaction::{Role, Shape, measure, parse};
 
 use crate::case::Case;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::run::Row;
+use crate::figures::Row;
 use crate::timing::quantile;
 
 /// One line of the list.

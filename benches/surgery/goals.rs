@@ -1,9 +1,9 @@
 //! What the figures are held to. Memory and instructions must hold; times are reported,
 //! since a machine that does something else besides makes them worse.
 
+use crate::figures::Row;
 use crate::goal::{self, Goal};
 use crate::measure::{COPY, COPY_TWO, DIGEST, INSCRIBE, MERGE, REWRITE, ROUNDS, SCAN, TYPED};
-use crate::run::Row;
 
 /// All goals, for these rows; those whose measures are not there are left out.
 pub fn all(rows: &[Row]) -> Vec<Goal> {

@@ -9,6 +9,7 @@
 )]
 
 mod args;
+mod figures;
 mod goal;
 mod goals;
 mod measure;
@@ -32,7 +33,7 @@ macro_rules! shared {
 }
 shared! {
     case at "../hook/case.rs"
-    dice at "../../src/transcript/generate/dice.rs"
+    dice at "../../crates/sessions/src/generate/dice.rs"
     instructions at "../hook/instructions.rs"
     machine at "../hook/machine.rs"
     memory at "../hook/memory.rs"
@@ -42,8 +43,9 @@ shared! {
 use std::process::ExitCode;
 
 use args::{Args, Kind};
+use figures::Size;
 use page::Section;
-use run::{Found, Run, Size, measured};
+use run::{Found, Run, measured};
 use world::World;
 
 /// Its part of the page.
@@ -92,5 +94,5 @@ fn run(args: &Args) -> Result<bool, String> {
         world.remove();
     }
     let goals = goals::all(&found.rows);
-    Run::of(args, found, goals).tell(args, &SECTION)
+    page::tell(&Run::of(args, found, goals), args, &SECTION)
 }

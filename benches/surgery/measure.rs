@@ -142,8 +142,3 @@ pub fn tried(case: &Case) -> Result<(), String> {
     let said = String::from_utf8_lossy(&done.stderr);
     Err(said.lines().next().unwrap_or("it failed without a word").to_owned())
 }
-
-/// A path as an argument.
-pub fn text(path: &Path) -> &str {
-    path.to_str().expect("utf-8")
-}

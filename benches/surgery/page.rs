@@ -5,7 +5,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::run::{Row, Run, Size};
+use crate::args::Args;
+use crate::figures::{Row, Size};
+use crate::run::Run;
 
 /// A benchmark's part of the page: each begins with a comment that says what writes it.
 pub struct Section {
@@ -132,4 +134,25 @@ pub fn write(run: &Run, own: &Section) -> io::Result<PathBuf> {
     let gap = if behind.is_empty() { "" } else { "\n" };
     fs::write(&path, format!("{}\n\n{}{gap}{behind}", page[..at].trim_end(), section(run, own)))?;
     Ok(path)
+}
+
+/// Prints, writes the section where that is asked, and says whether all holds that is
+/// asserted.
+///
+/// # Errors
+/// The section can't be written.
+pub fn tell(run: &Run, args: &Args, section: &Section) -> Result<bool, String> {
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(run).map_err(|e| e.to_string())?);
+    } else {
+        println!("{}\n\n{}", run.machine, terminal(run));
+    }
+    for why in &run.missing {
+        eprintln!("bench: not measured: {why}");
+    }
+    if args.write {
+        let path = write(run, section).map_err(|e| format!("docs/benchmarks.md: {e}"))?;
+        eprintln!("bench: wrote {}", path.display());
+    }
+    Ok(run.missing.is_empty() && run.goals.iter().all(|goal| goal.held || !goal.asserted))
 }

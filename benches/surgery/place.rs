@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use crate::args::Args;
 use crate::case::Case;
-use crate::measure::text;
 use crate::session::{self, MB};
 
 /// The variable that says where the store lies.
@@ -83,4 +82,9 @@ pub fn with_store(mut case: Case, store: &Path) -> Case {
     case.env.retain(|(name, _)| name != STORE);
     case.env.push((STORE.into(), text(store).into()));
     case
+}
+
+/// A path as an argument.
+pub fn text(path: &Path) -> &str {
+    path.to_str().expect("utf-8")
 }

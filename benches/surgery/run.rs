@@ -1,53 +1,15 @@
-//! The figures of one run: what was measured, on what, and how they are told.
+//! The figures of one run: what was measured, and on what.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::args::Args;
+use crate::figures::{Row, Size};
 use crate::goal::Goal;
 use crate::machine::Machine;
 use crate::measure::Measure;
-use crate::page::{self, Section};
-use crate::session::Session;
 use crate::{instructions, memory, timing};
-
-/// One line of the table.
-#[derive(Debug, Serialize)]
-pub struct Row {
-    pub name: &'static str,
-    #[serde(skip)]
-    pub about: &'static str,
-    /// MB of session that it was asked for.
-    pub size: u64,
-    /// Bytes of session that it works on.
-    pub bytes: u64,
-    pub p50_ms: f64,
-    pub least_ms: f64,
-    pub most_ms: f64,
-    /// Bytes a second at the median.
-    pub speed: f64,
-    pub peak_kib: u64,
-    /// KiB that it may have resident, where there is a goal.
-    pub most_kib: Option<u64>,
-    /// Of the program, none of the kernel's, where they were counted.
-    pub instructions: Option<u64>,
-    /// In the rounds' order.
-    #[serde(skip)]
-    pub times: Vec<Duration>,
-}
-
-/// A session that was measured on.
-#[derive(Debug, Serialize)]
-pub struct Size {
-    pub megabytes: u64,
-    pub rows: u64,
-    pub rounds: u64,
-    /// Bytes of the largest round, and of the largest row.
-    pub largest_round: u64,
-    pub largest_row: u64,
-    pub times: usize,
-}
 
 /// All that came of one run.
 #[derive(Debug, Serialize)]
@@ -59,20 +21,6 @@ pub struct Run {
     pub goals: Vec<Goal>,
     /// What was not measured, and why.
     pub missing: Vec<String>,
-}
-
-impl Size {
-    /// That of a session, each program on it started so many times.
-    pub fn of(megabytes: u64, session: &Session, times: usize) -> Self {
-        Self {
-            megabytes,
-            rows: session.rows,
-            rounds: session.rounds,
-            largest_round: session.largest,
-            largest_row: session.largest_row,
-            times,
-        }
-    }
 }
 
 impl Run {
@@ -87,28 +35,6 @@ impl Run {
             goals,
             missing,
         }
-    }
-
-    /// Prints, writes the section where that is asked, and says whether all holds that is
-    /// asserted.
-    ///
-    /// # Errors
-    /// The section can't be written.
-    pub fn tell(&self, args: &Args, section: &Section) -> Result<bool, String> {
-        if args.json {
-            println!("{}", serde_json::to_string_pretty(self).map_err(|e| e.to_string())?);
-        } else {
-            println!("{}\n\n{}", self.machine, page::terminal(self));
-        }
-        for why in &self.missing {
-            eprintln!("bench: not measured: {why}");
-        }
-        if args.write {
-            let path =
-                page::write(self, section).map_err(|e| format!("docs/benchmarks.md: {e}"))?;
-            eprintln!("bench: wrote {}", path.display());
-        }
-        Ok(self.missing.is_empty() && self.goals.iter().all(|goal| goal.held || !goal.asserted))
     }
 }
 

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::args::Args;
 use crate::measure::{
     AGAIN, COPY, COPY_TWO, DIGEST, DIGESTS, HALF, INSCRIBE, JQ, MERGE, Measure, PYTHON, REWRITE,
-    ROUNDS, SCAN, SEARCH, SYNCED, TYPED, text, tried,
+    ROUNDS, SCAN, SEARCH, SYNCED, TYPED, tried,
 };
-use crate::place::{Place, with_store};
+use crate::place::{Place, text, with_store};
 use crate::rows::{Mix, Writer};
 use crate::session::{self, MB, Rounds, Session};
 

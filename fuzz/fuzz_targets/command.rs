@@ -2,8 +2,9 @@
 //! own verbs by our own path, and nothing else.
 #![no_main]
 
-use brain_guard::policy::carve_outs::{AGENT_VERBS, Caller, own_command};
-use brain_guard::policy::shell::simple_commands;
+use guard::policy::carve_outs::{Caller, own_command};
+use guard::policy::verbs::AGENT_VERBS;
+use guard::policy::shell::simple_commands;
 use libfuzzer_sys::fuzz_target;
 
 const CALLER: Caller =

@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use brain_guard::compaction::{EditError, Shape, append, close, parse, render};
-use brain_guard::seal::{Input, Limits, Sealed, Verdict, seal};
+use guard::compaction::{EditError, Shape, append, close, parse, render};
+use guard::seal::{Input, Limits, Sealed, Verdict, seal};
 use chrono::DateTime;
 use libfuzzer_sys::fuzz_target;
 

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use brain_guard::store::tail;
-use brain_guard::transcript::fill::Gatherer;
+use base::tail;
+use sessions::fill::Gatherer;
 use libfuzzer_sys::fuzz_target;
 
 static FILE: LazyLock<PathBuf> = LazyLock::new(|| {

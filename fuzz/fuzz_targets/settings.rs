@@ -2,10 +2,10 @@
 //! project's never loosen what the user's ask for.
 #![no_main]
 
-use brain_guard::env::Env;
-use brain_guard::policy::bands::Band;
-use brain_guard::settings::layers::{File, merge, trace};
-use brain_guard::settings::{Model, Settings};
+use base::env::Env;
+use guard::policy::bands::Band;
+use guard::settings::layers::{File, merge, trace};
+use guard::settings::{Model, Settings};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &str| {
@@ -46,6 +46,6 @@ fn never_looser(asked: &Settings, held: &Settings, limit: u64) {
         assert!(now.blocks.is_superset(&tier.blocks), "{tier:?} became {now:?}");
     }
     let top =
-        |ramp: &brain_guard::policy::ramp::Ramp| ramp.tiers().last().map(|tier| tier.name.clone());
+        |ramp: &guard::policy::ramp::Ramp| ramp.tiers().last().map(|tier| tier.name.clone());
     assert_eq!(top(&before), top(&after));
 }

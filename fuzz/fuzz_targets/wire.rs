@@ -6,10 +6,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use brain_guard::clock::Time;
-use brain_guard::env::Env;
-use brain_guard::hook::{self, Role};
-use brain_guard::store::paths::Places;
+use base::clock::Time;
+use base::env::Env;
+use guard::hook::{self, Role};
+use base::paths::Places;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 

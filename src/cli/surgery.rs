@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum as _};
 
-use crate::surgery::fidelity::{Fidelity, Much};
+use surgery::fidelity::{Fidelity, Much};
 
 /// How much of each whole round is kept. The user's and the agent's words always are.
 #[derive(Debug, Clone, Copy, Default, Args)]

@@ -8,16 +8,16 @@ use serde_json::json;
 use super::surgery::source::Store;
 use super::surgery::view;
 use super::{Exit, err, out, out_json};
-use crate::clock::Time;
-use crate::env::Env;
-use crate::index::Export;
-use crate::policy::coach::grouped;
-use crate::store::atomic;
-use crate::surgery::advise::{Advice, Beside, advise};
-use crate::surgery::engagement::{self, Phase};
-use crate::surgery::plan::in_context;
-use crate::surgery::table::short;
-use crate::transcript::round::Session;
+use base::atomic;
+use base::clock::Time;
+use base::env::Env;
+use guard::policy::coach::grouped;
+use sessions::round::Session;
+use store::engagement::{self, Phase};
+use store::index::Export;
+use surgery::advise::{Advice, Beside, advise};
+use surgery::plan::in_context;
+use surgery::table::short;
 
 /// Runs the verb.
 ///

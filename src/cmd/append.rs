@@ -6,13 +6,13 @@ use anyhow::Context as _;
 use super::whose;
 use super::{Exit, err, out, stdin_text};
 use crate::cli::Whose;
-use crate::clock::Time;
-use crate::compaction::{self, EditError, Role, Shape};
-use crate::env::Env;
-use crate::hook::facts::Facts;
-use crate::job::kinds;
-use crate::job::slice::{self, Note, SliceError};
-use crate::store::jobs::{self, Open};
+use base::clock::Time;
+use base::env::Env;
+use guard::compaction::{self, EditError, Role, Shape};
+use guard::files::jobs::{self, Open};
+use guard::hook::facts::Facts;
+use guard::job::kinds;
+use guard::job::slice::{self, Note, SliceError};
 
 /// What is given to append.
 #[derive(Debug, Clone, Default)]

@@ -7,15 +7,15 @@ use serde_json::json;
 
 use super::whose;
 use super::{Exit, out, out_json};
-use crate::boundary::Carrier;
-use crate::carrier::reach;
 use crate::cli::Whose;
-use crate::clock::Time;
-use crate::env::Env;
-use crate::hook::facts::read_settings;
-use crate::hook::select::{self, Selection};
-use crate::store::paths::Places;
-use crate::store::state;
+use base::clock::Time;
+use base::env::Env;
+use base::paths::Places;
+use carrier::reach;
+use guard::boundary::Carrier;
+use guard::files::state;
+use guard::hook::facts::read_settings;
+use guard::hook::select::{self, Selection};
 
 /// `carrier probe`: of the session; where none lives in the project, of the
 /// terminal this is typed in.

@@ -5,10 +5,11 @@ use anyhow::Context as _;
 use super::whose;
 use super::{Exit, err, out};
 use crate::cli::Whose;
-use crate::clock::Time;
-use crate::compaction::{self, Shape};
-use crate::env::Env;
-use crate::store::{beneath, jobs};
+use base::beneath;
+use base::clock::Time;
+use base::env::Env;
+use guard::compaction::{self, Shape};
+use guard::files::jobs;
 
 /// Runs the verb.
 ///

@@ -29,7 +29,7 @@ use self::screen::Screen;
 use self::stage::{Results, Stop};
 use self::world::World;
 use super::Exit;
-use crate::env::Env;
+use base::env::Env;
 
 /// The longest a play may take.
 const PATIENCE: Duration = Duration::from_secs(24);

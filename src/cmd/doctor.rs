@@ -25,14 +25,14 @@ use self::mend::Mend;
 use super::uninstall::UninstallPlan;
 use super::{Exit, out, out_json, setup, whose};
 use crate::cli::Whose;
-use crate::clock::Time;
-use crate::env::Env;
-use crate::hook::facts::read_settings;
-use crate::session::Session;
-use crate::settings::Settings;
-use crate::settings::layers::Diagnostic;
-use crate::store::paths::{Places, config_folder};
-use crate::store::state;
+use base::clock::Time;
+use base::env::Env;
+use base::paths::{Places, config_folder};
+use guard::files::state;
+use guard::hook::facts::read_settings;
+use guard::session::Session;
+use guard::settings::Settings;
+use guard::settings::layers::Diagnostic;
 
 /// What mends a finding that `--fix` can mend.
 const FIX: &str = "run `brain-guard doctor --fix`";

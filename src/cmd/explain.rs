@@ -9,14 +9,14 @@ use super::status;
 use super::whose::{self, Found};
 use super::{Exit, out, out_json};
 use crate::cli::Whose;
-use crate::clock::Time;
-use crate::env::Env;
-use crate::hook::facts::{Facts, View};
-use crate::policy::stance::Cap;
-use crate::report::clean;
-use crate::store::journal::{self, Line, Verdict, What};
-use crate::store::paths::Places;
-use crate::store::state;
+use base::clock::Time;
+use base::env::Env;
+use base::paths::Places;
+use guard::files::journal::{self, Line, Verdict, What};
+use guard::files::state;
+use guard::hook::facts::{Facts, View};
+use guard::policy::stance::Cap;
+use guard::report::clean;
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]

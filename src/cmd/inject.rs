@@ -11,14 +11,14 @@ use self::number::Meant;
 use super::surgery::source::{self, Store};
 use super::{Exit, err, out, out_json};
 use crate::cli::InjectArgs;
-use crate::env::Env;
-use crate::index::Numbers;
-use crate::store::blocks::{Folder, Reader, Rows};
-use crate::surgery::fidelity::{Fidelity, Much};
-use crate::surgery::inject;
-use crate::surgery::table::short;
-use crate::transcript::dialect;
-use crate::transcript::round::{Round, Session};
+use base::env::Env;
+use sessions::dialect;
+use sessions::round::{Round, Session};
+use store::blocks::{Folder, Reader, Rows};
+use store::index::Numbers;
+use surgery::fidelity::{Fidelity, Much};
+use surgery::inject;
+use surgery::table::short;
 
 /// A round, as it is told.
 #[derive(Debug, Clone, Serialize)]

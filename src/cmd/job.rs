@@ -8,18 +8,18 @@ use anyhow::Context as _;
 
 use super::whose;
 use super::{Exit, err, out};
-use crate::boundary::Delivery;
 use crate::cli::{JobVerb, Whose};
-use crate::clock::Time;
-use crate::env::Env;
-use crate::hook::crossing;
-use crate::hook::facts::{self, Facts};
-use crate::job::refusal::Refusal;
-use crate::job::transition::{Done, Transition, Verb};
-use crate::settings::{Settings, trust};
-use crate::store::jobs;
-use crate::store::origin::{self, Origin};
-use crate::store::paths::{Places, safe_name};
+use base::clock::Time;
+use base::env::Env;
+use base::paths::{Places, safe_name};
+use guard::boundary::Delivery;
+use guard::files::jobs;
+use guard::files::origin::{self, Origin};
+use guard::hook::crossing;
+use guard::hook::facts::{self, Facts};
+use guard::job::refusal::Refusal;
+use guard::job::transition::{Done, Transition, Verb};
+use guard::settings::{Settings, trust};
 
 /// Runs the verb.
 ///
@@ -258,7 +258,7 @@ fn accept(env: &Env, whose: &Whose, name: &str) -> anyhow::Result<Exit> {
 fn accepted(places: &Places, name: &str) -> Result<String, String> {
     let job = jobs::name_now(places, name);
     if !usable(&job) || !jobs::exists(places, &job) {
-        let name = crate::plain::line(name, 100);
+        let name = base::plain::line(name, 100);
         return Err(format!("there is no job {name} in {}", places.project.display()));
     }
     let before = origin::origin(places, &job);
@@ -299,7 +299,7 @@ fn restore(
     {
         err(format_args!(
             "{} works on the job {job}; restore there, or `brain-guard job pause` there first",
-            crate::job::refusal::named(&by)
+            guard::job::refusal::named(&by)
         ));
         return Ok(Exit::Refused);
     }

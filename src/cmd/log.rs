@@ -12,11 +12,11 @@ use anyhow::Context as _;
 use self::entry::Entry;
 use super::{Exit, whose};
 use crate::cli::{LogArgs, Whose};
-use crate::clock::Time;
-use crate::env::Env;
-use crate::store::atomic;
-use crate::store::boundary;
-use crate::store::paths::Places;
+use base::atomic;
+use base::clock::Time;
+use base::env::Env;
+use base::paths::Places;
+use guard::files::boundary;
 
 /// Lines that are shown where nothing else is asked for.
 const LAST: usize = 20;

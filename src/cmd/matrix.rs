@@ -3,8 +3,8 @@
 use super::surgery::source::Store;
 use super::{Exit, out, out_json};
 use crate::cli::MatrixArgs;
-use crate::env::Env;
-use crate::surgery::matrix;
+use base::env::Env;
+use surgery::matrix;
 
 /// Runs the verb.
 ///

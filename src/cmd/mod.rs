@@ -51,12 +51,12 @@ use std::time::Duration;
 use clap::Parser;
 use signal_hook::consts::SIGXFSZ;
 
-use crate::carrier::{reach, x11};
 use crate::cli::{CarrierVerb, Cli, ClipboardVerb, SettingsVerb, Verb};
-use crate::clock;
-use crate::env::Env;
-use crate::hook::Outside;
-use crate::store::paths::Places;
+use ::carrier::{reach, x11};
+use base::clock;
+use base::env::Env;
+use base::paths::Places;
+use guard::hook::Outside;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,7 +194,7 @@ fn arguments() -> impl Iterator<Item = OsString> {
 /// # Errors
 /// What the system says; the file must not be written then.
 fn keep_bytes(places: &Places, job: &str) -> anyhow::Result<()> {
-    if let Some(kept) = crate::store::archives::keep_bytes(places, job)? {
+    if let Some(kept) = guard::files::archives::keep_bytes(places, job)? {
         out(kept);
     }
     Ok(())
@@ -323,8 +323,8 @@ fn clipboard(what: &ClipboardVerb) -> anyhow::Result<Exit> {
 fn waiter(env: &Env, token: &str, project: &std::path::Path) -> anyhow::Result<Exit> {
     let places = Places::of(env, project)
         .ok_or_else(|| anyhow::anyhow!("HOME is not set; set it to your home folder"))?;
-    let (settings, _) = crate::hook::facts::read_settings(&places, env);
-    crate::carrier::waiter::detach();
-    crate::carrier::waiter::watch(env, &places, token, &settings.boundary)?;
+    let (settings, _) = guard::hook::facts::read_settings(&places, env);
+    ::carrier::waiter::detach();
+    ::carrier::waiter::watch(env, &places, token, &settings.boundary)?;
     Ok(Exit::Done)
 }

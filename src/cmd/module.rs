@@ -8,21 +8,21 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{Exit, out, stdin_text};
-use crate::boundary::plan::{self, Action, Report, Situation, Text as PlanText};
-use crate::boundary::{Carrier, Step, Token};
-use crate::carrier::waiter;
-use crate::clock::Time;
-use crate::env::{self, Env};
-use crate::hook::facts::Facts;
-use crate::hook::pre_tool;
-use crate::hook::question::{self, Question};
-use crate::hook::watch;
-use crate::hook::{crossing, deliver};
-use crate::log;
-use crate::store::paths::{Places, project_root, safe_name};
-use crate::store::{boundary, sealing};
-use crate::switch::Switch;
-use crate::texts::Text;
+use base::clock::Time;
+use base::env::{self, Env};
+use base::log;
+use base::paths::{Places, project_root, safe_name};
+use base::switch::Switch;
+use carrier::waiter;
+use guard::boundary::plan::{self, Action, Report, Situation, Text as PlanText};
+use guard::boundary::{Carrier, Step, Token};
+use guard::files::{boundary, sealing};
+use guard::hook::facts::Facts;
+use guard::hook::pre_tool;
+use guard::hook::question::{self, Question};
+use guard::hook::watch;
+use guard::hook::{crossing, deliver};
+use guard::texts::Text;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

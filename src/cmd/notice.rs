@@ -6,14 +6,14 @@ use chrono::Duration;
 use super::override_::{self, duration};
 use super::whose;
 use super::{Exit, out};
-use crate::boundary::{Carrier, Step};
 use crate::cli::Whose;
-use crate::clock::Time;
-use crate::env::Env;
-use crate::hook::facts::Facts;
-use crate::hook::watch;
-use crate::session::Override;
-use crate::store::{boundary, state};
+use base::clock::Time;
+use base::env::Env;
+use guard::boundary::{Carrier, Step};
+use guard::files::{boundary, state};
+use guard::hook::facts::Facts;
+use guard::hook::watch;
+use guard::session::Override;
 
 /// How long `later` keeps a session where no time is given.
 const KEPT: Duration = Duration::minutes(30);
@@ -78,7 +78,7 @@ fn later(facts: &Facts, time: Option<&str>) -> anyhow::Result<String> {
 
 fn now(facts: &Facts) -> anyhow::Result<String> {
     let waits =
-        |t: &crate::boundary::Token| t.step == Step::Unsealed || t.holds_or_cancelled(facts.id);
+        |t: &guard::boundary::Token| t.step == Step::Unsealed || t.holds_or_cancelled(facts.id);
     let Some(token) = facts.token().filter(waits) else {
         return Ok(
             "brain-guard: no notes are sealed, so there is nothing to start. /brain-guard:seal asks the agent to seal"

@@ -9,13 +9,13 @@ use serde_json::json;
 use super::whose;
 use super::{Exit, out};
 use crate::cli::{OverrideArgs, Whose};
-use crate::clock::Time;
-use crate::env::Env;
-use crate::hook::facts::Facts;
-use crate::log;
-use crate::session::Override;
-use crate::store::journal::{self, Line, What};
-use crate::store::state;
+use base::clock::Time;
+use base::env::Env;
+use base::log;
+use guard::files::journal::{self, Line, What};
+use guard::files::state;
+use guard::hook::facts::Facts;
+use guard::session::Override;
 
 /// Runs the verb from a terminal.
 ///

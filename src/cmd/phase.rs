@@ -9,13 +9,14 @@ use serde_json::json;
 
 use super::{Exit, err, out, out_json, stdin_text, whose};
 use crate::cli::{PhaseVerb, Whose};
-use crate::clock::Time;
-use crate::compaction::parse;
-use crate::env::Env;
-use crate::hook::facts::Facts;
-use crate::job::Phase;
-use crate::job::phase::{self, COACH_LETTERS, Missing};
-use crate::store::{jobs, origin};
+use base::clock::Time;
+use base::env::Env;
+use guard::compaction::parse;
+use guard::files::{jobs, origin};
+use guard::hook::facts::Facts;
+use guard::job::Phase;
+use guard::job::phase::{self, Missing};
+use guard::job::{COACH_LETTERS, phase_name};
 
 /// Runs the verb.
 ///
@@ -45,7 +46,7 @@ fn refused(why: impl std::fmt::Display) -> Exit {
 }
 
 fn enter(facts: &Facts, name: &str, coach: Option<String>) -> anyhow::Result<Exit> {
-    let name = match phase::name(name) {
+    let name = match phase_name(name) {
         Ok(name) => name,
         Err(why) => return Ok(usage(why)),
     };

@@ -14,20 +14,20 @@ use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use self::kept::{Choice, Kept, Stays, choose};
+use self::project::is_link;
 use self::project::{Project, project_of};
 use self::remove::Failure;
-use self::state::is_link;
 use self::stores::Owners;
 use super::inscribe::{self, count};
 use super::{Exit, confirmed, err, out, out_json, whose};
 use crate::cli::{PurgeArgs, PurgeKind, Whose};
-use crate::clock::Time;
-use crate::env::Env;
-use crate::policy::shell;
-use crate::report::clean;
-use crate::store::blocks::Root;
-use crate::store::paths::{Places, states};
-use crate::surgery::when::{self, When};
+use base::clock::Time;
+use base::env::Env;
+use base::paths::{Places, states};
+use base::when::{self, When};
+use guard::policy::shell;
+use guard::report::clean;
+use store::blocks::Root;
 
 const NO_HOME: &str = "HOME is not set, so there is no place for state; set it to your home folder";
 

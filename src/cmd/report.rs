@@ -11,12 +11,12 @@ use chrono::{FixedOffset, Offset as _};
 use super::whose;
 use super::{Exit, out, out_json};
 use crate::cli::Whose;
-use crate::clock::Time;
-use crate::env::Env;
-use crate::hook::facts::Facts;
-use crate::report::{self, Report, Subject};
-use crate::store::atomic;
-use crate::store::paths::Places;
+use base::atomic;
+use base::clock::Time;
+use base::env::Env;
+use base::paths::Places;
+use guard::hook::facts::Facts;
+use guard::report::{self, Report, Subject};
 
 /// What is asked for.
 #[derive(Debug)]

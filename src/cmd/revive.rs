@@ -3,17 +3,18 @@
 
 use anyhow::bail;
 
-use super::surgery::make::{self, Made};
+use super::surgery::made::Made;
+use super::surgery::make;
 use super::surgery::source::{self, Store};
 use super::surgery::start::{self, Windows};
 use super::surgery::view;
 use super::{Exit, out, out_json};
 use crate::cli::ReviveArgs;
-use crate::clock::Time;
-use crate::env::Env;
-use crate::surgery::when::When;
-use crate::surgery::{advise, plan};
-use crate::transcript::round::Session;
+use base::clock::Time;
+use base::env::Env;
+use base::when::When;
+use sessions::round::Session;
+use surgery::{advise, plan};
 
 /// Runs the verb.
 ///

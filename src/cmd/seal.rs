@@ -9,16 +9,17 @@ use serde_json::{Value, json};
 use super::{Exit, err, out, out_json, stdin_text};
 use super::{append, whose};
 use crate::cli::Whose;
-use crate::clock::Time;
-use crate::compaction::{self, Role};
-use crate::env::Env;
-use crate::hook::crossing;
-use crate::hook::facts::Facts;
-use crate::job::slice::Note;
-use crate::seal::{self, Input, Question, Refused, Sealed};
-use crate::store::requests::{self, Request};
-use crate::store::sealing::{self, Authored, FromAgent, Outcome, Writer};
-use crate::store::{atomic, jobs};
+use base::atomic;
+use base::clock::Time;
+use base::env::Env;
+use guard::compaction::{self, Role};
+use guard::files::jobs;
+use guard::files::requests::{self, Request};
+use guard::files::sealing::{self, Authored, FromAgent, Outcome, Writer};
+use guard::hook::crossing;
+use guard::hook::facts::Facts;
+use guard::job::slice::Note;
+use guard::seal::{self, Input, Question, Refused, Sealed};
 
 /// What is asked of the seal.
 #[derive(Debug, Clone, Default)]
@@ -249,9 +250,9 @@ fn loose(
     summary: Option<&str>,
 ) -> anyhow::Result<Exit> {
     let project = whose::project(env, whose)?;
-    let places = crate::store::paths::Places::of(env, &project)
+    let places = base::paths::Places::of(env, &project)
         .context("HOME is not set; set it to your home folder")?;
-    let (settings, _) = crate::hook::facts::read_settings(&places, env);
+    let (settings, _) = guard::hook::facts::read_settings(&places, env);
     let source = atomic::read_text(path)
         .with_context(|| format!("could not read {}", path.display()))?
         .with_context(|| format!("{} does not exist", path.display()))?;
@@ -259,7 +260,7 @@ fn loose(
         source: &source,
         shape: &settings.file.shape,
         job: "file",
-        limits: sealing::limits(&settings),
+        limits: settings.seal_limits(),
         now,
         summary,
         inherited: &BTreeSet::<compaction::EntryId>::new(),

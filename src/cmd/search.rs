@@ -4,13 +4,15 @@ use std::io::{self, IsTerminal as _};
 
 use serde_json::json;
 
-use super::surgery::source::Store;
-use super::{Exit, err, out, out_json, tag};
-use crate::cli::SearchArgs;
-use crate::clock::Time;
-use crate::env::Env;
-use crate::index::{Filter, Hit, Tagged};
-use crate::surgery::table;
+use super::surgery::source::{self, Store};
+use super::{Exit, err, out, out_json};
+use crate::cli::{NarrowArgs, SearchArgs};
+use anyhow::bail;
+use base::clock::Time;
+use base::env::Env;
+use base::when::When;
+use store::index::{Filter, Hit, Tagged};
+use surgery::table;
 
 /// How what was found is marked.
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +81,7 @@ pub fn of(env: &Env, now: Time, args: &SearchArgs) -> anyhow::Result<Found> {
     let store = Store::open(env)?;
     store.tell_unknown()?;
     let query = args.query.join(" ");
-    let narrowed = tag::filter(&store, env, now, &args.narrow)?;
+    let narrowed = filter(&store, env, now, &args.narrow)?;
     let tagged = args.engagement.clone().map_or(Tagged::Any, Tagged::As);
     if let Tagged::As(id) = &tagged {
         // One that nobody has is told with those that there are.
@@ -121,4 +123,29 @@ pub fn line(hit: &Hit, look: Look) -> String {
 /// How `inject` is told which round.
 pub fn reference(hit: &Hit) -> String {
     format!("{}:{}", table::short(&hit.session), table::number(hit.seq))
+}
+
+/// Which rounds are looked through, by the arguments.
+///
+/// # Errors
+/// A session or time that is none.
+pub(super) fn filter(
+    store: &Store,
+    env: &Env,
+    now: Time,
+    narrow: &NarrowArgs,
+) -> anyhow::Result<Filter> {
+    let session = narrow.session.as_deref();
+    let session = session.map(|name| store.session(env, Some(name))).transpose()?;
+    let session = session.map(|session| store.folder(&session));
+    let since = narrow.since.as_deref().map(|text| match source::when(text, now)? {
+        When::At(moment) => Ok(moment.at),
+        When::Round(_) => bail!("--since takes a time, as 2026-03-19 or 2h, and no round"),
+    });
+    Ok(Filter {
+        session,
+        agent: narrow.agent.clone(),
+        since: since.transpose()?,
+        ..Filter::default()
+    })
 }

@@ -9,9 +9,9 @@ use anyhow::Context as _;
 use super::whose;
 use super::{Exit, err, out_json};
 use crate::cli::Whose;
-use crate::env::Env;
-use crate::hook::facts::read_settings;
-use crate::store::paths::Places;
+use base::env::Env;
+use base::paths::Places;
+use guard::hook::facts::read_settings;
 
 /// Runs the verb.
 ///

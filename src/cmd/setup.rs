@@ -11,11 +11,11 @@ use super::install::keys::Wish;
 use super::install::{InstallPlan, install as place};
 use super::uninstall::{UninstallPlan, uninstall as remove};
 use super::whose::operator_only;
-use crate::env::Env;
-use crate::hook::facts::read_settings;
-use crate::settings::{Profile, Settings};
-use crate::store::paths::{Places, config_folder};
-use crate::switch::Switch;
+use base::env::Env;
+use base::paths::{Places, config_folder};
+use base::switch::Switch;
+use guard::hook::facts::read_settings;
+use guard::settings::{Profile, Settings};
 
 fn data(env: &Env) -> anyhow::Result<PathBuf> {
     let base = env.path("XDG_DATA_HOME").filter(|p| p.is_absolute());

@@ -8,22 +8,22 @@ use serde_json::{Value, json};
 
 use super::whose;
 use super::{Exit, out, out_json};
-use crate::boundary::{Step, Token};
 use crate::cli::Whose;
-use crate::clock::Time;
-use crate::env::Env;
-use crate::hook::facts::{Context, Facts, View};
-use crate::policy::bands::listed;
-use crate::policy::coach::{figure, grouped};
-use crate::policy::gauge::{Reading, WindowSource};
-use crate::policy::limit::LimitSource;
-use crate::policy::ramp::Ramp;
-use crate::policy::stance::Cap;
-use crate::session::Override;
-use crate::settings::Mode;
-use crate::store::journal;
-use crate::store::state;
-use crate::transcript::fill::BYTES_PER_TOKEN;
+use base::clock::Time;
+use base::env::Env;
+use guard::boundary::{Step, Token};
+use guard::files::journal;
+use guard::files::state;
+use guard::hook::facts::{Context, Facts, View};
+use guard::policy::bands::listed;
+use guard::policy::coach::{figure, grouped};
+use guard::policy::limit::LimitSource;
+use guard::policy::ramp::Ramp;
+use guard::policy::stance::Cap;
+use guard::session::Override;
+use guard::settings::Mode;
+use sessions::fill::BYTES_PER_TOKEN;
+use sessions::gauge::{Reading, WindowSource};
 use share::Share;
 
 /// The JSON that `status --json` prints.
@@ -56,7 +56,7 @@ pub fn json(facts: &Facts, view: &View) -> Value {
         "attended": facts.attended(),
         "override": facts.session.override_,
         "boundary": facts.token(),
-        "carrier": selection.chosen.map(crate::boundary::Carrier::name),
+        "carrier": selection.chosen.map(guard::boundary::Carrier::name),
         "mode": facts.settings.mode,
         "added": added(facts, view).json(),
         "shadow": facts.settings.shadow,
@@ -139,7 +139,7 @@ pub fn text(facts: &Facts, view: &View) -> String {
     if let Some(token) = facts.token() {
         line("boundary", &boundary(&token));
     }
-    let chosen = facts.carrier().chosen.map_or("none", crate::boundary::Carrier::name);
+    let chosen = facts.carrier().chosen.map_or("none", guard::boundary::Carrier::name);
     line("carrier", chosen);
     line("added", &added(facts, view).to_string());
     for d in &facts.diagnostics {
@@ -179,7 +179,7 @@ fn kebab(source: impl serde::Serialize) -> String {
 }
 
 fn tiers(ramp: &Ramp) -> String {
-    let one = |t: &crate::policy::ramp::Tier| {
+    let one = |t: &guard::policy::ramp::Tier| {
         let blocks = if t.blocks.is_empty() {
             String::new()
         } else {

@@ -7,13 +7,14 @@ use anyhow::Context as _;
 
 use super::{Exit, out, out_json, whose};
 use crate::cli::Whose;
-use crate::env::Env;
-use crate::hook::facts::read_settings;
-use crate::job::steering::{self, Source, Voice};
-use crate::settings::trust;
-use crate::store::paths::Places;
-use crate::store::{archives, atomic, jobs};
-use crate::texts::Text;
+use base::atomic;
+use base::env::Env;
+use base::paths::Places;
+use guard::files::{archives, jobs};
+use guard::hook::facts::read_settings;
+use guard::job::steering::{self, Source, Voice};
+use guard::settings::trust;
+use guard::texts::Text;
 
 /// Runs the verb.
 ///

@@ -9,7 +9,7 @@ mod walk;
 
 use crate::cli::StoreVerb;
 use crate::cmd::Exit;
-use crate::env::Env;
+use base::env::Env;
 
 /// Does it.
 ///

@@ -9,16 +9,15 @@ use std::collections::BTreeMap;
 use anyhow::bail;
 use serde_json::json;
 
-use super::surgery::source::{self, Store};
+use super::surgery::source::Store;
 use super::{Exit, err, out, out_json};
-use crate::cli::{NarrowArgs, TagArgs, UntagArgs};
-use crate::clock::Time;
-use crate::env::Env;
-use crate::index::Filter;
-use crate::store::blocks::Folder;
-use crate::surgery::when::When;
-use crate::surgery::{engagement, ranges, table};
-use crate::transcript::round::Session;
+use crate::cli::{TagArgs, UntagArgs};
+use base::clock::Time;
+use base::env::Env;
+use sessions::round::Session;
+use store::blocks::Folder;
+use store::engagement;
+use surgery::{ranges, table};
 
 /// Runs `tag`.
 ///
@@ -142,31 +141,6 @@ fn tags(session: &Session, seqs: &[u32], now: Option<&str>) -> BTreeMap<String, 
 /// An engagement's id that is none.
 pub(super) fn valid(id: &str) -> anyhow::Result<()> {
     engagement::id_fault(id).map_or(Ok(()), |fault| Err(anyhow::anyhow!(fault)))
-}
-
-/// Which rounds are looked through, by the arguments.
-///
-/// # Errors
-/// A session or time that is none.
-pub(super) fn filter(
-    store: &Store,
-    env: &Env,
-    now: Time,
-    narrow: &NarrowArgs,
-) -> anyhow::Result<Filter> {
-    let session = narrow.session.as_deref();
-    let session = session.map(|name| store.session(env, Some(name))).transpose()?;
-    let session = session.map(|session| store.folder(&session));
-    let since = narrow.since.as_deref().map(|text| match source::when(text, now)? {
-        When::At(moment) => Ok(moment.at),
-        When::Round(_) => bail!("--since takes a time, as 2026-03-19 or 2h, and no round"),
-    });
-    Ok(Filter {
-        session,
-        agent: narrow.agent.clone(),
-        since: since.transpose()?,
-        ..Filter::default()
-    })
 }
 
 /// Rounds of several sessions, in the order in which they came.

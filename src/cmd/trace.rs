@@ -14,8 +14,8 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 use super::err;
-use crate::clock;
-use crate::env::Env;
+use base::clock;
+use base::env::Env;
 
 /// The variable that says what is told.
 const FILTER: &str = "BRAIN_GUARD_LOG";

@@ -1,7 +1,7 @@
 //! Our commands that a person types at the client's prompt and that are answered there.
 
 use super::{doctor, explain, job, notice, override_, report, status};
-use crate::hook::facts::Facts;
+use guard::hook::facts::Facts;
 
 /// The answer to a command, by its name without the plugin's prefix; `None` for those that are
 /// the agent's to run.

@@ -9,9 +9,9 @@ use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 
 use super::{Exit, out, out_json};
-use crate::store::atomic;
-use crate::surgery::validate::{Finding, Level, Seen, Validator};
-use crate::transcript::line::Lines;
+use base::atomic;
+use sessions::line::Lines;
+use surgery::validate::{Finding, Level, Seen, Validator};
 
 const BUFFER: usize = 1024 * 1024;
 

@@ -7,13 +7,13 @@ use anyhow::{Context as _, bail};
 
 use super::{Exit, err, out};
 use crate::cli::Whose;
-use crate::clock::Time;
-use crate::env::{self, Env};
-use crate::hook::facts::Facts;
-use crate::store::ancestry::below_a_client;
-use crate::store::jobs::{self, Open};
-use crate::store::paths::{Places, project_root, safe_name};
-use crate::store::state;
+use base::clock::Time;
+use base::env::{self, Env};
+use base::paths::{Places, project_root, safe_name};
+use guard::files::ancestry::below_a_client;
+use guard::files::jobs::{self, Open};
+use guard::files::state;
+use guard::hook::facts::Facts;
 
 /// A project, and a session of it by id.
 #[derive(Debug)]

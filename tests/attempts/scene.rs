@@ -130,7 +130,7 @@ impl Scene {
         shell.arg("-c").arg(command).env_clear().envs(self.hook.variables());
         shell.env_remove("CLAUDECODE").env("PATH", path).current_dir(&self.hook.project);
         // Whether it succeeds is nothing: what counts is what it did.
-        let _ = brain_guard::process::output(&mut shell, DEADLINE);
+        let _ = base::process::output(&mut shell, DEADLINE);
     }
 
     /// How the guard was lifted or crippled, if so. `waited`: what runs on may still do it.

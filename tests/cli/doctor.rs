@@ -112,7 +112,7 @@ fn each_breakage_is_found_by_a_finding_of_its_own_and_mended() {
 fn a_lock_that_is_stuck_names_who_holds_it() {
     let hook = Hook::begun();
     let path = hook.places().session(&hook.session, "lock");
-    let _held = brain_guard::store::lock::acquire(&path, Duration::ZERO).expect("free");
+    let _held = base::lock::acquire(&path, Duration::ZERO).expect("free");
     let locks = check(&hook, "locks");
     assert_eq!(locks["level"], "problem");
     let way = locks["way_out"].as_str().expect("text");

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use brain_guard::compaction::{Document, Shape, parse};
+use guard::compaction::{Document, Shape, parse};
 use serde_json::{Value, json};
 
 use crate::harness::{Hook, fixtures};

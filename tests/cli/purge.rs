@@ -6,9 +6,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use brain_guard::clock;
-use brain_guard::store::paths::Places;
-use brain_guard::store::state;
+use base::clock;
+use base::paths::Places;
+use guard::files::state;
 use serde_json::Value;
 
 use crate::harness::{Answer, Hook};
@@ -254,7 +254,7 @@ fn a_failure_keeps_nothing_else_and_is_told() {
     let hook = scene();
     let places = hook.places();
     // Its session is at work: a lock is held, whoever runs this.
-    let held = brain_guard::store::lock::acquire(&places.session(OLD, "lock"), Duration::ZERO);
+    let held = base::lock::acquire(&places.session(OLD, "lock"), Duration::ZERO);
     let held = held.expect("free");
     let done = purge(&hook, &["--yes"]);
     assert!(done.code == Some(1) && done.stderr.contains("its session is at work"), "{done:?}");

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use brain_guard::store::origin;
+use guard::files::origin;
 use serde_json::json;
 
 use crate::harness::Hook;

@@ -86,8 +86,8 @@ pub fn words(project: &Path) -> usize {
 /// The ids of the open entries under Forward State.
 pub fn next_steps(project: &Path) -> Vec<String> {
     let text = file(project).and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
-    let shape = brain_guard::compaction::Shape::default();
-    let document = brain_guard::compaction::parse(&text, &shape);
+    let shape = guard::compaction::Shape::default();
+    let document = guard::compaction::parse(&text, &shape);
     let open = document.section(0).filter(|entry| !entry.closed && !entry.none);
     open.map(|entry| entry.id.to_string()).collect()
 }

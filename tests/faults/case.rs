@@ -67,7 +67,7 @@ pub fn raw_row(hook: &Hook, bytes: &[u8]) {
 
 /// A response of the main loop that leaves `tokens` in the context.
 pub fn response(id: &str, tokens: u64) -> Value {
-    let now = brain_guard::clock::now().to_rfc3339();
+    let now = base::clock::now().to_rfc3339();
     json!({"type": "assistant", "isSidechain": false, "timestamp": now, "message": {
         "id": id, "model": OPUS, "role": "assistant", "content": [{"type": "text", "text": "ok"}],
         "usage": {"input_tokens": 7, "cache_creation_input_tokens": 0,
@@ -89,7 +89,7 @@ pub fn snapshot(hook: &Hook, reading: &Value) {
 
 /// The client's row of a compaction.
 pub fn boundary(metadata: &Value) -> Value {
-    let now = brain_guard::clock::now().to_rfc3339();
+    let now = base::clock::now().to_rfc3339();
     json!({"type": "system", "subtype": "compact_boundary", "isSidechain": false, "timestamp": now,
         "parentUuid": null, "content": "Conversation compacted", "compactMetadata": metadata})
 }

@@ -143,7 +143,7 @@ fn compacted(t: &mut Tally) {
     let folder = hook.file().with_file_name("sealed");
     let kept = std::fs::read_dir(folder).into_iter().flatten().flatten();
     t.check(kept.count() == 1, "the file was not put aside");
-    let now = brain_guard::clock::now().to_rfc3339();
+    let now = base::clock::now().to_rfc3339();
     case::row(
         &hook,
         &json!({"type": "system", "subtype": "compact_boundary", "isSidechain": false,

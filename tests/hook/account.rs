@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use brain_guard::store::journal::{self, Line, Verdict, What};
+use guard::files::journal::{self, Line, Verdict, What};
 use serde_json::json;
 
 use crate::harness::{Hook, LIMIT};

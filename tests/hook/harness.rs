@@ -7,8 +7,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use brain_guard::env::Env;
-use brain_guard::store::paths::Places;
+use base::env::Env;
+use base::paths::Places;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -297,7 +297,7 @@ impl Hook {
 
     /// A response of `model` that leaves `tokens` in the context.
     pub fn respond(&self, tokens: u64, model: &str) {
-        let now = brain_guard::clock::now().to_rfc3339();
+        let now = base::clock::now().to_rfc3339();
         let id = format!("msg_{tokens}");
         let rows = [
             json!({"type": "user", "isSidechain": false, "timestamp": now,

@@ -4,8 +4,8 @@
 use std::fs;
 use std::process::{Child, Command, Stdio};
 
-use brain_guard::job::Holder;
-use brain_guard::store::{jobs, state};
+use guard::files::{jobs, state};
+use guard::job::Holder;
 use serde_json::{Value, json};
 
 use crate::harness::Hook;

@@ -4,15 +4,15 @@
 use std::fs;
 use std::path::PathBuf;
 
-use brain_guard::compaction::for_reader;
-use brain_guard::store::requests::{self, Request};
-use brain_guard::store::{jobs, origin};
+use guard::compaction::for_reader;
+use guard::files::requests::{self, Request};
+use guard::files::{jobs, origin};
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Hook};
 
-fn now() -> brain_guard::clock::Time {
-    brain_guard::clock::now()
+fn now() -> base::clock::Time {
+    base::clock::now()
 }
 
 /// The verb has run and left this; the hook hears of its end.
@@ -346,8 +346,8 @@ fn a_long_file_arrives_whole_beside_a_long_coaching() {
     let file = fs::read_to_string(dir.join("compaction.md")).expect("file");
     let file = for_reader(&file);
     assert!(file.contains("one more") && file.chars().count() > 7_500);
-    let arrival = brain_guard::boundary::arrival::judge(rows.join("\n").as_bytes(), &id, &file);
-    assert_eq!(arrival, brain_guard::boundary::arrival::Arrival::Whole);
+    let arrival = guard::boundary::arrival::judge(rows.join("\n").as_bytes(), &id, &file);
+    assert_eq!(arrival, guard::boundary::arrival::Arrival::Whole);
 }
 
 /// A prompt holds the clear back; the session works on the other job all the same.

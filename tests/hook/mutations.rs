@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use brain_guard::cmd::OUTSIDE;
-use brain_guard::hook::{Role, run};
+use guard::hook::{Role, run};
 use serde_json::{Value, json};
 
 use crate::harness::{Hook, fixtures};
@@ -127,7 +127,7 @@ fn in_process() {
     let mut random = Random(1);
     for percent in [5.0, 31.0] {
         let hook = Hook::climbed(percent);
-        let (payloads, env, now) = (payloads(&hook), hook.env(), brain_guard::clock::now());
+        let (payloads, env, now) = (payloads(&hook), hook.env(), base::clock::now());
         for _ in 0..IN_PROCESS / 2 {
             let bytes = mutate(&payloads[random.below(payloads.len())], &mut random);
             let answered = catch_unwind(AssertUnwindSafe(|| {

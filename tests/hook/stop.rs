@@ -51,7 +51,7 @@ fn waiting_since(seconds: i64, note: Option<&str>) -> Hook {
     if let Some(note) = note {
         hook.agent(&format!("brain-guard append --kind thread '{note}'"));
     }
-    let spoke = brain_guard::clock::now() - chrono::TimeDelta::seconds(seconds);
+    let spoke = base::clock::now() - chrono::TimeDelta::seconds(seconds);
     let spoke = serde_json::json!(spoke.to_rfc3339());
     change(&hook.places().session(&hook.session, "json"), "last_human", spoke);
     assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
@@ -72,7 +72,7 @@ fn once_the_person_is_gone_the_guard_seals_and_a_boundary_begins() {
         assert!(sealed(&hook).expect("sealed").contains("the parser fails on CRLF"));
         assert_eq!(hook.log("boundary").len(), 1);
         // The session ends: nobody is woken in it.
-        let now = serde_json::json!(brain_guard::clock::now().to_rfc3339());
+        let now = serde_json::json!(base::clock::now().to_rfc3339());
         change(&hook.places().session(&hook.session, "json"), "ended", now);
         assert!(woken.join().expect("no panic").silent());
     });
@@ -200,7 +200,7 @@ fn sealed_since(seconds: i64) -> Hook {
     hook.settings(&serde_json::json!({"boundary": {"attended_minutes": 1}}));
     hook.agent("brain-guard append --kind next 'the parser fails on CRLF'");
     hook.agent("brain-guard seal");
-    let spoke = brain_guard::clock::now() - chrono::TimeDelta::seconds(seconds);
+    let spoke = base::clock::now() - chrono::TimeDelta::seconds(seconds);
     let spoke = serde_json::json!(spoke.to_rfc3339());
     change(&hook.places().session(&hook.session, "json"), "last_human", spoke);
     assert_eq!(hook.stop().code, Some(0));
@@ -229,7 +229,7 @@ fn a_failed_boundary_goes_on_once_nobody_is_there_any_more() {
     let hook = sealed_since(56);
     let token = token(&hook);
     change(&token, "why", "clear failed: stopped".into());
-    change(&token, "since", serde_json::json!(brain_guard::clock::now().to_rfc3339()));
+    change(&token, "since", serde_json::json!(base::clock::now().to_rfc3339()));
     change(&token, "step", "failed".into());
     let woken = rewake(&hook);
     assert_eq!(woken.code, Some(2), "{woken:?}");

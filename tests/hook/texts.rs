@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use brain_guard::texts::{Text, fill};
+use guard::texts::{Text, fill};
 
 const NOTES: &str = "/home/ada/parser/.brain-guard/jobs/parser/compaction.md";
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use brain_guard::compaction::{Shape, parse};
+use guard::compaction::{Shape, parse};
 
 use crate::disk::{Node, Plain, Tree, is_journal, is_lock, is_merged, is_temporary};
 use crate::trace::Swaps;

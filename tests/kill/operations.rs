@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use brain_guard::clock;
-use brain_guard::store::state;
+use base::clock;
+use guard::files::state;
 use serde_json::{Value, json};
 
 use crate::harness::{Hook, PROGRAM};
@@ -100,8 +100,8 @@ fn append_after_seal() -> Operation {
 fn close() -> Operation {
     let hook = worked();
     let text = fs::read_to_string(hook.file()).expect("file");
-    let shape = brain_guard::compaction::Shape::default();
-    let document = brain_guard::compaction::parse(&text, &shape);
+    let shape = guard::compaction::Shape::default();
+    let document = guard::compaction::parse(&text, &shape);
     let id = document.entries().next().expect("an entry").id.to_string();
     verb(hook, &["close", &id])
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use brain_guard::compaction::{self, Shape};
+use guard::compaction::{self, Shape};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -59,7 +59,7 @@ fn first() -> Session {
 
 /// The next session: re-grounded, and at work.
 fn second() -> Session {
-    let file = brain_guard::compaction::for_reader(FILE);
+    let file = guard::compaction::for_reader(FILE);
     let delivered = format!("notes, also in {PATH}\n<<<<<\n{file}\n>>>>>");
     let events = vec![
         Event::Note("brain-guard: the job j goes on here".into()),

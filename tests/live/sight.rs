@@ -134,7 +134,7 @@ impl Session {
             Event::Prompt(text) | Event::Note(text) => Some(text.as_str()),
             _ => None,
         });
-        texts.collect::<String>().contains(brain_guard::compaction::for_reader(text).trim())
+        texts.collect::<String>().contains(guard::compaction::for_reader(text).trim())
     }
 
     /// The files that it read.

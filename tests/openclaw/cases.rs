@@ -211,8 +211,8 @@ fn a_schema_nobody_knows_is_left_alone(client: &Client) {
 
 /// The session's events, whatever form they are kept in.
 fn events(world: &World) -> Vec<Vec<u8>> {
-    use brain_guard::index::openclaw::Database;
-    use brain_guard::store::sessions::SessionFile as _;
+    use sessions::files::SessionFile as _;
+    use store::openclaw::Database;
     let found = Database::find(&world.database(), Some(ID), false).expect("session");
     let mut all = Vec::new();
     let read = found.rows(&mut |_, row| {

@@ -147,7 +147,7 @@ fn script(name: &str) -> PathBuf {
 }
 
 fn output(command: &mut Command) -> Output {
-    brain_guard::process::output(command, DEADLINE).unwrap_or_else(|e| panic!("{command:?}: {e}"))
+    base::process::output(command, DEADLINE).unwrap_or_else(|e| panic!("{command:?}: {e}"))
 }
 
 fn read(said: &Output) -> Result<Value, String> {

@@ -84,7 +84,7 @@ impl World {
         let mut program = Command::new(env!("CARGO_BIN_EXE_brain-guard"));
         program.env_clear().env("HOME", self.home()).env("PATH", "/usr/bin:/bin");
         program.current_dir(self.home()).arg("extract").args(words);
-        brain_guard::process::output(&mut program, DEADLINE).expect("brain-guard")
+        base::process::output(&mut program, DEADLINE).expect("brain-guard")
     }
 
     /// As [`World::extract`], to end well.

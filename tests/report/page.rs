@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use brain_guard::clock::now;
+use base::clock::now;
 use serde_json::json;
 
 use crate::browser::{Browser, responses};

@@ -59,6 +59,6 @@ fn repository(w: &World) -> &World {
 /// A line of a reflog, as of a minute from now.
 fn entry(message: &str) -> String {
     let zeros = "0".repeat(40);
-    let at = brain_guard::clock::now().timestamp() + 60;
+    let at = base::clock::now().timestamp() + 60;
     format!("{zeros} {HASH} A Stranger <stranger@example.invalid> {at} +0000\t{message}\n")
 }

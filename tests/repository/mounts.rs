@@ -53,7 +53,7 @@ fn apart(case: &[&str]) -> Outcome {
     };
     let mut command = Command::new("unshare");
     command.arg(flags).arg(itself).arg(WORD).args(case);
-    let ended = brain_guard::process::output(&mut command, Duration::from_secs(120));
+    let ended = base::process::output(&mut command, Duration::from_secs(120));
     let output = ended.expect("the case ended");
     let text = String::from_utf8_lossy(&output.stdout);
     let mut found: Vec<String> = text.lines().map(str::to_owned).collect();

@@ -55,9 +55,9 @@ fn jobs() -> Vec<Attack> {
             w.todays_job().found_job();
         }),
         Attack::laid("name: the first hundred jobs of today", |w| {
-            let day = brain_guard::clock::local_date();
+            let day = base::clock::local_date();
             for number in (1..=100).rev() {
-                w.job = brain_guard::job::default_name("project", &day, number);
+                w.job = guard::job::default_name("project", &day, number);
                 w.found_job();
             }
         }),

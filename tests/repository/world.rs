@@ -176,8 +176,8 @@ impl World {
 
     /// The job that the guard would give the first session of this day.
     pub fn todays_job(&mut self) -> &mut Self {
-        let day = brain_guard::clock::local_date();
-        self.job = brain_guard::job::default_name("project", &day, 1);
+        let day = base::clock::local_date();
+        self.job = guard::job::default_name("project", &day, 1);
         self
     }
 

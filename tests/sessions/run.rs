@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use brain_guard::compaction::{Document, Shape, parse};
+use guard::compaction::{Document, Shape, parse};
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, Later, Marked};

@@ -5,17 +5,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use brain_guard::index::openclaw::Database;
-use brain_guard::store::sessions::SessionFile as _;
 use rusqlite::{Connection, params};
+use sessions::files::SessionFile as _;
 use sha2::{Digest as _, Sha256};
+use store::openclaw::Database;
 
 use crate::End;
 use crate::extracts::{killed, rows};
 use crate::scene::Scene;
 
 /// The tables that are looked at.
-const TABLES: &str = include_str!("../../src/index/openclaw/tests/schema.sql");
+const TABLES: &str = include_str!("../../crates/store/src/openclaw/tests/schema.sql");
 /// Bytes from which on OpenClaw compresses an event.
 const COMPRESSED: usize = 1024;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use brain_guard::store::sessions::{Jsonl, Refused, SessionFile as _};
+use sessions::files::{Jsonl, Refused, SessionFile as _};
 
 use crate::End;
 use crate::disk::Tree;

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use brain_guard::index::{Filter, Index};
-use brain_guard::store::blocks::{Reader, Root};
 use serde_json::Value;
+use store::blocks::{Reader, Root};
+use store::index::{Filter, Index};
 
 use crate::harness::{Answer, PROGRAM, finish};
 use crate::made;

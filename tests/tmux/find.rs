@@ -4,12 +4,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use brain_guard::boundary::Client;
-use brain_guard::carrier::terminal::{Refusal, Terminal};
-use brain_guard::carrier::tmux::{self, Pane};
-use brain_guard::env::Env;
-use brain_guard::session::reach::TmuxPane;
-use brain_guard::store::state;
+use base::env::Env;
+use carrier::terminal::{Refusal, Terminal};
+use carrier::tmux::{self, Pane};
+use guard::boundary::Client;
+use guard::files::state;
+use guard::session::reach::TmuxPane;
 
 use crate::server::{Server, signal, wait};
 

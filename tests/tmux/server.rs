@@ -7,10 +7,10 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use brain_guard::boundary::Client;
-use brain_guard::carrier::tmux::Pane;
-use brain_guard::session::reach::TmuxPane;
-use brain_guard::store::state;
+use carrier::tmux::Pane;
+use guard::boundary::Client;
+use guard::files::state;
+use guard::session::reach::TmuxPane;
 use tempfile::TempDir;
 
 /// How long any single wait may take.

@@ -3,9 +3,9 @@
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
-use brain_guard::carrier::x11;
-use brain_guard::env::Env;
-use brain_guard::store::state;
+use base::env::Env;
+use carrier::x11;
+use guard::files::state;
 
 use crate::harness::{IDLE, Screen};
 

@@ -9,11 +9,11 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use brain_guard::boundary::Client;
-use brain_guard::carrier::x11::{self, Options, Window};
-use brain_guard::env::Env;
-use brain_guard::session::reach::X11Display;
-use brain_guard::store::state;
+use base::env::Env;
+use carrier::x11::{self, Options, Window};
+use guard::boundary::Client;
+use guard::files::state;
+use guard::session::reach::X11Display;
 use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{
     AtomEnum, ClientMessageEvent, ConnectionExt as _, EventMask, PropMode,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use brain_guard::carrier::terminal::{Refusal, Stroke, Terminal};
+use carrier::terminal::{Refusal, Stroke, Terminal};
 
 use crate::harness::{IDLE, Reader, Screen, wait};
 

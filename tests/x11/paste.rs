@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use brain_guard::carrier::terminal::{PromptBox, Refusal, Terminal};
+use carrier::terminal::{PromptBox, Refusal, Terminal};
 
 use crate::harness::{Reader, Screen, wait};
 

@@ -14,12 +14,12 @@ mod typed_pi;
 use std::fs::File;
 use std::io::{self, BufReader};
 
-use brain_guard::store::blocks;
-use brain_guard::transcript::dialect::{self, Kind, Scratch};
-use brain_guard::transcript::digest::Digest;
-use brain_guard::transcript::line::Lines;
-use brain_guard::transcript::round::{Round, Rounds, Words};
 use dlmalloc::GlobalDlmalloc;
+use sessions::dialect::{self, Kind, Scratch};
+use sessions::digest::Digest;
+use sessions::line::Lines;
+use sessions::round::{Round, Rounds, Words};
+use store::blocks;
 
 /// The one that brain-guard has.
 #[global_allocator]

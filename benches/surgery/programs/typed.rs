@@ -6,10 +6,10 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::marker::PhantomData;
 
-use brain_guard::transcript::line::Lines;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+use sessions::line::Lines;
 
 /// A text without escapes stays in the line. (In an `Option`, serde would copy a plain `Cow`.)
 #[derive(Deserialize)]

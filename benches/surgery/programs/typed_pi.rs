@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::io::{self, BufReader};
 
-use brain_guard::transcript::line::Lines;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use sessions::line::Lines;
 
 use crate::typed::Text;
 

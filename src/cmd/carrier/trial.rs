@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use serde_json::json;
 
-use crate::carrier::keyboard::{self, Pressed};
-use crate::carrier::reach;
-use crate::carrier::terminal::{Refusal, Stroke, Terminal};
-use crate::carrier::{tmux, x11};
 use crate::cli::Whose;
-use crate::clock::Time;
 use crate::cmd::{Exit, out, out_json, whose};
-use crate::env::Env;
-use crate::hook::crossing::wait_for;
-use crate::session::reach::{Reach, TmuxPane, Way, X11Display};
-use crate::store::state::{self, Client};
+use base::clock::Time;
+use base::env::Env;
+use carrier::keyboard::{self, Pressed};
+use carrier::reach;
+use carrier::terminal::{Refusal, Stroke, Terminal};
+use carrier::{tmux, x11};
+use guard::files::state::{self, Client};
+use guard::hook::crossing::wait_for;
+use guard::session::reach::{Reach, TmuxPane, Way, X11Display};
 
 /// How long the scratch terminal may take to come up, and what is sent to arrive.
 const PATIENCE: Duration = Duration::from_secs(8);

@@ -14,7 +14,7 @@ use super::reply::Replies;
 use super::stage::{Stop, expect};
 use super::transcript::Transcript;
 use super::world::World;
-use crate::env as names;
+use base::env as names;
 
 /// Seconds an exchange of the module may take.
 const MODULE_SECONDS: u64 = 5;

@@ -11,8 +11,8 @@ use super::screen::Screen;
 use super::squeeze::PROMPT;
 use super::stage::{Stop, expect};
 use super::tools::Use;
-use crate::boundary::Step;
-use crate::compaction::for_reader;
+use guard::boundary::Step;
+use guard::compaction::for_reader;
 
 /// The longest notice that the play's own settings allow.
 const NOTICE: Duration = Duration::from_secs(3);

@@ -6,9 +6,10 @@ use serde_json::Value;
 
 use super::client::{Client, broken};
 use super::stage::{Stop, expect};
-use crate::boundary::Token;
-use crate::session::Session;
-use crate::store::{atomic, boundary, state};
+use base::atomic;
+use guard::boundary::Token;
+use guard::files::{boundary, state};
+use guard::session::Session;
 
 /// The session as the guard remembers it.
 ///

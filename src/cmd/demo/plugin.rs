@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-use crate::store::atomic;
+use base::atomic;
 
 /// What `${CLAUDE_PLUGIN_ROOT}` in a hook's command stands for.
 const ROOT: &str = "${CLAUDE_PLUGIN_ROOT}";

@@ -11,8 +11,8 @@ use super::screen::Screen;
 use super::stage::{Stop, expect};
 use super::tools::Use;
 use super::transcript::MODEL;
-use crate::policy::shell::quote;
-use crate::store::jobs;
+use guard::files::jobs;
+use guard::policy::shell::quote;
 
 /// What the user asked for.
 pub const PROMPT: &str = "Make the retry loop back off, and add tests.";

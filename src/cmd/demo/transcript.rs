@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::clock;
-use crate::store::atomic;
+use base::atomic;
+use base::clock;
 
 /// The model the scripted agent claims to be.
 pub const MODEL: &str = "claude-opus-5-5";
@@ -16,7 +16,7 @@ pub const MODEL: &str = "claude-opus-5-5";
 pub const WINDOW: u64 = 1_000_000;
 
 /// Tokens at which that window counts as full.
-pub const LIMIT: u64 = WINDOW - crate::policy::limit::BUFFER;
+pub const LIMIT: u64 = WINDOW - guard::policy::limit::BUFFER;
 
 /// Tokens of every scripted answer.
 const OUTPUT: u64 = 120;
@@ -90,7 +90,7 @@ impl Transcript {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transcript::fill::Gatherer;
+    use sessions::fill::Gatherer;
 
     #[test]
     fn the_guard_reads_the_fill_that_was_written() {

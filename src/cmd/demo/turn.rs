@@ -9,7 +9,7 @@ use super::screen::Screen;
 use super::stage::{Stop, expect};
 use super::tools::{self, Use};
 use super::transcript::{LIMIT, WINDOW};
-use crate::store::atomic;
+use base::atomic;
 
 /// What became of one call.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
-use crate::env::Env;
-use crate::store::paths::Places;
+use base::env::Env;
+use base::paths::Places;
 
 /// The folders, and what processes in them have in their environment.
 #[derive(Debug)]

@@ -6,18 +6,18 @@ use std::path::Path;
 use rustix::fs::{Access, access};
 
 use super::{Finding, World};
-use crate::boundary::Carrier;
-use crate::boundary::CarrierChoice;
-use crate::carrier::reach;
-use crate::hook::limits;
-use crate::hook::surroundings;
-use crate::policy::coach::grouped;
-use crate::policy::gauge::{Window, WindowSource};
-use crate::policy::limit::{LEAST_WINDOW, Limit, LimitSource, Limits, parse_tokens};
-use crate::session::reach::{Reach, Way};
-use crate::settings::Model;
-use crate::settings::layers::{Diagnostic, MOST_TOLD};
-use crate::store::state;
+use carrier::reach;
+use guard::boundary::Carrier;
+use guard::boundary::CarrierChoice;
+use guard::files::state;
+use guard::hook::limits;
+use guard::hook::surroundings;
+use guard::policy::coach::grouped;
+use guard::policy::limit::{LEAST_WINDOW, Limit, LimitSource, Limits, parse_tokens};
+use guard::session::reach::{Reach, Way};
+use guard::settings::Model;
+use guard::settings::layers::{Diagnostic, MOST_TOLD};
+use sessions::gauge::{Window, WindowSource};
 
 /// The client's window that the compaction is told for.
 const WINDOW: u64 = 1_000_000;

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::{Finding, World};
 use crate::cmd::install::client::PLUGIN;
-use crate::hook::limits::{self, MANAGED};
-use crate::policy::limit::Layer;
-use crate::store::atomic;
+use base::atomic;
+use guard::hook::limits::{self, MANAGED};
+use guard::policy::limit::Layer;
 
 /// Variables that decide what runs as a hook, by their beginnings.
 const PROGRAMS: [&str; 3] = ["PATH", "LD_", "DYLD_"];

@@ -8,7 +8,7 @@ use rustix::fs::statvfs;
 
 use super::mend::{Mend, counted};
 use super::{FIX, Finding, World};
-use crate::store::prune;
+use guard::files::prune;
 
 const MB: u64 = 1_000_000;
 

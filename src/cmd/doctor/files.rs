@@ -10,7 +10,7 @@ use super::mend::Mend;
 use super::{FIX, Finding};
 use crate::cmd::install::assets::{ASSETS, TOOLS};
 use crate::cmd::install::place;
-use crate::env::Env;
+use base::env::Env;
 
 /// Files that are named in a finding; the others are counted.
 const NAMED: usize = 3;

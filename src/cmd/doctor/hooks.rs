@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::{Finding, World};
-use crate::boundary::CarrierChoice;
 use crate::cmd::install::place;
-use crate::env;
-use crate::settings::{Headless, Mode};
-use crate::store::fork;
-use crate::store::paths::Places;
-use crate::store::state;
+use base::env;
+use base::fork;
+use base::paths::Places;
+use guard::boundary::CarrierChoice;
+use guard::files::state;
+use guard::settings::{Headless, Mode};
 
 /// Older transcripts prove nothing about today.
 const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);

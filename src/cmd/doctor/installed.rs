@@ -12,8 +12,8 @@ use crate::cmd::install::elf::{Linkage, linkage};
 use crate::cmd::install::{COMMAND, place};
 use crate::cmd::setup;
 use crate::cmd::uninstall::UninstallPlan;
-use crate::env::Env;
-use crate::process;
+use base::env::Env;
+use base::process;
 
 /// How long our own binary may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(5);

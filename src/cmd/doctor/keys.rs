@@ -4,13 +4,13 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::{Finding, World, around};
-use crate::boundary::CarrierChoice;
-use crate::carrier::chords::{self, Chords};
-use crate::carrier::terminal::Stroke;
 use crate::cmd::install::keys::described;
-use crate::process;
-use crate::store::keybindings;
-use crate::switch::Switch;
+use base::process;
+use base::switch::Switch;
+use carrier::chords::{self, Chords};
+use carrier::terminal::Stroke;
+use guard::boundary::CarrierChoice;
+use guard::files::keybindings;
 
 const PATIENCE: Duration = Duration::from_secs(2);
 

@@ -1,15 +1,19 @@
 //! What `--fix` does: each kind of mending once, and a line that says what came of it.
 
 use std::fmt;
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 use serde::Serialize;
 
-use super::{Finding, World, private};
-use crate::boundary::CLIENT_ENDED;
+use super::{Finding, World};
 use crate::cmd::setup;
-use crate::store::{boundary, jobs, prune};
+use guard::boundary::CLIENT_ENDED;
+use guard::files::{boundary, jobs, prune};
 
 /// Something that can be mended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,8 +68,7 @@ fn one(world: &World, mend: &Mend) -> anyhow::Result<String> {
         Mend::Install => setup::mend(world.env),
         Mend::Private(paths) => {
             for path in paths {
-                private::close(path)
-                    .with_context(|| format!("could not change {}", path.display()))?;
+                close(path).with_context(|| format!("could not change {}", path.display()))?;
             }
             Ok(format!(
                 "made private: {}",
@@ -100,3 +103,15 @@ fn one(world: &World, mend: &Mend) -> anyhow::Result<String> {
 pub fn counted(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
+
+/// Takes everybody else's rights away.
+///
+/// # Errors
+/// What the system says.
+pub fn close(path: &Path) -> io::Result<()> {
+    let mode = fs::symlink_metadata(path)?.permissions().mode() & 0o777 & !OTHERS;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+/// Bits that let anybody but the owner in.
+pub const OTHERS: u32 = 0o077;

@@ -1,16 +1,12 @@
 //! Who else may read what the guard keeps: its state, and the jobs with the user's prompts.
 
 use std::fs;
-use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::mend::{Mend, counted};
+use super::mend::{Mend, OTHERS, counted};
 use super::{FIX, Finding};
-use crate::store::paths::Places;
-
-/// Bits that let anybody but the owner in.
-const OTHERS: u32 = 0o077;
+use base::paths::Places;
 
 /// Entries looked at: past this a list says no more.
 const AT_MOST: usize = 20_000;
@@ -79,13 +75,4 @@ fn below(folder: &Path, open: &mut Vec<PathBuf>) {
             }
         }
     }
-}
-
-/// Takes everybody else's rights away.
-///
-/// # Errors
-/// What the system says.
-pub fn close(path: &Path) -> io::Result<()> {
-    let mode = fs::symlink_metadata(path)?.permissions().mode() & 0o777 & !OTHERS;
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use super::mend::{Mend, counted};
 use super::{FIX, Finding, World};
-use crate::boundary::Token;
-use crate::job::Record;
-use crate::store::paths::Places;
-use crate::store::{atomic, boundary, jobs, lock, state};
+use base::paths::Places;
+use base::{atomic, lock};
+use guard::boundary::Token;
+use guard::files::{boundary, jobs, state};
+use guard::job::Record;
 
 /// Longer than any of ours is held while nothing hangs.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -10,7 +10,7 @@ use super::mend::Mend;
 use super::{FIX, Finding, World};
 use crate::cmd::install::assets::TOOLS;
 use crate::cmd::install::place;
-use crate::process;
+use base::process;
 
 /// How long the server may take to list its tools.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::clock::Time;
-use crate::hook::facts::Facts;
-use crate::policy::coach::{figure, grouped};
-use crate::report::clean;
-use crate::store::journal::{Called, Crossed, Line, Verdict, What};
+use base::clock::Time;
+use guard::files::journal::{Called, Crossed, Line, Verdict, What};
+use guard::hook::facts::Facts;
+use guard::policy::coach::{figure, grouped};
+use guard::report::clean;
 
 /// The operator's way through, which always is one.
 const OVERRIDE: &str = "the operator's override: /brain-guard:override --for 30m, or `brain-guard override` in a terminal";

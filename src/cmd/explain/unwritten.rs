@@ -6,12 +6,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::clock::Time;
-use crate::hook::facts::Facts;
-use crate::policy::coach::grouped;
-use crate::report::clean;
-use crate::store::tail;
-use crate::transcript::usage::Usage;
+use base::clock::Time;
+use base::tail;
+use guard::hook::facts::Facts;
+use guard::policy::coach::grouped;
+use guard::report::clean;
+use sessions::usage::Usage;
 
 /// What the transcript tells of a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -11,9 +11,9 @@ use std::thread;
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
 
-use crate::extract::entry::{Looked, Looker};
-use crate::extract::placeholder::BEGIN;
-use crate::store::sessions::{Part, Parts, SessionFile, Stamp};
+use extract::entry::{Looked, Looker};
+use extract::placeholder::BEGIN;
+use sessions::files::{Part, Parts, SessionFile, Stamp};
 
 /// Parts that are under way for each thread.
 const EACH: u64 = 2;
@@ -177,7 +177,7 @@ fn lost() -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::sessions::Jsonl;
+    use sessions::files::Jsonl;
 
     fn session(rows: usize) -> (tempfile::TempDir, Jsonl, u64) {
         let folder = tempfile::tempdir().unwrap();

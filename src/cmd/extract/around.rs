@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use memchr::memmem;
 
 use super::source;
-use crate::index::openclaw;
-use crate::store::blocks::Root;
-use crate::store::extracted::{Held, Ledger, Named, Sessions};
+use store::blocks::Root;
+use store::extracted::{Held, Ledger, Named, Sessions};
+use store::openclaw;
 
 /// How a placeholder begins.
 const BEGIN: &[u8] = b"[[extracted-";

@@ -4,11 +4,11 @@
 
 use anyhow::{anyhow, bail};
 
-use crate::env::Env;
-use crate::hook::facts::read_settings;
-use crate::settings::ExtractSettings;
-use crate::settings::layers::Diagnostic;
-use crate::store::paths::{Places, project_root};
+use base::env::Env;
+use base::paths::{Places, project_root};
+use guard::hook::facts::read_settings;
+use guard::settings::layers::Diagnostic;
+use sessions::settings::ExtractSettings;
 
 /// The settings.
 ///

@@ -9,27 +9,27 @@ use anyhow::{Context as _, ensure};
 use serde_json::json;
 
 use super::gain::Gain;
+use super::planned::How;
 use super::read::COMPARED;
-use super::run::How;
 use super::{record, said};
 use crate::cli::{ExtractArgs, OutputArgs};
-use crate::clock::Time;
 use crate::cmd::surgery::extracted::Chosen;
 use crate::cmd::surgery::source::Store;
 use crate::cmd::surgery::{self, make};
 use crate::cmd::{Exit, out, out_json};
-use crate::env::Env;
-use crate::extract::edit;
-use crate::extract::entry::{Entries, Entry};
-use crate::extract::plan::{self, NoGain, Plan};
-use crate::extract::rules::Stays;
-use crate::settings::ExtractSettings;
-use crate::store::blocks::Reader;
-use crate::store::extracted::{Extract, Ledger, Record};
-use crate::surgery::plan::{Operation, in_whole};
-use crate::surgery::values::is_copy;
-use crate::transcript::round::Session;
-use crate::transcript::rows::Pieces;
+use ::surgery::plan::{Operation, in_whole};
+use ::surgery::values::is_copy;
+use base::clock::Time;
+use base::env::Env;
+use extract::edit;
+use extract::entry::{Entries, Entry};
+use extract::plan::{self, NoGain, Plan};
+use extract::rules::Stays;
+use sessions::round::Session;
+use sessions::rows::Pieces;
+use sessions::settings::ExtractSettings;
+use store::blocks::Reader;
+use store::extracted::{Extract, Ledger, Record};
 
 /// Makes a new session without what the settings extract.
 ///

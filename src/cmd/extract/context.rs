@@ -6,16 +6,17 @@ use indicatif::HumanBytes;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::known;
 use super::long::{self, Long};
 use super::read::{self, Read};
 use super::source::{self, Kind, Source};
 use super::{said, view};
-use crate::clock::Time;
 use crate::cmd::{Exit, err, inscribe, out, out_json};
-use crate::env::Env;
-use crate::extract::entry::Role;
-use crate::settings::ExtractSettings;
-use crate::surgery::table::minute;
+use base::clock::Time;
+use base::env::Env;
+use extract::entry::Role;
+use sessions::settings::ExtractSettings;
+use surgery::table::minute;
 
 /// A value of an entry that is extracted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -127,11 +128,11 @@ fn said_of(read: &Read) -> Vec<Said> {
 }
 
 fn lean(read: &Read) -> Vec<Lean> {
-    let of_row = |live: &[read::Live]| {
+    let of_row = |live: &[known::Live]| {
         let first = live.first()?;
         let entry = read.entry(first.row);
         let marked = entry.and_then(|entry| entry.restored);
-        let part = |live: &read::Live| Part {
+        let part = |live: &known::Live| Part {
             key: live.key.to_string(),
             bytes: live.bytes,
             trigger: live.trigger.to_string(),

@@ -1,10 +1,10 @@
 //! Which values get shorter by their placeholders.
 
-use crate::extract::entry::Entry;
-use crate::extract::placeholder::{self, About};
-use crate::extract::plan::NoGain;
-use crate::extract::rules::Triggers;
-use crate::settings::{ExtractSettings, Placeholder};
+use extract::entry::Entry;
+use extract::placeholder::{self, About};
+use extract::plan::NoGain;
+use extract::rules::Triggers;
+use sessions::settings::{ExtractSettings, Placeholder};
 
 /// Which values a placeholder would be shorter than.
 pub struct Gain<'s> {

@@ -9,15 +9,15 @@ use serde::Serialize;
 
 use super::around::Around;
 use super::asked;
-use crate::clock::Time;
 use crate::cmd::inscribe::{self, count};
 use crate::cmd::whose::operator_only;
 use crate::cmd::{Exit, confirmed, err, out, out_json};
-use crate::env::Env;
-use crate::index::openclaw;
-use crate::settings::ExtractSettings;
-use crate::store::blocks::Root;
-use crate::store::extracted::{self, Amount, GiveUp, Record, State, Swept};
+use base::clock::Time;
+use base::env::Env;
+use sessions::settings::ExtractSettings;
+use store::blocks::Root;
+use store::extracted::{self, Amount, GiveUp, Record, State, Swept};
+use store::openclaw;
 
 /// How to clean up.
 #[derive(Debug, Clone, Copy)]

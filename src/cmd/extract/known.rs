@@ -4,18 +4,19 @@
 
 mod same;
 
+use sessions::span::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::io::{self, ErrorKind};
+use std::io::{self};
+use std::ops::Deref;
 use std::path::Path;
 
 use memchr::memmem::Finder;
 
-use super::read::{Live, Read};
 use super::source::Source;
 use crate::cmd::err;
-use crate::extract::entry::Entry;
-use crate::extract::placeholder::{self, BEGIN};
-use crate::store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
+use extract::entry::Entry;
+use extract::placeholder::{self, BEGIN};
+use store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
 
 /// Rows that hold what looks like a placeholder, and that a ledger does not know.
 pub struct Strange {
@@ -176,39 +177,40 @@ pub fn apart(ledger: &Ledger, entry: &str, key: &str, put: Vec<u8>, json: &[u8])
     placeholder::marked(&put, entry, &content.to_string())
 }
 
-/// Notes in the session's own ledger what other ledgers know of it, or what it was called
-/// before: retention looks at every file that is known to hold placeholders. A store that can't
-/// be written does without.
-pub fn adopt(source: &Source, read: &Read) {
-    type Key<'k> = (&'k str, &'k str, &'k Object);
-    fn key(extract: &Extract) -> Key<'_> {
-        (&extract.entry, &extract.key, &extract.object)
+/// A placeholder in a session, by its ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Live {
+    /// Its row, from 0.
+    pub row: u64,
+    /// Where it lies in the row.
+    pub span: Span,
+    /// What was extracted there, by the ledger.
+    pub extract: Shared<Extract>,
+    /// Records of different content that it may be of, newest first; none where one alone fits.
+    pub rivals: Vec<Shared<Extract>>,
+}
+
+impl Deref for Live {
+    type Target = Extract;
+
+    fn deref(&self) -> &Extract {
+        &self.extract
     }
-    let place: Shared<Path> = source.place().into();
-    let known = |live: &&Live| live.rivals.is_empty() && live.row != u64::MAX;
-    let strange: Vec<&Live> =
-        read.live.iter().filter(known).filter(|live| live.file != place).collect();
-    if strange.is_empty() {
-        return;
+}
+
+impl Live {
+    /// What an extraction put there.
+    pub fn of(extract: &Shared<Extract>, row: u64, span: Span) -> Self {
+        Self { row, span, extract: extract.clone(), rivals: Vec::new() }
     }
-    let own = match source.extracted.ledger() {
-        Ok(own) => own,
-        Err(e) => return err(format_args!("not noted in the store: {e}")),
-    };
-    let here = own.records.iter().filter_map(Record::extract).filter(|of| of.file == place);
-    let named: HashSet<Key> = here.map(|extract| key(extract)).collect();
-    let unnamed = strange.into_iter().filter(|live| !named.contains(&key(live)));
-    let records: Vec<Record> = unnamed
-        .map(|live| Extract { file: place.clone(), ..Extract::clone(live) }.into())
-        .collect();
-    match source.extracted.add(&records) {
-        Ok(()) => {}
-        // Content that is gone keeps nothing else from being noted.
-        Err(e) if e.kind() == ErrorKind::NotFound => {
-            let add = |record| source.extracted.add(std::slice::from_ref(record));
-            let lost = records.iter().filter(|record| add(record).is_err()).count();
-            err(format_args!("of {lost} placeholders the content is not in the store any more"));
-        }
-        Err(e) => err(format_args!("not noted in the store: {e}")),
+
+    /// The objects that it may need.
+    pub fn objects(&self) -> impl Iterator<Item = &Object> {
+        std::iter::once(&self.object).chain(self.rivals.iter().map(|rival| &rival.object))
+    }
+
+    /// The same as one of its rivals says it, by how many'th that is, from 1.
+    pub fn as_of(&self, rival: usize) -> Option<Self> {
+        Some(Self::of(self.rivals.get(rival.checked_sub(1)?)?, self.row, self.span))
     }
 }

@@ -9,10 +9,10 @@ use serde::Serialize;
 use super::preview;
 use super::read::Read;
 use super::source::Source;
-use crate::extract::entry::{Entry, Value};
-use crate::extract::rules::Triggers;
-use crate::settings::ExtractSettings;
-use crate::transcript::span::Span;
+use extract::entry::{Entry, Value};
+use extract::rules::Triggers;
+use sessions::settings::ExtractSettings;
+use sessions::span::Span;
 
 /// Entries that are listed: the list is in the agent's context from then on.
 const LISTED: usize = 20;

@@ -10,6 +10,7 @@ mod gc;
 mod known;
 mod long;
 mod numbers;
+mod planned;
 mod preview;
 mod progress;
 pub mod read;
@@ -28,10 +29,10 @@ mod view;
 mod watch;
 
 use crate::cli::ExtractVerb;
-use crate::clock::Time;
 use crate::cmd::{Exit, err};
-use crate::env::Env;
-use crate::extract::redact::bare;
+use base::clock::Time;
+use base::env::Env;
+use extract::redact::bare;
 
 /// Says where rows are that could not be brought into a session.
 fn told(left: Option<String>) {
@@ -48,7 +49,7 @@ pub fn run(env: &Env, now: Time, what: ExtractVerb) -> anyhow::Result<Exit> {
     match what {
         ExtractVerb::Plan { args } => run::plan(env, now, &args),
         ExtractVerb::Run { args, dry_run, offline, out } => {
-            run::run(env, now, &args, &run::How { dry_run, offline, out })
+            run::run(env, now, &args, &planned::How { dry_run, offline, out })
         }
         ExtractVerb::Watch { paths, once, json } => watch::run(env, &paths, once, json),
         // As output is what is done where nothing is said.

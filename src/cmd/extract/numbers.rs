@@ -3,30 +3,19 @@
 
 use std::thread;
 
+use super::planned::{Amounts, Planned};
 use super::preview::Preview;
 use super::read::Read;
-use super::run::Planned;
 use super::source::{Kind, Source};
-use crate::extract::placeholder::{self, About};
-use crate::extract::plan::{Item, Plan};
-use crate::extract::when::Look;
-use crate::settings::{ExtractSettings, Placeholder};
 use crate::tokens::Counter;
-use crate::transcript::dialect;
+use extract::placeholder::{self, About};
+use extract::plan::{Item, Plan};
+use extract::when::Look;
+use sessions::dialect;
+use sessions::settings::{ExtractSettings, Placeholder};
 
 /// Characters of a token, where nothing was counted.
 const CHARACTERS: u64 = 4;
-
-/// What a plan takes out.
-#[derive(Debug, Clone, Copy)]
-pub struct Amounts {
-    /// Bytes of the file.
-    bytes: u64,
-    /// Characters of the context.
-    saved: u64,
-    /// Characters of what lies behind the first of these in the context, with them.
-    behind: u64,
-}
 
 /// What a plan takes out of a session.
 pub fn amounts(source: &Source, settings: &ExtractSettings, read: &Read, plan: &Plan) -> Amounts {

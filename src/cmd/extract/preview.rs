@@ -3,9 +3,9 @@
 use std::io;
 
 use super::source::Source;
-use crate::extract::plan::Plan;
-use crate::extract::text;
-use crate::transcript::span;
+use extract::plan::Plan;
+use extract::text;
+use sessions::span;
 
 /// Characters that are shown of a value.
 const SHOWN: usize = 48;

@@ -2,67 +2,31 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::ops::Deref;
+use std::io::ErrorKind;
+use std::path::Path;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 
 use super::gain::Gain;
-use super::known::{self, Doubt, Fits, Strange};
+use super::known::{self, Doubt, Fits, Live, Strange};
 use super::source::{Kind, Source};
 use super::tail::Tail;
 use super::{ahead, progress, said};
-use crate::clock::Time;
-use crate::extract::edit;
-use crate::extract::entry::{Entries, Entry};
-use crate::extract::placeholder::{self, About};
-use crate::extract::plan::{Item, NoGain, Plan};
-use crate::settings::{ExtractSettings, Placeholder};
-use crate::store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
-use crate::store::sessions::Stamp;
-use crate::transcript::span::Span;
+use crate::cmd::err;
+use base::clock::Time;
+use extract::edit;
+use extract::entry::{Entries, Entry};
+use extract::placeholder::{self, About};
+use extract::plan::{Item, NoGain, Plan};
+use sessions::files::Stamp;
+use sessions::settings::{ExtractSettings, Placeholder};
+use sessions::span::Span;
+use store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
 
 /// Characters from which on values are compared, whatever the settings extract: a client's word
 /// that a file is as it was is no second reading of it.
 pub const COMPARED: u32 = 256;
-
-/// A placeholder in a session, by its ledger.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Live {
-    /// Its row, from 0.
-    pub row: u64,
-    /// Where it lies in the row.
-    pub span: Span,
-    /// What was extracted there, by the ledger.
-    extract: Shared<Extract>,
-    /// Records of different content that it may be of, newest first; none where one alone fits.
-    pub rivals: Vec<Shared<Extract>>,
-}
-
-impl Deref for Live {
-    type Target = Extract;
-
-    fn deref(&self) -> &Extract {
-        &self.extract
-    }
-}
-
-impl Live {
-    /// What an extraction put there.
-    fn of(extract: &Shared<Extract>, row: u64, span: Span) -> Self {
-        Self { row, span, extract: extract.clone(), rivals: Vec::new() }
-    }
-
-    /// The objects that it may need.
-    pub fn objects(&self) -> impl Iterator<Item = &Object> {
-        std::iter::once(&self.object).chain(self.rivals.iter().map(|rival| &rival.object))
-    }
-
-    /// The same as one of its rivals says it, by how many'th that is, from 1.
-    pub fn as_of(&self, rival: usize) -> Option<Self> {
-        Some(Self::of(self.rivals.get(rival.checked_sub(1)?)?, self.row, self.span))
-    }
-}
 
 /// A session as it was read.
 pub struct Read {
@@ -295,4 +259,41 @@ pub fn put(source: &Source, item: &Item, json: &[u8], form: Placeholder) -> Opti
     let (tool, session) = (item.tool.as_deref(), source.session.as_str());
     let about = About { entry: &item.entry, session, tool, json, keep: item.keep };
     placeholder::json(&about, form, item.whole)
+}
+
+/// Notes in the session's own ledger what other ledgers know of it, or what it was called
+/// before: retention looks at every file that is known to hold placeholders. A store that can't
+/// be written does without.
+pub fn adopt(source: &Source, read: &Read) {
+    type Key<'k> = (&'k str, &'k str, &'k Object);
+    fn key(extract: &Extract) -> Key<'_> {
+        (&extract.entry, &extract.key, &extract.object)
+    }
+    let place: Shared<Path> = source.place().into();
+    let known = |live: &&Live| live.rivals.is_empty() && live.row != u64::MAX;
+    let strange: Vec<&Live> =
+        read.live.iter().filter(known).filter(|live| live.file != place).collect();
+    if strange.is_empty() {
+        return;
+    }
+    let own = match source.extracted.ledger() {
+        Ok(own) => own,
+        Err(e) => return err(format_args!("not noted in the store: {e}")),
+    };
+    let here = own.records.iter().filter_map(Record::extract).filter(|of| of.file == place);
+    let named: HashSet<Key> = here.map(|extract| key(extract)).collect();
+    let unnamed = strange.into_iter().filter(|live| !named.contains(&key(live)));
+    let records: Vec<Record> = unnamed
+        .map(|live| Extract { file: place.clone(), ..Extract::clone(live) }.into())
+        .collect();
+    match source.extracted.add(&records) {
+        Ok(()) => {}
+        // Content that is gone keeps nothing else from being noted.
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            let add = |record| source.extracted.add(std::slice::from_ref(record));
+            let lost = records.iter().filter(|record| add(record).is_err()).count();
+            err(format_args!("of {lost} placeholders the content is not in the store any more"));
+        }
+        Err(e) => err(format_args!("not noted in the store: {e}")),
+    }
 }

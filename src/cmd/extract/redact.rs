@@ -7,9 +7,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use crate::extract::redact;
-use crate::settings::ExtractSettings;
-use crate::store::extracted::{Ledger, Record, Word};
+use extract::redact;
+use sessions::settings::ExtractSettings;
+use store::extracted::{Ledger, Record, Word};
 
 /// Entries that were asked for.
 #[derive(Debug, Default)]
@@ -102,8 +102,8 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::clock::Time;
-    use crate::store::extracted::Extract;
+    use base::clock::Time;
+    use store::extracted::Extract;
 
     fn ledger(extracted: &[&str], restored: &[&str]) -> Ledger {
         let at = Time::MIN_UTC;

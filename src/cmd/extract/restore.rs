@@ -9,17 +9,18 @@ use std::io;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use super::read::{self, Live, Read};
+use super::known::Live;
+use super::read::{self, Read};
 use super::record;
 use super::source::{self, Source};
-use super::{known, preview, view};
-use crate::clock::Time;
+use super::{preview, view};
 use crate::cmd::inscribe::count;
 use crate::cmd::{Exit, err, inscribe, out, out_json, out_json_streamed};
-use crate::env::Env;
-use crate::extract::restore::Answer;
-use crate::store::extracted::Record;
-use crate::store::lock::Lock;
+use base::clock::Time;
+use base::env::Env;
+use base::lock::Lock;
+use extract::restore::Answer;
+use store::extracted::Record;
 
 pub use choose::listed;
 use choose::{Choice, Left};
@@ -151,7 +152,7 @@ impl Chosen {
         let chosen = Self { read, live, left, _held: held };
         let records: Vec<_> = chosen.entries().map(|live| noted(live, now, false)).collect();
         possible(source.extracted.add(&records))?;
-        known::adopt(source, &chosen.read);
+        read::adopt(source, &chosen.read);
         for live in chosen.entries() {
             log(source, live, false);
         }

@@ -2,74 +2,30 @@
 
 mod execute;
 
-use std::path::PathBuf;
 use std::thread;
 
 use anyhow::ensure;
-use serde::Serialize;
 
-use super::numbers::Amounts;
+use super::planned::{How, Planned};
 use super::preview::Preview;
 use super::read::{self, Read};
 use super::source::{self, Kind, Source};
 use super::{claude, numbers, told, view};
 use crate::cli::ExtractArgs;
-use crate::clock::Time;
 use crate::cmd::{Exit, inscribe, out, out_json};
-use crate::env::Env;
-use crate::extract::entry::Entry;
-use crate::extract::plan::{self, Plan};
-use crate::extract::when::{self, Look, Verdict};
-use crate::settings::{ExtractSettings, triggers};
 use crate::tokens::Counter;
+use base::clock::Time;
+use base::env::Env;
+use extract::entry::Entry;
+use extract::plan::{self};
+use extract::when::{self};
+use sessions::settings::{ExtractSettings, triggers};
 
 pub use execute::execute;
 
 /// Entries from which on the vocabulary is loaded while a plan is made: of so many some go as a
 /// rule.
 const MANY: usize = 10_000;
-
-/// How it is run.
-#[derive(Debug, Clone, Default)]
-pub struct How {
-    /// Nothing is done.
-    pub dry_run: bool,
-    /// A database may be written.
-    pub offline: bool,
-    /// Where a new session goes.
-    pub out: Option<PathBuf>,
-}
-
-/// A session with what would be extracted of it.
-pub struct Planned {
-    /// What was read.
-    pub read: Read,
-    /// What would be done.
-    pub plan: Plan,
-    /// What it takes out.
-    pub amounts: Amounts,
-    /// What is known of the prompt cache.
-    pub look: Look,
-    /// Whether the prompt cache has expired.
-    pub cold: bool,
-    /// Whether it pays.
-    pub verdict: Verdict,
-}
-
-/// What an extraction came to.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Done {
-    /// Values that went into the store.
-    pub values: u64,
-    /// Entries that they are of.
-    pub entries: u64,
-    /// Bytes of them.
-    pub bytes: u64,
-    /// Bytes by which the session got shorter.
-    pub freed: u64,
-    /// Rows in which calls were redacted that had asked for a restore.
-    pub redacted: u64,
-}
 
 /// Shows what would be done.
 ///

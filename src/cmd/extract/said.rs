@@ -5,8 +5,8 @@
 use anyhow::Context as _;
 use serde_json::Value;
 
-use crate::extract::entry::{Entry, Extractable};
-use crate::store::extracted::Ledger;
+use extract::entry::{Entry, Extractable};
+use store::extracted::Ledger;
 
 /// `true`, `false`, a number of messages, or `none`.
 ///
@@ -66,9 +66,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::clock::Time;
-    use crate::extract::entry::Entries;
-    use crate::store::extracted::{Record, Set};
+    use base::clock::Time;
+    use extract::entry::Entries;
+    use store::extracted::{Record, Set};
 
     #[test]
     fn what_can_be_said_of_an_entry() {

@@ -12,12 +12,12 @@ use super::restore::listed;
 use super::said::{parse, shown};
 use super::source::{self, Kind, Source};
 use super::told;
-use crate::clock::Time;
 use crate::cmd::{Exit, inscribe, out, out_json};
-use crate::env::Env;
-use crate::extract::edit;
-use crate::extract::entry::Extractable;
-use crate::store::extracted::{Record, Set};
+use base::clock::Time;
+use base::env::Env;
+use extract::edit;
+use extract::entry::Extractable;
+use store::extracted::{Record, Set};
 
 /// The field of an entry that says it.
 const FIELD: &str = "_extractable";

@@ -13,14 +13,14 @@ use anyhow::{Context as _, bail};
 
 use crate::cmd::inscribe;
 use crate::cmd::surgery::source::{NAMES, named};
-use crate::env::Env;
-use crate::hook::facts::read_settings;
-use crate::index::openclaw::Database;
-use crate::settings::ExtractSettings;
-use crate::store::blocks::Root;
-use crate::store::extracted::{self, Extracted, Record};
-use crate::store::paths::{Places, project_root};
-use crate::store::sessions::{Jsonl, SessionFile};
+use base::env::Env;
+use base::paths::{Places, project_root};
+use guard::hook::facts::read_settings;
+use sessions::files::{Jsonl, SessionFile};
+use sessions::settings::ExtractSettings;
+use store::blocks::Root;
+use store::extracted::{self, Extracted, Record};
+use store::openclaw::Database;
 
 pub use heirs::held;
 pub use kind::Kind;

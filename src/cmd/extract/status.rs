@@ -8,13 +8,13 @@ use chrono::Local;
 use serde::Serialize;
 
 use super::{read, source, watch};
-use crate::clock::{self, Time};
 use crate::cmd::inscribe::{self, count};
 use crate::cmd::{Exit, err, out, out_json};
-use crate::env::Env;
-use crate::store::blocks::Root;
-use crate::store::extracted::{self, Amount, Extracted, Record, State};
-use crate::surgery::table::minute;
+use base::clock::{self, Time};
+use base::env::Env;
+use store::blocks::Root;
+use store::extracted::{self, Amount, Extracted, Record, State};
+use surgery::table::minute;
 
 /// All of it.
 #[derive(Debug, Serialize)]

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use crate::clock::Time;
 use crate::tokens::{Calibration, Counter};
-use crate::transcript::dialect::{Dialect, Kind, Scratch};
-use crate::transcript::rows::Rows;
-use crate::transcript::span;
+use base::clock::Time;
+use sessions::dialect::{Dialect, Kind, Scratch};
+use sessions::rows::Rows;
+use sessions::span;
 
 /// Bytes of rows that are kept.
 const KEPT: usize = 512 * 1024;
@@ -123,7 +123,7 @@ impl Tail {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transcript::dialect;
+    use sessions::dialect;
 
     #[test]
     fn the_last_rows_stay_whatever_their_lengths() {

@@ -13,17 +13,18 @@ use std::time::{Duration, SystemTime};
 
 use proptest::prelude::*;
 
-use super::run::{Planned, execute, planned};
+use super::planned::Planned;
+use super::run::{execute, planned};
 use super::source::{self, Kind, Source};
 use super::{read, restore};
-use crate::clock::{self, Time};
-use crate::extract::edit;
-use crate::extract::generate::{self, Made};
-use crate::settings::{ExtractSettings, Placeholder};
-use crate::store::blocks::Root;
-use crate::store::extracted::Held;
-use crate::store::sessions::Refused;
-use crate::transcript::fixtures::RECORDED;
+use base::clock::{self, Time};
+use extract::edit;
+use extract::generate::{self, Made};
+use sessions::files::Refused;
+use sessions::fixtures::RECORDED;
+use sessions::settings::{ExtractSettings, Placeholder};
+use store::blocks::Root;
+use store::extracted::Held;
 
 /// A session in a file that nobody has been at for two hours, and a store.
 struct World {
@@ -70,8 +71,8 @@ impl World {
         source::held(&self.root(), place, &ledger)
     }
 
-    fn source_ledger(&self) -> crate::store::extracted::Ledger {
-        crate::store::extracted::Extracted::of(&self.root(), "main", &self.name).ledger().unwrap()
+    fn source_ledger(&self) -> store::extracted::Ledger {
+        store::extracted::Extracted::of(&self.root(), "main", &self.name).ledger().unwrap()
     }
 }
 

@@ -4,16 +4,16 @@ pub mod json;
 
 use indicatif::HumanBytes;
 
+use super::planned::{Done, Planned};
 use super::preview::Preview;
-use super::run::{Done, Planned};
 use super::source::{self, Source};
-use crate::clock::Time;
 use crate::cmd::inscribe::count;
-use crate::extract::entry::Role;
-use crate::extract::plan::Plan;
-use crate::extract::rules::{Goes, Stays};
-use crate::extract::when::{self, Verdict};
-use crate::policy::coach::grouped;
+use base::clock::Time;
+use extract::entry::Role;
+use extract::plan::Plan;
+use extract::rules::{Goes, Stays};
+use extract::when::{self, Verdict};
+use guard::policy::coach::grouped;
 
 /// Entries that a table shows; the rest is counted.
 pub const SHOWN: usize = 200;

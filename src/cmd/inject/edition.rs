@@ -5,10 +5,10 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 
-use crate::store::blocks::{self, Edition, Folder, Reader, Rows};
-use crate::transcript::dialect::{Dialect, Scratch};
-use crate::transcript::digest::Digest;
-use crate::transcript::round::Round;
+use sessions::dialect::{Dialect, Scratch};
+use sessions::digest::Digest;
+use sessions::round::Round;
+use store::blocks::{self, Edition, Folder, Reader, Rows};
 
 /// Which of a session's editions numbers are of.
 #[derive(Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub fn round(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::blocks::Root;
+    use store::blocks::Root;
 
     #[test]
     fn numbers_are_of_the_edition_that_was_recorded() {

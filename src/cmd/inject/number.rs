@@ -8,8 +8,8 @@ use std::path::Path;
 use anyhow::bail;
 
 use crate::cmd::surgery::source::Store;
-use crate::index::{Export, Numbers};
-use crate::surgery::table::short;
+use store::index::{Export, Numbers};
+use surgery::table::short;
 
 /// A round that a number means.
 #[derive(Debug, PartialEq, Eq)]
@@ -82,8 +82,8 @@ fn within(export: &Export, seq: u32, unknown: bool) -> anyhow::Result<Meant> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Time;
-    use crate::index::Detail;
+    use base::clock::Time;
+    use store::index::Detail;
 
     fn meant(tables: &[(&str, u32, u32)], seq: u32) -> Result<Meant, String> {
         let numbers = |(session, from, to): &(&str, u32, u32)| Numbers {

@@ -7,9 +7,9 @@ use super::engagement::Engagements;
 use super::feed::Feed;
 use super::session::{Done, PATIENCE, hold, session};
 use super::source::Source;
-use crate::index::Index;
-use crate::store::blocks::{self, Folder, Root, Writer};
-use crate::transcript::dialect;
+use sessions::dialect;
+use store::blocks::{self, Folder, Root, Writer};
+use store::index::Index;
 
 /// Indexes a session anew from its blocks, where its file is not needed; tags are kept.
 ///

@@ -5,10 +5,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::index::Words;
-use crate::store::atomic;
-use crate::surgery::engagement::{self, Engagement};
-use crate::transcript::round::Round;
+use base::atomic;
+use sessions::round::Round;
+use store::engagement::{self, Engagement};
+use store::index::Words;
 
 /// The file's name.
 const FILE: &str = "engagement.md";
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn rounds_are_tagged_by_the_phases_that_were_on() {
-        use crate::surgery::engagement::Phase;
+        use store::engagement::Phase;
         let time = |text: &str| text.parse().unwrap();
         let round =
             |at: &str| (Round { started: Some(time(at)), ..Round::default() }, Words::default());

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use super::engagement::Engagements;
 use super::source::Source;
 use super::state::{State, Tail};
-use crate::index::{Error, Index, Progress, Words};
-use crate::store::blocks::{Author, Folder, Writer};
-use crate::transcript::dialect::{self, Dialect, Scratch};
-use crate::transcript::digest::Digest;
-use crate::transcript::round::{Round, Session};
+use sessions::dialect::{self, Dialect, Scratch};
+use sessions::digest::Digest;
+use sessions::round::{Round, Session};
+use store::blocks::{Author, Folder, Writer};
+use store::index::{Error, Index, Progress, Words};
 
 /// Bytes of words that are kept before rounds are recorded.
 const WORDS: usize = 8 * 1024 * 1024;

@@ -20,11 +20,11 @@ use serde::Serialize;
 
 use super::{Exit, err, out, out_json};
 use crate::cli::InscribeArgs;
-use crate::env::Env;
-use crate::hook::facts::read_settings;
-use crate::index::{Index, Progress};
-use crate::store::blocks::Root;
-use crate::store::paths::{Places, project_root};
+use base::env::Env;
+use base::paths::{Places, project_root};
+use guard::hook::facts::read_settings;
+use store::blocks::Root;
+use store::index::{Index, Progress};
 
 pub use anew::{reindex, renew};
 pub use engagement::Engagements;
@@ -119,7 +119,7 @@ pub fn run(env: &Env, args: &InscribeArgs) -> anyhow::Result<Exit> {
     let index = Index::new(root.clone());
     let run = Run { env, args, root, index, engagements: Engagements::default() };
     if args.behind {
-        crate::carrier::waiter::detach();
+        carrier::waiter::detach();
         return watch::until_quiet(&run);
     }
     if args.watch {

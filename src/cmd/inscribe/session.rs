@@ -15,12 +15,12 @@ use super::engagement::Engagements;
 use super::feed::Feed;
 use super::source::Source;
 use super::state::{State, Tail};
-use crate::index::{Index, Progress};
-use crate::store::blocks::{self, Folder, Root, Writer};
-use crate::store::lock::{self, Lock};
-use crate::store::{atomic, paths};
-use crate::transcript::dialect::{self, Dialect};
-use crate::transcript::line::Lines;
+use base::lock::{self, Lock};
+use base::{atomic, paths};
+use sessions::dialect::{self, Dialect};
+use sessions::line::Lines;
+use store::blocks::{self, Folder, Root, Writer};
+use store::index::{Index, Progress};
 
 /// Another inscriber of the same session is waited for.
 pub const PATIENCE: Duration = Duration::from_secs(120);
@@ -91,7 +91,7 @@ pub fn session(
         return inscribe(root, index, source, &file, &dialect::Claude, engagements, read);
     };
     let dialect = dialect::of_first_line(&first[..end]);
-    let mut facts = crate::transcript::digest::Facts::default();
+    let mut facts = sessions::dialect::Facts::default();
     dialect.facts(&first[..end], &mut facts);
     source.begun(dialect.name() == "pi", facts.id.as_deref());
     inscribe(root, index, source, &file, dialect, engagements, read)

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::env::Env;
-use crate::store::{atomic, paths};
+use base::env::Env;
+use base::{atomic, paths};
 
 /// Folders below a folder that are looked into: project, session, `subagents`.
 const DEPTH: usize = 4;

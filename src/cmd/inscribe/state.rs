@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::transcript::digest::Digest;
+use sessions::digest::Digest;
 
 /// Of the file's end as it was inscribed, so many bytes are compared with the file.
 const TAIL: usize = 64 * 1024;

@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::{Exit, Report, Run, err, line, out, out_json};
 use crate::cmd::ending::Ending;
-use crate::store::atomic::{self, Mark};
-use crate::store::paths::{Places, project_root};
-use crate::{clock, log};
+use base::atomic::{self, Mark};
+use base::paths::{Places, project_root};
+use base::{clock, log};
 
 /// How often files are looked at.
 const GLANCE: Duration = Duration::from_secs(2);

@@ -14,7 +14,7 @@ use std::{
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
-use crate::process;
+use base::process;
 
 /// Our marketplace: the folder itself.
 pub const MARKETPLACE: &str = "brain-guard";

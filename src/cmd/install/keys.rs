@@ -6,8 +6,9 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::carrier::chords::{self, Chords, Merged, Removed, Unreadable, written};
-use crate::store::{atomic, keybindings};
+use base::atomic;
+use carrier::chords::{self, Chords, Merged, Removed, Unreadable, written};
+use guard::files::keybindings;
 
 /// Whether the chords are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,14 +6,15 @@ use serde_json::{Value, json};
 
 use super::Around;
 use crate::cli::Whose;
-use crate::clock::Time;
 use crate::cmd::{Exit, err, out, out_json};
-use crate::compaction;
-use crate::env::Env;
-use crate::job::{Holder, Record, State, refusal};
-use crate::plain;
-use crate::store::origin::{self, Origin};
-use crate::store::{atomic, jobs};
+use base::atomic;
+use base::clock::Time;
+use base::env::Env;
+use base::plain;
+use guard::compaction;
+use guard::files::jobs;
+use guard::files::origin::{self, Origin};
+use guard::job::{Holder, Record, State, refusal};
 
 /// What is shown of a job.
 struct Line {

@@ -5,7 +5,7 @@ use std::path::Path;
 use chrono::Local;
 use serde_json::Value;
 
-use crate::clock::Time;
+use base::clock::Time;
 
 /// One line of the log.
 #[derive(Debug, Clone, PartialEq)]

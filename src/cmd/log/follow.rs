@@ -111,7 +111,7 @@ mod tests {
         let log = dir.path().join("log.jsonl");
         std::fs::write(&log, "old\n").unwrap();
         let mut one = begin(&log, &End::of(&log));
-        let append = |text: &[u8]| crate::store::atomic::append(&log, text).unwrap();
+        let append = |text: &[u8]| base::atomic::append(&log, text).unwrap();
         append(b"a\nb");
         assert_eq!(one.fresh(), ["a"]);
         append(b"c\n");

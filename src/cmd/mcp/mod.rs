@@ -1,6 +1,7 @@
 //! `mcp`: `purge_control`, `inject` and `search` as tools, over stdin and stdout (the Model
 //! Context Protocol). Nothing else may write to stdout while it serves.
 
+mod call;
 mod patient;
 mod purge;
 mod rounds;
@@ -20,7 +21,7 @@ use tokio::runtime::Builder;
 use self::patient::Patient;
 use self::server::Server;
 use super::Exit;
-use crate::env::Env;
+use base::env::Env;
 
 /// What is under way when stdin ends may take so long.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -4,13 +4,13 @@ use anyhow::{Context as _, bail};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::tools::{Said, read};
+use super::call::{Said, read};
 use super::whose;
-use crate::clock::Time;
 use crate::cmd::extract::{context, restore, said, set};
-use crate::env::Env;
-use crate::extract::entry::Extractable;
-use crate::extract::redact::bare;
+use base::clock::Time;
+use base::env::Env;
+use extract::entry::Extractable;
+use extract::redact::bare;
 
 /// Entries that `get_context` lists: the last ones.
 const LISTED: usize = 50;

@@ -3,14 +3,14 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::tools::{Said, read};
+use super::call::{Said, read};
 use super::whose;
 use crate::cli::{FidelityArgs, InjectArgs, NarrowArgs, SearchArgs};
-use crate::clock::Time;
 use crate::cmd::search::Look;
 use crate::cmd::{inject, search};
-use crate::env::Env;
-use crate::surgery::fidelity::Much;
+use base::clock::Time;
+use base::env::Env;
+use surgery::fidelity::Much;
 
 /// Rounds that a search shows where nothing is said.
 const SHOWN: usize = 10;

@@ -10,8 +10,8 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 
 use super::tools::{self, TOOLS};
-use crate::clock;
-use crate::env::Env;
+use base::clock;
+use base::env::Env;
 
 /// What a client tells its model of the server: it is in the context of every session.
 const INSTRUCTIONS: &str = "Long values of this session's old messages may be extracted: [[extracted-ID]] stands in their place, and purge_control restores one. inject reads an earlier round, search finds rounds by words.";

@@ -1,18 +1,15 @@
 //! The tools: names, schemas and what they do. Every word of them is in the model's context.
 
+use super::call::Said;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use rmcp::model::{JsonObject, ToolAnnotations};
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{purge, rounds};
-use crate::clock::Time;
-use crate::env::Env;
-
-/// What a call gives: a text, or several.
-pub type Said = anyhow::Result<Vec<String>>;
+use base::clock::Time;
+use base::env::Env;
 
 /// A tool.
 pub struct Tool {
@@ -76,16 +73,4 @@ impl Tool {
     pub fn call(&self, env: &Env, now: Time, arguments: Value) -> Said {
         (self.does)(env, now, arguments).with_context(|| self.name)
     }
-}
-
-/// Arguments as a type. A field that is null was not given.
-///
-/// # Errors
-/// What is wrong with them.
-pub fn read<T: DeserializeOwned>(arguments: Value) -> anyhow::Result<T> {
-    let mut arguments = arguments;
-    if let Some(fields) = arguments.as_object_mut() {
-        fields.retain(|_, value| !value.is_null());
-    }
-    Ok(serde_json::from_value(arguments)?)
 }

@@ -4,9 +4,9 @@ use rustix::process::getppid;
 
 use crate::cli::Whose;
 use crate::cmd::whose;
-use crate::env::{self, Env};
-use crate::store::paths::Places;
-use crate::store::state;
+use base::env::{self, Env};
+use base::paths::Places;
+use guard::files::state;
 
 /// The environment, with the session that the client is in now as the one this runs in. The
 /// client, and so this server, stays the same process across `/clear`: the session of its

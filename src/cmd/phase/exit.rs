@@ -9,12 +9,12 @@ use anyhow::Context as _;
 use super::{refused, usage};
 use crate::cmd::append::{sections, write};
 use crate::cmd::{Exit, out, stdin_text, whose};
-use crate::compaction::{self, parse};
-use crate::hook::facts::Facts;
-use crate::job::phase::{self, Missing};
-use crate::job::slice::{self, Note, SliceError};
-use crate::job::{PastPhase, Phase, kinds};
-use crate::store::jobs;
+use guard::compaction::{self, parse};
+use guard::files::jobs;
+use guard::hook::facts::Facts;
+use guard::job::phase::{self, Missing};
+use guard::job::slice::{self, Note, SliceError};
+use guard::job::{PastPhase, Phase, kinds};
 
 /// The notes of an exit: `--kind` pairs, and Markdown on stdin unless that is a terminal.
 fn given(

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::cli::PurgeKind;
-use crate::clock::Time;
+use base::clock::Time;
 
 /// Something that is kept: the files of one kind that belong together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -1,15 +1,16 @@
 //! A project, and which of its sessions and jobs are in use.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::kept::Stays;
-use super::state::{is_link, names};
-use crate::env::Env;
-use crate::session::Session;
-use crate::store::paths::Places;
-use crate::store::state::{self, Seat};
-use crate::store::{atomic, boundary, prune};
+use base::atomic;
+use base::env::Env;
+use base::paths::Places;
+use guard::files::state::{self, Seat};
+use guard::files::{boundary, prune};
+use guard::session::Session;
 
 /// A project's state.
 pub struct Project {
@@ -87,4 +88,21 @@ pub fn project_of(env: &Env, state: &Path) -> Option<PathBuf> {
     };
     let all = state::all(&places).unwrap_or_default();
     all.iter().find_map(|id| of(&state::load(&places, id).ok()??))
+}
+
+pub fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink())
+}
+
+/// The names in a folder that end so, without the end, sorted; none where it is a link.
+pub fn names(folder: &Path, end: &str) -> Vec<String> {
+    if is_link(folder) {
+        return Vec::new();
+    }
+    let all = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = all.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> =
+        names.filter_map(|name| Some(name.strip_suffix(end)?.to_owned())).collect();
+    names.sort();
+    names
 }

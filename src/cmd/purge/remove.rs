@@ -11,17 +11,17 @@ use serde::Serialize;
 
 use super::kept::Kept;
 use super::project::Project;
-use super::state::is_link;
+use super::project::is_link;
 use crate::cli::PurgeKind as Kind;
-use crate::clock::Time;
 use crate::cmd::inscribe;
-use crate::index::Index;
-use crate::store::blocks::Root;
-use crate::store::extracted;
-use crate::store::lock::{self, Lock};
-use crate::store::paths::Places;
-use crate::store::prune::{self, remove_beneath};
-use crate::store::state;
+use base::clock::Time;
+use base::lock::{self, Lock};
+use base::paths::Places;
+use guard::files::prune::{self, remove_beneath};
+use guard::files::state;
+use store::blocks::Root;
+use store::extracted;
+use store::index::Index;
 
 /// What could not be removed.
 #[derive(Debug, Serialize)]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::clock::Time;
+use base::clock::Time;
 
 /// Entries that are looked at: a folder in a project may hold any number.
 const AT_MOST: u64 = 100_000;

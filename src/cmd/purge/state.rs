@@ -2,17 +2,16 @@
 //! folder is one thing, which is removed as a link.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::kept::{Kept, Stays};
-use super::project::{Project, seat};
+use super::project::{Project, is_link, names, seat};
 use super::size;
 use crate::cli::PurgeKind as Kind;
-use crate::clock::Time;
-use crate::store::boundary;
-use crate::store::paths::safe_name;
-use crate::store::prune;
+use base::clock::Time;
+use base::paths::safe_name;
+use guard::files::boundary;
+use guard::files::prune;
 
 impl Project {
     /// Everything in the state, and the project's own folder.
@@ -227,21 +226,4 @@ impl Look<'_> {
             }
         }
     }
-}
-
-pub fn is_link(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink())
-}
-
-/// The names in a folder that end so, without the end, sorted; none where it is a link.
-pub fn names(folder: &Path, end: &str) -> Vec<String> {
-    if is_link(folder) {
-        return Vec::new();
-    }
-    let all = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = all.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut names: Vec<String> =
-        names.filter_map(|name| Some(name.strip_suffix(end)?.to_owned())).collect();
-    names.sort();
-    names
 }

@@ -8,10 +8,10 @@ use super::project::Project;
 use super::size;
 use crate::cli::PurgeKind as Kind;
 use crate::cmd::inscribe;
-use crate::env::Env;
-use crate::index::{Index, Origin};
-use crate::store::blocks::Root;
-use crate::store::extracted::{self, Extracted, Record};
+use base::env::Env;
+use store::blocks::Root;
+use store::extracted::{self, Extracted, Record};
+use store::index::{Index, Origin};
 
 /// The projects whose sessions are looked for.
 pub struct Owners<'a> {

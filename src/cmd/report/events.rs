@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::clock::Time;
-use crate::report::{Call, Event, What};
-use crate::store::atomic;
-use crate::store::journal::{self, Called, Line, Verdict};
+use base::atomic;
+use base::clock::Time;
+use guard::files::journal::{self, Called, Line, Verdict};
+use guard::report::{Call, Event, What};
 
 /// A journal's line.
 pub(super) fn of_journal(line: Line) -> Event {

@@ -6,16 +6,17 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 
 use super::events::{self, Logged, kebab};
-use crate::clock::Time;
-use crate::compaction;
-use crate::env::Env;
-use crate::hook::facts::Facts;
-use crate::report::{Crossing, Point, Report, Seal, Source, Subject};
-use crate::store::journal::{self, Line, What};
-use crate::store::paths::{Places, safe_name};
-use crate::store::{atomic, boundary, jobs, rows, state};
-use crate::transcript::course::Course;
-use crate::transcript::fill::BYTES_PER_TOKEN;
+use base::clock::Time;
+use base::env::Env;
+use base::paths::{Places, safe_name};
+use base::{atomic, rows};
+use guard::compaction;
+use guard::files::journal::{self, Line, What};
+use guard::files::{boundary, jobs, state};
+use guard::hook::facts::Facts;
+use guard::report::{Crossing, Point, Report, Seal, Source, Subject};
+use sessions::course::Course;
+use sessions::fill::BYTES_PER_TOKEN;
 
 /// What the boundaries need to know of a session.
 #[derive(Default)]

@@ -6,18 +6,19 @@ use anyhow::Context as _;
 
 use super::report::{Held, Report};
 use crate::cli::Whose;
-use crate::clock::Time;
 use crate::cmd::{Exit, out, out_json, whose};
-use crate::env::Env;
-use crate::hook::facts::{Facts, settings_files};
-use crate::hook::surroundings;
-use crate::hook::variables::variables;
-use crate::policy::gauge::{self, WindowFacts};
-use crate::policy::limit::Limits;
-use crate::settings::Model;
-use crate::settings::layers::{self, File, Merged, Variables};
-use crate::store::atomic;
-use crate::store::paths::Places;
+use base::atomic;
+use base::clock::Time;
+use base::env::Env;
+use base::paths::Places;
+use guard::hook::facts::Facts;
+use guard::hook::merged::settings_files;
+use guard::hook::surroundings;
+use guard::hook::variables::variables;
+use guard::policy::limit::Limits;
+use guard::settings::Model;
+use guard::settings::layers::{self, File, Merged, Variables};
+use sessions::gauge::{self, WindowFacts};
 
 /// What is asked for beside the session's own.
 #[derive(Debug)]

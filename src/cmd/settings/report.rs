@@ -6,12 +6,11 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::policy::coach::grouped;
-use crate::policy::gauge::{Window, WindowSource};
-use crate::policy::limit::Limits;
-use crate::settings::layers::{Diagnostic, Merged};
-use crate::settings::{Model, Settings};
-use crate::store::sealing;
+use guard::policy::coach::grouped;
+use guard::policy::limit::Limits;
+use guard::settings::layers::{Diagnostic, Merged};
+use guard::settings::{Model, Settings};
+use sessions::gauge::{Window, WindowSource};
 
 /// Everything `settings check` shows.
 #[derive(Debug, Serialize)]
@@ -95,9 +94,9 @@ impl Held {
         let limit = limits.of(&window).tokens;
         let still = held.ramp(limit);
         let ramp = still.shifted(base as f64 * 100.0 / limit.max(1) as f64);
-        let first = |ramp: &crate::policy::ramp::Ramp| ramp.tier(1).map_or(0.0, |t| t.context);
+        let first = |ramp: &guard::policy::ramp::Ramp| ramp.tier(1).map_or(0.0, |t| t.context);
         let of = |percent: f64, whole: u64| (whole as f64 * percent / 100.0).round() as u64;
-        let seal = sealing::limits(&held);
+        let seal = held.seal_limits();
         let tiers = ramp.tiers().iter().map(|t| Tier {
             name: t.name.clone(),
             context: t.context,
@@ -135,7 +134,7 @@ impl Report {
             kinds: shape.kinds(index).map(str::to_owned).collect(),
             slice: section.slice,
         });
-        let key = |origin: &crate::settings::layers::Origin| Given {
+        let key = |origin: &guard::settings::layers::Origin| Given {
             key: origin.key.join("."),
             value: origin.value.clone(),
             source: origin.place.source.clone(),

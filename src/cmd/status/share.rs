@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use crate::policy::coach::grouped;
-use crate::store::journal::{Added, Sum};
+use guard::files::journal::{Added, Sum};
+use guard::policy::coach::grouped;
 
 /// What was added, and what it is measured by.
 #[derive(Debug, Clone, Copy)]

@@ -8,9 +8,9 @@ use serde::Serialize;
 use super::walk::{self, Held};
 use crate::cmd::inscribe::{self, count};
 use crate::cmd::{Exit, out, out_json};
-use crate::index::Index;
-use crate::store::blocks::{Folder, Root};
-use crate::transcript::round::Session;
+use sessions::round::Session;
+use store::blocks::{Folder, Root};
+use store::index::Index;
 
 /// An inscription that is under way is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -90,12 +90,12 @@ pub fn run(root: &Root, repair: bool, json: bool) -> anyhow::Result<Exit> {
 fn one(
     index: &Index,
     folder: &Folder,
-    wrong: &[crate::index::Fault],
+    wrong: &[store::index::Fault],
     report: &mut Report,
 ) -> Option<Cure> {
     // A store that can only be read has no inscriber.
     let held = inscribe::hold(folder, PATIENCE);
-    let of_it = |fault: &&crate::index::Fault| fault.session.as_ref() == Some(folder);
+    let of_it = |fault: &&store::index::Fault| fault.session.as_ref() == Some(folder);
     let usable = !wrong.iter().filter(of_it).any(|fault| fault.anew || fault.damaged);
     let progress = index.progress(folder).ok().flatten();
     let source = progress.as_ref().map(|progress| progress.source.clone());

@@ -9,10 +9,10 @@ use sha2::{Digest as _, Sha256};
 use super::walk::{self, Held};
 use crate::cmd::inscribe::{self, count};
 use crate::cmd::{Exit, err, out};
-use crate::index::Index;
-use crate::store::blocks::{self, Folder, Root};
-use crate::store::fork::Fork;
-use crate::store::paths;
+use base::fork::Fork;
+use base::paths;
+use store::blocks::{self, Folder, Root};
+use store::index::Index;
 
 const BUFFER: usize = 256 * 1024;
 

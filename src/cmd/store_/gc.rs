@@ -10,10 +10,10 @@ use serde::Serialize;
 
 use crate::cmd::inscribe::{self, count};
 use crate::cmd::{Exit, out, out_json};
-use crate::index::Index;
-use crate::store::blocks::{self, Folder, Root, Writer};
-use crate::store::lock;
-use crate::store::paths::safe_name;
+use base::lock;
+use base::paths::safe_name;
+use store::blocks::{self, Folder, Root, Writer};
+use store::index::Index;
 
 /// What is removed.
 #[derive(Debug, Serialize)]

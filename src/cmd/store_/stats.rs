@@ -9,7 +9,7 @@ use super::gc::size;
 use super::walk;
 use crate::cmd::inscribe::count;
 use crate::cmd::{Exit, out, out_json};
-use crate::store::blocks::{self, Folder, Root};
+use store::blocks::{self, Folder, Root};
 
 /// How much there is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

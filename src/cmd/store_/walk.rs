@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use crate::store::blocks::{Folder, Head, Header, Next, Records};
+use store::blocks::{Folder, Head, Header, Next, Records};
 
 /// What the blocks of a session hold.
 #[derive(Debug, Default)]

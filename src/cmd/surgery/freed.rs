@@ -3,14 +3,14 @@
 
 use super::extracted::Chosen;
 use super::numbers::{READ, SAMPLE, blocks};
-use crate::extract::plan::Item;
-use crate::settings::Placeholder;
-use crate::store::blocks::{Reader, Rows};
-use crate::surgery::cost::Cost;
-use crate::surgery::plan::{Place, Plan};
 use crate::tokens::{Calibration, Counter};
-use crate::transcript::dialect::{self, BlockKind, Scratch};
-use crate::transcript::span;
+use extract::plan::Item;
+use sessions::dialect::{self, BlockKind, Scratch};
+use sessions::settings::Placeholder;
+use sessions::span;
+use store::blocks::{Reader, Rows};
+use surgery::cost::Cost;
+use surgery::plan::{Place, Plan};
 
 /// The cost of a plan whose rounds stay, without the values that are chosen.
 ///

@@ -4,13 +4,13 @@ use std::io;
 
 use super::source::Store;
 use crate::cmd::inscribe;
-use crate::store::blocks;
-use crate::surgery::export::Report;
-use crate::surgery::plan::{Plan, in_context};
-use crate::surgery::ranges;
-use crate::surgery::table::short;
-use crate::transcript::dialect::{Kind, Scratch, named};
-use crate::transcript::round::Session;
+use sessions::dialect::{Kind, Scratch, named};
+use sessions::round::Session;
+use store::blocks;
+use surgery::export::Report;
+use surgery::plan::{Plan, in_context};
+use surgery::ranges;
+use surgery::table::short;
 
 /// Says which lines were left out, and why.
 ///
@@ -122,9 +122,10 @@ fn malformed(store: &Store, plan: &Plan, report: &Report) -> anyhow::Result<Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::surgery::fidelity::Fidelity;
-    use crate::surgery::plan::{compress_before, tests::session};
-    use crate::surgery::when::When;
+    use base::when::When;
+    use surgery::fidelity::Fidelity;
+    use surgery::plan::compress_before;
+    use surgery::plan::testing::session;
 
     #[test]
     fn what_was_left_behind_and_stands_in_a_table_is_told() {

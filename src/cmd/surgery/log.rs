@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::source::Store;
 use crate::cmd::{Exit, err, out, out_json};
-use crate::env::Env;
-use crate::index::{Beside, Export};
-use crate::surgery::table::{minute, short};
+use base::env::Env;
+use store::index::{Beside, Export};
+use surgery::table::{minute, short};
 
 /// Runs the verb.
 ///

@@ -1,65 +1,24 @@
 //! Makes sessions of plans: counted, exported, validated, written, recorded. Of several, all
 //! are ready before the first gets its name, so that none is left without the others.
 
+use super::made::Made;
 use std::cell::RefCell;
 use std::io;
-use std::path::PathBuf;
 
 use anyhow::Context as _;
 
 use super::extracted::{Chosen, Keeper, Shown};
 use super::progress::Progress;
 use super::source::Store;
-use super::target::{Target, cwd, dialect};
+use super::target::{Target, cwd};
 use super::{freed, lines, numbers, record, view, write};
 use crate::cli::OutputArgs;
-use crate::clock::Time;
-use crate::env::Env;
-use crate::index::{Detail, Export};
-use crate::store::extracted::Record;
-use crate::store::fork::{Fork, Written};
-use crate::surgery::cost::Cost;
-use crate::surgery::export::{Birth, Report};
-use crate::surgery::plan::Plan;
-
-/// What was made, or would be.
-#[derive(Debug)]
-pub struct Made {
-    /// The plan it follows.
-    pub plan: Plan,
-    /// Its id.
-    pub id: String,
-    /// Its file; none in a dry run.
-    pub path: Option<PathBuf>,
-    /// Files that its rounds refer to, in the folder beside it.
-    pub companions: Vec<Written>,
-    /// Whether the client finds it by its id: it lies in the client's folder of the project.
-    pub by_id: bool,
-    /// Rows it has.
-    pub rows: u64,
-    /// Bytes it has.
-    pub bytes: u64,
-    /// What it costs and frees.
-    pub cost: Cost,
-    /// What else is to be said of it.
-    pub notes: Vec<String>,
-    /// What the exporter says of it.
-    pub report: Report,
-    /// Values that were extracted on the way.
-    pub extracted: Vec<Record>,
-}
-
-impl Made {
-    /// The folder it goes on in.
-    pub fn cwd(&self) -> Option<&str> {
-        cwd(&self.plan)
-    }
-
-    /// How its rows are written.
-    pub fn dialect(&self) -> &str {
-        dialect(&self.plan)
-    }
-}
+use base::clock::Time;
+use base::env::Env;
+use base::fork::Fork;
+use store::index::{Detail, Export};
+use surgery::export::Birth;
+use surgery::plan::Plan;
 
 /// Makes one session.
 ///

@@ -6,6 +6,7 @@ pub mod extracted;
 mod freed;
 mod lines;
 mod log;
+pub mod made;
 pub mod make;
 pub mod numbers;
 mod progress;
@@ -22,13 +23,13 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use self::make::Made;
+use self::made::Made;
 use self::source::Store;
 use super::{Exit, err, out, out_json, tag};
 use crate::cli::{ExportArgs, OutputArgs, SurgeryVerb};
-use crate::clock::Time;
-use crate::env::Env;
-use crate::surgery::plan::{self, Plan};
+use base::clock::Time;
+use base::env::Env;
+use surgery::plan::{self, Plan};
 
 /// Runs `surgery`.
 ///

@@ -4,15 +4,15 @@
 
 use memchr::memmem;
 
-use crate::clock::Time;
-use crate::store::blocks::{Reader, Rows};
-use crate::surgery::cost::{Cost, Lifetime};
-use crate::surgery::export;
-use crate::surgery::fidelity::{Fidelity, Much};
-use crate::surgery::plan::{self, Piece, Place, Plan};
-use crate::surgery::table;
 use crate::tokens::{Calibration, Counter};
-use crate::transcript::dialect::{self, Block, BlockKind, Kind, Scratch};
+use base::clock::Time;
+use sessions::dialect::{self, Block, BlockKind, Kind, Scratch};
+use store::blocks::{Reader, Rows};
+use surgery::cost::{Cost, Lifetime};
+use surgery::export;
+use surgery::fidelity::{Fidelity, Much};
+use surgery::plan::{self, Piece, Place, Plan};
+use surgery::table;
 
 /// Words that are counted at most to calibrate by, in bytes: some sixty thousand tokens.
 pub const SAMPLE: usize = 256 * 1024;

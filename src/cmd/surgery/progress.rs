@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::surgery::plan::Plan;
+use surgery::plan::Plan;
 
 /// Bytes of rounds from which on a bar is shown.
 const LONG: u64 = 50 * 1000 * 1000;

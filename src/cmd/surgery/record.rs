@@ -1,12 +1,12 @@
 //! What is recorded of a session that is made: where it comes from, and where the numbers in
 //! its index tables lead.
 
-use super::make::Made;
+use super::made::Made;
 use super::source::Store;
 use super::write;
-use crate::index::{Detail, Numbers};
-use crate::store::atomic::Mark;
-use crate::store::blocks;
+use base::atomic::Mark;
+use store::blocks;
+use store::index::{Detail, Numbers};
 
 /// What is recorded of it.
 ///

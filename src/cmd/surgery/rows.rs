@@ -5,10 +5,10 @@ use std::io;
 use anyhow::Context as _;
 
 use super::source::Store;
-use crate::store::blocks::Reader;
-use crate::surgery::plan::Plan;
-use crate::transcript::round::{Round, Session};
-use crate::transcript::rows::Rows;
+use sessions::round::{Round, Session};
+use sessions::rows::Rows;
+use store::blocks::Reader;
+use surgery::plan::Plan;
 
 impl Store {
     /// Readers of the rows of a plan's sessions.

@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
-use crate::clock::Time;
 use crate::cmd::{err, inscribe};
-use crate::env::{self, Env};
-use crate::index::Index;
-use crate::store::atomic;
-use crate::store::blocks::{self, Folder, Root};
-use crate::store::extracted::{Extracted, Ledger, Record};
-use crate::store::paths::{config_folder, same_file};
-use crate::surgery;
-use crate::surgery::plan::Map;
-use crate::surgery::table::minute;
-use crate::surgery::when::When;
-use crate::transcript::round::Session;
+use base::atomic;
+use base::clock::Time;
+use base::env::{self, Env};
+use base::paths::{config_folder, same_file};
+use base::when::When;
+use sessions::round::Session;
+use store::blocks::{self, Folder, Root};
+use store::extracted::{Extracted, Ledger, Record};
+use store::index::Index;
+use surgery;
+use surgery::plan::Map;
+use surgery::table::minute;
 
 /// The store and its index.
 #[derive(Debug)]
@@ -252,7 +252,7 @@ pub fn named(env: &Env, name: Option<&str>) -> anyhow::Result<String> {
 /// # Errors
 /// What can be written.
 pub fn when(text: &str, now: Time) -> anyhow::Result<When> {
-    let when = surgery::when::parse(text, now).map_err(anyhow::Error::msg)?;
+    let when = base::when::parse(text, now).map_err(anyhow::Error::msg)?;
     if let When::At(moment) = when
         && !moment.zoned
     {
@@ -286,7 +286,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::transcript::fixtures;
+    use sessions::fixtures;
 
     #[test]
     fn a_session_that_was_inscribed_anew_meanwhile_is_not_made_into_another() {

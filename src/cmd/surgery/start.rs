@@ -7,10 +7,10 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
-use super::make::Made;
+use super::made::Made;
 use super::view;
-use crate::carrier::tmux::Opener;
-use crate::env::Env;
+use base::env::Env;
+use carrier::tmux::Opener;
 
 /// tmux, where new windows can be opened in it.
 #[derive(Debug)]

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 
 use crate::cli::OutputArgs;
-use crate::clock::Time;
-use crate::env::Env;
-use crate::store::fork;
-use crate::store::paths::{self, config_folder};
-use crate::surgery::ids;
-use crate::surgery::plan::Plan;
+use base::clock::Time;
+use base::env::Env;
+use base::fork;
+use base::paths::{self, config_folder};
+use surgery::ids;
+use surgery::plan::Plan;
 
 /// Where a session goes.
 pub struct Target {

@@ -14,15 +14,16 @@ use sha2::{Digest as _, Sha256};
 
 use super::source::Store;
 use super::view;
-use crate::client;
-use crate::clock::Time;
 use crate::cmd::{Exit, out, out_json};
-use crate::env::{self, Env};
-use crate::index::Export;
-use crate::store::atomic::{self, Mark};
-use crate::store::paths::Places;
-use crate::store::{fork, state};
-use crate::surgery::table::{minute, short};
+use base::atomic::{self, Mark};
+use base::clock::Time;
+use base::env::{self, Env};
+use base::fork;
+use base::paths::Places;
+use guard::client;
+use guard::files::state;
+use store::index::Export;
+use surgery::table::{minute, short};
 
 /// Bytes of the first row that are read at most: it says what made the session.
 const LONGEST: u64 = 64 * 1024 * 1024;

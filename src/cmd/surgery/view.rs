@@ -5,13 +5,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::make::Made;
-use crate::policy::coach::grouped;
-use crate::store::extracted::Record;
-use crate::surgery::cost::Cost;
-use crate::surgery::plan::{Operation, Place, Plan};
-use crate::surgery::ranges;
-use crate::surgery::table::{minute, short};
+use super::made::Made;
+use guard::policy::coach::grouped;
+use store::extracted::Record;
+use surgery::cost::Cost;
+use surgery::plan::{Operation, Place, Plan};
+use surgery::ranges;
+use surgery::table::{minute, short};
 
 /// What was done, as a verb would say it: `compress-before 2026-03-19T10:23Z`.
 pub fn operation(operation: &Operation) -> String {
@@ -256,7 +256,7 @@ pub fn json(made: &Made) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::surgery::cost::Lifetime;
+    use surgery::cost::Lifetime;
 
     #[test]
     fn figures_are_short() {

@@ -7,15 +7,15 @@ use std::path::Path;
 use anyhow::Context as _;
 
 use super::extracted::Keeper;
-use crate::env::Env;
-use crate::index::Beside;
-use crate::store::blocks::Reader;
-use crate::store::fork::{self, Written};
-use crate::store::paths::Places;
-use crate::surgery::export::{self, Birth, Report};
-use crate::surgery::plan::{Place, Plan};
-use crate::texts::{self, Text};
-use crate::transcript::rows::Rows;
+use base::env::Env;
+use base::fork::{self, Written};
+use base::paths::Places;
+use guard::texts::{self, Text};
+use sessions::rows::Rows;
+use store::blocks::Reader;
+use store::index::Beside;
+use surgery::export::{self, Birth, Report};
+use surgery::plan::{Place, Plan};
 
 /// Writes a plan's rows, each looked at on its way and without what `keeper` takes, into what
 /// `begin` gives: it may ask twice ([`export::all`]).

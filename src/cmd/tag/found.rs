@@ -6,14 +6,15 @@ use anyhow::bail;
 use serde_json::json;
 
 use super::super::search;
-use super::{add, filter, tag_all};
+use super::{add, tag_all};
 use crate::cli::TagArgs;
-use crate::clock::Time;
+use crate::cmd::search::filter;
 use crate::cmd::surgery::source::Store;
 use crate::cmd::{Exit, err, out, out_json};
-use crate::env::Env;
-use crate::index::{Filter, Hit, Tagged};
-use crate::surgery::ranges;
+use base::clock::Time;
+use base::env::Env;
+use store::index::{Filter, Hit, Tagged};
+use surgery::ranges;
 
 /// Shows the candidates, asks, and tags them.
 ///

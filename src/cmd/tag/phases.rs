@@ -5,17 +5,18 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 
-use super::{add, filter, tag_all};
+use super::{add, tag_all};
 use crate::cli::TagArgs;
-use crate::clock::Time;
+use crate::cmd::search::filter;
 use crate::cmd::surgery::source::Store;
 use crate::cmd::{Exit, err};
-use crate::env::Env;
-use crate::store::atomic;
-use crate::store::blocks::Folder;
-use crate::store::paths::resolve;
-use crate::surgery::engagement::{self, Engagement};
-use crate::surgery::matrix;
+use base::atomic;
+use base::clock::Time;
+use base::env::Env;
+use base::paths::resolve;
+use store::blocks::Folder;
+use store::engagement::{self, Engagement};
+use surgery::matrix;
 
 /// Reads the file, keeps its phases for the matrix, and tags what lies in them.
 ///

@@ -5,9 +5,9 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use brain_guard::clock;
-use brain_guard::session::Override;
-use brain_guard::store::state::{self, Client};
+use base::clock;
+use guard::files::state::{self, Client};
+use guard::session::Override;
 use serde_json::json;
 
 use super::lab::Lab;

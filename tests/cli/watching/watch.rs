@@ -186,7 +186,7 @@ fn a_watch_reads_only_what_changed_finds_what_is_new_and_ends_when_told() {
     assert_eq!(status["watched"], false);
     for key in ["last_run_at", "next_look"] {
         let at = status[key].as_str().unwrap_or_default();
-        assert!(at.parse::<brain_guard::clock::Time>().is_ok(), "{key}: {status:#}");
+        assert!(at.parse::<base::clock::Time>().is_ok(), "{key}: {status:#}");
     }
     fs::write(&settings, &kept).expect("written");
     let sessions = status["sessions"].as_array().expect("a list");

@@ -6,10 +6,10 @@ mod x11;
 
 use std::collections::BTreeMap;
 
-use brain_guard::carrier::terminal::{PromptBox, Terminal};
-use brain_guard::carrier::tmux::{Pane, find};
-use brain_guard::env::Env;
-use brain_guard::store::state;
+use base::env::Env;
+use carrier::terminal::{PromptBox, Terminal};
+use carrier::tmux::{Pane, find};
+use guard::files::state;
 
 use crate::client::Tui;
 use crate::world::World;

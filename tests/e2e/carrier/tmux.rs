@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use brain_guard::carrier::terminal::{PromptBox, Terminal};
+use carrier::terminal::{PromptBox, Terminal};
 use serde_json::json;
 
 use super::{holds, pane, wait_box, wait_idle};
@@ -62,7 +62,7 @@ fn drafts(version: &str) {
     wait_box(&world, &mut pane, &holds("stashed"));
 }
 
-fn empty(world: &World, tui: &client::Tui, pane: &mut brain_guard::carrier::tmux::Pane) {
+fn empty(world: &World, tui: &client::Tui, pane: &mut carrier::tmux::Pane) {
     world.wait("empty box", || {
         tui.keys("C-u");
         (pane.prompt_box() == Ok(PromptBox::Empty)).then_some(())
@@ -99,7 +99,7 @@ fn turns(version: &str) {
 
 /// Looks for half a second.
 #[track_caller]
-fn never_idle(pane: &mut brain_guard::carrier::tmux::Pane, what: &str) {
+fn never_idle(pane: &mut carrier::tmux::Pane, what: &str) {
     let end = Instant::now() + Duration::from_millis(500);
     while Instant::now() < end {
         assert_eq!(pane.idle(), Ok(false), "{what}");

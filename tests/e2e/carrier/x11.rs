@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use brain_guard::carrier::terminal::{PromptBox, Stroke, Terminal as _};
-use brain_guard::carrier::x11::{Options, Window, find};
-use brain_guard::env::Env;
-use brain_guard::store::state;
+use base::env::Env;
+use carrier::terminal::{PromptBox, Stroke, Terminal as _};
+use carrier::x11::{Options, Window, find};
+use guard::files::state;
 use serde_json::json;
 
 use super::holds;

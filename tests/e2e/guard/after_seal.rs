@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use brain_guard::compaction::{Shape, parse};
+use guard::compaction::{Shape, parse};
 use serde_json::json;
 
 use super::{

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use brain_guard::clock::Time;
-use brain_guard::env::Env;
-use brain_guard::store::paths::Places;
-use brain_guard::store::state;
+use base::clock::Time;
+use base::env::Env;
+use base::paths::Places;
+use guard::files::state;
 
 use super::{Move, append, asked, deliveries, moves, only_result, percent, step, unattended};
 use crate::mock::Reply;

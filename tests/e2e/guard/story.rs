@@ -78,7 +78,7 @@ pub fn sealed(world: &World) -> Vec<String> {
         .collect();
     found.sort();
     let read = |path| std::fs::read_to_string(path).expect("own file");
-    found.iter().map(|path| brain_guard::compaction::for_reader(&read(path))).collect()
+    found.iter().map(|path| guard::compaction::for_reader(&read(path))).collect()
 }
 
 /// The words of the log's events, oldest first.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Instant;
 
-use brain_guard::store::commits;
+use guard::files::commits;
 use serde_json::json;
 
 use super::{COMMIT, call, commit, configure, job, person, section, shell, subjects, told, world};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use brain_guard::store::commits;
+use guard::files::commits;
 
 use super::{
     COMMIT, call, call_in, commit, configure, job, person, section, shell, subjects, world,

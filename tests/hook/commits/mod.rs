@@ -10,8 +10,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use brain_guard::git;
-use brain_guard::store::{commits, jobs};
+use guard::files::{commits, jobs};
+use guard::git;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Hook, finish};

@@ -6,11 +6,11 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use crate::cmd::extract::source::{self, Source};
-use crate::extract::entry::Entries;
-use crate::extract::placeholder;
-use crate::store::blocks::Root;
-use crate::store::extracted::{Extract, Kin, Record, Shared};
-use crate::transcript::span;
+use extract::entry::Entries;
+use extract::placeholder;
+use sessions::span;
+use store::blocks::Root;
+use store::extracted::{Extract, Kin, Record, Shared};
 
 /// Rows by their ids, each with what [`written`] says of it.
 pub type Rows = HashMap<String, Option<String>>;

@@ -7,9 +7,10 @@ use std::mem;
 use anyhow::bail;
 
 use crate::cmd::err;
-use crate::cmd::extract::read::{Live, Read};
+use crate::cmd::extract::known::Live;
+use crate::cmd::extract::read::Read;
 use crate::cmd::extract::source::Source;
-use crate::surgery::table::minute;
+use surgery::table::minute;
 
 /// In an entry's place: every one.
 pub const ALL: &str = "all";

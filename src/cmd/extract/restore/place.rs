@@ -5,17 +5,17 @@ use std::{io, iter};
 
 use super::choose::{Choice, Left};
 use super::{answered, choose, content, log, noted, previous, sound};
-use crate::clock::Time;
 use crate::cmd::err;
-use crate::cmd::extract::known;
-use crate::cmd::extract::read::{self, Live, Read};
+use crate::cmd::extract::known::Live;
+use crate::cmd::extract::read::{self, Read};
 use crate::cmd::extract::redact::Asked;
 use crate::cmd::extract::source::{Kind, Source};
 use crate::cmd::extract::told;
-use crate::extract::edit;
-use crate::extract::restore::{self, Answer};
-use crate::settings::ExtractSettings;
-use crate::store::sessions::Refused;
+use base::clock::Time;
+use extract::edit;
+use extract::restore::{self, Answer};
+use sessions::files::Refused;
+use sessions::settings::ExtractSettings;
 
 /// An entry of which values are as they were.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub fn in_place(
     let mut read = read::session(source)?;
     read.doubt.tell();
     // Retention looks beside every file that was seen to hold placeholders.
-    known::adopt(source, &read);
+    read::adopt(source, &read);
     let mut choice = choose::choose(source, &read, entry, keys)?;
     // A file's edit that finds one value damaged leaves the file as it was; for a database's, a
     // copy is made first. Of all, the others come back, and it must be known of which entry

@@ -5,17 +5,17 @@
 use std::cell::{Cell, RefCell};
 use std::io;
 
-use super::{Done, Planned};
-use crate::clock::Time;
+use crate::cmd::extract::planned::{Done, Planned};
 use crate::cmd::extract::redact::Asked;
 use crate::cmd::extract::source::Source;
 use crate::cmd::extract::{known, progress, read, record, told};
-use crate::extract::edit;
-use crate::extract::plan::Item;
-use crate::settings::ExtractSettings;
-use crate::store::extracted::{Digest, Extract, Ledger, Object, Record, Shared, Word};
-use crate::store::sessions::Refused;
-use crate::transcript::span::Span;
+use base::clock::Time;
+use extract::edit;
+use extract::plan::Item;
+use sessions::files::Refused;
+use sessions::settings::ExtractSettings;
+use sessions::span::Span;
+use store::extracted::{Digest, Extract, Ledger, Object, Record, Shared, Word};
 
 /// Extracts what was planned.
 ///
@@ -29,7 +29,7 @@ pub fn execute(
 ) -> anyhow::Result<Done> {
     let plan = &planned.plan;
     if !planned.read.live.is_empty() {
-        known::adopt(source, &planned.read);
+        read::adopt(source, &planned.read);
     }
     if plan.items.is_empty() {
         return Ok(Done::default());

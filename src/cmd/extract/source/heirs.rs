@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use super::open;
 use crate::cmd::extract::read;
-use crate::index::openclaw::Database;
-use crate::store::blocks::Root;
-use crate::store::extracted::{Held, Ledger};
+use store::blocks::Root;
+use store::extracted::{Held, Ledger};
+use store::openclaw::Database;
 
 /// Where disks are mounted that come and go.
 const MOUNTS: [&str; 5] = ["/mnt", "/media", "/run/media", "/net", "/Volumes"];

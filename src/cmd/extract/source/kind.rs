@@ -7,11 +7,11 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
 
-use crate::store::atomic;
-use crate::store::sessions::{Edited, Jsonl, Parts, Refused, SessionFile, Stamp};
-use crate::transcript::dialect;
-use crate::transcript::line::Lines;
-use crate::transcript::span::{self, Field};
+use base::atomic;
+use sessions::dialect;
+use sessions::files::{Edited, Jsonl, Parts, Refused, SessionFile, Stamp};
+use sessions::line::Lines;
+use sessions::span::{self, Field};
 
 /// How every SQLite database begins.
 const SQLITE: &[u8] = b"SQLite format 3\0";

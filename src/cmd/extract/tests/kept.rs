@@ -5,7 +5,7 @@ use chrono::TimeDelta;
 
 use super::super::{context, gc};
 use super::*;
-use crate::store::extracted::Record;
+use store::extracted::Record;
 
 /// Two files of one name that nothing but their folder tells apart, with the same ids.
 const FLAT: [&str; 2] = ["a/x.jsonl", "b/x.jsonl"];

@@ -4,8 +4,8 @@ use std::fs;
 
 use super::World;
 use super::kept::flat;
-use crate::extract::generate;
-use crate::settings::Placeholder;
+use extract::generate;
+use sessions::settings::Placeholder;
 
 /// A ledger whose end was lost looks like one that a killed run wrote no more to. The sessions
 /// still name what it no longer knows.

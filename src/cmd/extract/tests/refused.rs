@@ -4,7 +4,7 @@
 use std::io;
 
 use super::*;
-use crate::store::sessions::{Change, Edited, Jsonl, SessionFile, Stamp};
+use sessions::files::{Change, Edited, Jsonl, SessionFile, Stamp};
 
 /// A session on a disk that is full once so many rows are written.
 struct Full {

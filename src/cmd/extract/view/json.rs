@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::role;
+use crate::cmd::extract::planned::{Done, Planned};
 use crate::cmd::extract::preview::Preview;
-use crate::cmd::extract::run::{Done, Planned};
 use crate::cmd::extract::source::Source;
-use crate::extract::plan::Plan;
-use crate::extract::when;
+use extract::plan::Plan;
+use extract::when;
 
 /// A plan.
 pub fn plan(source: &Source, planned: &Planned, preview: &Preview, little: bool) -> Value {

@@ -7,14 +7,15 @@ use std::path::Path;
 use chrono::TimeDelta;
 
 use super::look::Came;
-use crate::clock::Time;
 use crate::cmd::extract::around;
-use crate::cmd::extract::run::{self, Planned};
+use crate::cmd::extract::planned::Planned;
+use crate::cmd::extract::run;
 use crate::cmd::extract::source::{self, Kind};
-use crate::extract::when::Verdict;
-use crate::settings::ExtractSettings;
-use crate::store::blocks::Root;
-use crate::store::sessions::Refused;
+use base::clock::Time;
+use extract::when::Verdict;
+use sessions::files::Refused;
+use sessions::settings::ExtractSettings;
+use store::blocks::Root;
 
 /// Why a database is left alone, and what does it.
 pub const DATABASE: &str = "a database of OpenClaw is never written while watching; end what uses it, then `brain-guard extract run FILE:ID --offline`";

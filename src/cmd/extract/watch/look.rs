@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use chrono::TimeDelta;
 use serde::Serialize;
 
-use crate::clock::Time;
-use crate::cmd::extract::run::Done;
-use crate::extract::when::Verdict;
-use crate::store::atomic::Mark;
+use crate::cmd::extract::planned::Done;
+use base::atomic::Mark;
+use base::clock::Time;
+use extract::when::Verdict;
 
 /// A file that was written more recently is in use: the writer would refuse it, too.
 const IDLE: TimeDelta = TimeDelta::seconds(30);

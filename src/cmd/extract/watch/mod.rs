@@ -16,16 +16,16 @@ use chrono::Local;
 use self::look::{Came, Moment, Watched};
 use self::tell::{Report, Teller};
 use super::{around, asked};
-use crate::clock::{self, Time};
 use crate::cmd::ending::Ending;
 use crate::cmd::{Exit, inscribe, out};
-use crate::env::Env;
-use crate::settings::ExtractSettings;
-use crate::store::atomic;
-use crate::store::blocks::Root;
-use crate::store::extracted::State;
-use crate::store::lock::{self, Lock};
-use crate::store::sessions::{self, Jsonl, SessionFile as _};
+use base::atomic;
+use base::clock::{self, Time};
+use base::env::Env;
+use base::lock::{self, Lock};
+use sessions::files::{self, Jsonl, SessionFile as _};
+use sessions::settings::ExtractSettings;
+use store::blocks::Root;
+use store::extracted::State;
 
 pub use self::schedule::next_look;
 
@@ -174,7 +174,7 @@ impl Watch<'_> {
 
     /// Ends what edits left that were killed, or that a process kept from ending.
     fn settle(&mut self, files: &[PathBuf]) {
-        let unfinished = sessions::unfinished(files);
+        let unfinished = files::unfinished(files);
         self.teller.waiting(&unfinished);
         for path in unfinished {
             // Whoever holds an old file is not waited for long: there is a next look.

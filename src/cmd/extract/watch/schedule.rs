@@ -6,8 +6,8 @@ use std::str::FromStr as _;
 use chrono::{TimeDelta, TimeZone};
 use croner::Cron;
 
-use crate::clock::Time;
-use crate::settings::ExtractSettings;
+use base::clock::Time;
+use sessions::settings::ExtractSettings;
 
 /// When the next look is. `last` is the one before; without one, `began` is when watching did.
 /// `None` where the expression never comes true again.

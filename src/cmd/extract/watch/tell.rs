@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::look::{Came, Seen};
-use crate::clock::Time;
 use crate::cmd::inscribe::count;
 use crate::cmd::{err, out};
-use crate::extract::when::Verdict;
-use crate::surgery::table::minute;
+use base::clock::Time;
+use extract::when::Verdict;
+use surgery::table::minute;
 
 /// A look.
 #[derive(Debug, Serialize)]

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use super::super::state;
 use super::{Scene, databases, whole};
-use crate::store::blocks::{editions, pack_path};
-use crate::transcript::generate;
+use sessions::generate;
+use store::blocks::{editions, pack_path};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]

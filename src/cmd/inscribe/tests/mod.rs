@@ -8,9 +8,9 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use crate::store::blocks::{Folder, Reader, Rows, editions, numbers};
-use crate::transcript::generate;
-use crate::transcript::round::Round;
+use sessions::generate;
+use sessions::round::Round;
+use store::blocks::{Folder, Reader, Rows, editions, numbers};
 
 /// A store, and a session's file beside it.
 struct Scene {
@@ -132,7 +132,7 @@ fn a_process_that_dies_as_it_sets_blocks_aside_costs_nothing() {
     let scene = Scene::of(&generate::session(2, 4).bytes);
     scene.inscribe().unwrap();
     let text = scene.original();
-    crate::store::blocks::set_aside(&scene.folder()).unwrap();
+    store::blocks::set_aside(&scene.folder()).unwrap();
     scene.inscribe().unwrap();
     assert_eq!(scene.original(), text);
     scene.read_back();

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 
 use super::Keeper;
-use crate::transcript::rows::Pieces;
+use sessions::rows::Pieces;
 
 /// A sink that shows its keeper the rows that go through it.
 pub struct Shown<'k, 'c, W> {

@@ -8,12 +8,12 @@ use anyhow::Context as _;
 use crate::cmd::extract::redact::Asked;
 use crate::cmd::surgery::source::Store;
 use crate::cmd::surgery::target;
-use crate::extract::edit;
-use crate::store::extracted::{Extract, Extracted, Ledger, Record, Set, Shared, Word};
-use crate::surgery::plan::Plan;
-use crate::surgery::{export, ids};
-use crate::transcript::dialect::{self, Dialect};
-use crate::transcript::round::Session;
+use extract::edit;
+use sessions::dialect::{self, Dialect};
+use sessions::round::Session;
+use store::extracted::{Extract, Extracted, Ledger, Record, Set, Shared, Word};
+use surgery::plan::Plan;
+use surgery::{export, ids};
 
 /// A session that rows come from.
 pub(super) struct Source {

@@ -1,0 +1,18 @@
+//! The edges of the world, one module each: files that are replaced whole, locks, paths that
+//! follow no link, the clock, the environment, other processes; and text made safe to show.
+
+pub mod atomic;
+pub mod behind;
+pub mod beneath;
+pub mod clock;
+pub mod env;
+pub mod fork;
+pub mod lock;
+pub mod log;
+pub mod paths;
+pub mod plain;
+pub mod process;
+pub mod rows;
+pub mod switch;
+pub mod tail;
+pub mod when;

@@ -1,0 +1,283 @@
+//! Times as people write them: in any zone, a round's, or how long ago.
+
+use chrono::{DateTime, Days, Duration, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime};
+
+use crate::clock::Time;
+
+/// A time that was written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// The time. Without a zone it was read as UTC.
+    pub at: Time,
+    /// Whether it was written with its zone; where not, say that it was read as UTC.
+    pub zoned: bool,
+    /// Whether it was a date only: [`Moment::at`] is its first moment.
+    pub day: bool,
+}
+
+impl Moment {
+    /// Where a span that is written to end at this moment ends: a day counts as a whole.
+    pub fn end(self) -> Time {
+        let next = self.day.then(|| self.at.checked_add_days(Days::new(1))).flatten();
+        next.unwrap_or(self.at)
+    }
+}
+
+/// Where to cut a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// At a time.
+    At(Moment),
+    /// Where a round begins.
+    Round(u32),
+}
+
+impl From<Time> for When {
+    fn from(at: Time) -> Self {
+        Self::At(Moment { at, zoned: true, day: false })
+    }
+}
+
+/// Reads a time (see [`time`]), a round (`round:16`), or how long ago (`2h`, `1d 6h`, `90m ago`).
+///
+/// # Errors
+/// Says what can be written.
+pub fn parse(text: &str, now: Time) -> Result<When, String> {
+    let text = text.trim();
+    if let Some(round) = text.strip_prefix("round").map(|r| r.trim_start_matches([':', ' ', '='])) {
+        let seq = round.parse::<u32>().ok().filter(|seq| *seq > 0);
+        return seq
+            .map(When::Round)
+            .ok_or_else(|| format!("{text:?} is no round: write round:16, counted from 1"));
+    }
+    if let Some(ago) = ago(text) {
+        let at = now.checked_sub_signed(ago);
+        return at.map(When::from).ok_or_else(|| format!("{text:?} is too long ago"));
+    }
+    time(text).map(When::At)
+}
+
+/// Reads a date (`2026-03-19`) or a time (`2026-03-19T10:23`, seconds and a blank for the `T`
+/// allowed), with `Z`, `UTC` or an offset (`+01:00`), else read as UTC.
+///
+/// # Errors
+/// Says what can be written.
+pub fn time(text: &str) -> Result<Moment, String> {
+    let text = text.trim();
+    match find(text) {
+        Some(Found { start: 0, end, moment: Some(moment) }) if end == text.len() => Ok(moment),
+        _ => Err(format!(
+            "{text:?} is no time: write 2026-03-19T10:23Z, 2026-03-19T11:23+01:00, 2026-03-19 \
+             (UTC), round:16, or how long ago: 2h, 3d"
+        )),
+    }
+}
+
+/// Something that begins like a date, in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found {
+    /// Where it begins, in bytes.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// What it says; `None` where there is no such time.
+    pub moment: Option<Moment>,
+}
+
+/// The first thing in a text that begins like a date (`2026-03-`).
+pub fn find(text: &str) -> Option<Found> {
+    let bytes = text.as_bytes();
+    let digits = |at: usize, n: usize| {
+        bytes.get(at..at + n).is_some_and(|part| part.iter().all(u8::is_ascii_digit))
+    };
+    let begins = |at: &usize| {
+        let fresh = *at == 0 || !bytes[at - 1].is_ascii_alphanumeric();
+        fresh && digits(*at, 4) && bytes.get(at + 4) == Some(&b'-') && digits(at + 5, 1)
+    };
+    let start = (0..bytes.len()).find(begins)?;
+    let (length, moment) = read(&text[start..]);
+    Some(Found { start, end: start + length, moment })
+}
+
+/// Reads the time that a text begins with: how long it is, and what it says.
+fn read(text: &str) -> (usize, Option<Moment>) {
+    let day_length = run(text, |c| c.is_ascii_digit() || c == '-');
+    let day = NaiveDate::parse_from_str(&text[..day_length], "%Y-%m-%d").ok();
+    let mut length = day_length;
+    let rest = &text[length..];
+    let clock =
+        rest.strip_prefix(['T', 't', ' ']).filter(|r| r.starts_with(|c: char| c.is_ascii_digit()));
+    let mut clock_time = None;
+    if let Some(clock) = clock {
+        let clock_length = run(clock, |c| c.is_ascii_digit() || matches!(c, ':' | '.'));
+        // A sentence's full stop is none of the time.
+        let written = clock[..clock_length].trim_end_matches(['.', ':']);
+        // Anything else behind a blank may be a number of its own.
+        if written.contains(':') || !rest.starts_with(' ') {
+            let formats = ["%H:%M:%S%.f", "%H:%M"];
+            let parsed = formats.iter().find_map(|f| NaiveTime::parse_from_str(written, f).ok());
+            clock_time = Some(parsed);
+            length += 1 + written.len();
+        }
+    }
+    let zone = if clock_time.is_some() { zone(&text[length..]) } else { None };
+    length += zone.map_or(0, |(written, _)| written);
+    let moment = day.zip(clock_time.unwrap_or(Some(NaiveTime::MIN))).and_then(|(day, clock)| {
+        let offset = zone.map_or(FixedOffset::east_opt(0), |(_, offset)| offset)?;
+        let at: DateTime<FixedOffset> =
+            NaiveDateTime::new(day, clock).and_local_timezone(offset).single()?;
+        Some(Moment { at: at.to_utc(), zoned: zone.is_some(), day: clock_time.is_none() })
+    });
+    (length, moment)
+}
+
+/// The zone that a text begins with: how long it is, and its offset where there is such a one.
+fn zone(text: &str) -> Option<(usize, Option<FixedOffset>)> {
+    let trimmed = text.strip_prefix(' ').unwrap_or(text);
+    let blank = text.len() - trimmed.len();
+    for name in ["Z", "z", "UTC", "GMT"] {
+        let behind = trimmed.strip_prefix(name);
+        if behind.is_some_and(|b| !b.starts_with(|c: char| c.is_ascii_alphanumeric())) {
+            return Some((blank + name.len(), FixedOffset::east_opt(0)));
+        }
+    }
+    let west = trimmed.starts_with('-');
+    let written = trimmed.strip_prefix(['+', '-'])?;
+    let length = run(written, |c| c.is_ascii_digit() || c == ':');
+    // `10:00-2026-03-20` is two times.
+    let digits: String = written[..length].chars().filter(char::is_ascii_digit).collect();
+    let (hours, minutes) = match digits.len() {
+        _ if written[length..].starts_with('-') => return None,
+        2 => (digits.as_str(), "0"),
+        4 => digits.split_at(2),
+        _ => return None,
+    };
+    let minutes = minutes.parse::<i32>().ok().filter(|m| *m < 60);
+    let east = hours.parse::<i32>().ok().zip(minutes).map(|(h, m)| (h * 60 + m) * 60);
+    let offset = east.and_then(|s| FixedOffset::east_opt(if west { -s } else { s }));
+    Some((blank + 1 + length, offset))
+}
+
+fn run(text: &str, counts: impl Fn(char) -> bool) -> usize {
+    text.find(|c| !counts(c)).unwrap_or(text.len())
+}
+
+/// Reads `2h`, `1d 6h`, `90m ago`.
+fn ago(text: &str) -> Option<Duration> {
+    let mut rest = text.strip_suffix("ago").unwrap_or(text).trim_end();
+    let mut sum = Duration::zero();
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let digits = run(rest, |c| c.is_ascii_digit());
+        let number: i64 = rest[..digits].parse().ok()?;
+        let unit = rest[digits..].trim_start();
+        let letters = run(unit, |c| c.is_ascii_alphabetic());
+        let part = match &unit[..letters] {
+            "m" | "min" | "minute" | "minutes" => Duration::try_minutes(number),
+            "h" | "hour" | "hours" => Duration::try_hours(number),
+            "d" | "day" | "days" => Duration::try_days(number),
+            "w" | "week" | "weeks" => Duration::try_weeks(number),
+            _ => None,
+        };
+        sum = sum.checked_add(&part?)?;
+        rest = unit[letters..].trim_start();
+    }
+    Some(sum)
+}
+
+/// A time, as it is written, for tests.
+///
+/// # Panics
+/// Where it is no time.
+#[cfg(any(test, feature = "testing"))]
+pub fn at(text: &str) -> Time {
+    time(text).expect("a time").at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_in_any_zone_are_one_time() {
+        let utc = DateTime::parse_from_rfc3339("2026-03-19T10:23:00Z").unwrap().to_utc();
+        for text in [
+            "2026-03-19T10:23Z",
+            "2026-03-19T10:23:00.000Z",
+            "2026-03-19 10:23",
+            " 2026-03-19t10:23:00 ",
+            "2026-03-19T11:23+01:00",
+            "2026-03-19 11:23 +0100",
+            "2026-03-19T05:23-05",
+            "2026-03-19T15:53:00+05:30",
+            "2026-03-19 10:23 UTC",
+        ] {
+            assert_eq!(time(text).map(|m| m.at), Ok(utc), "{text}");
+        }
+        assert!(time("2026-03-19T10:23+00:00").unwrap().zoned);
+        assert!(!time("2026-03-19T10:23").unwrap().zoned);
+        let day = time("2026-03-19").unwrap();
+        assert_eq!((day.at, day.end()), (at("2026-03-19T00:00Z"), at("2026-03-20T00:00Z")));
+        assert_eq!(at("2026-03-19T10:23:45.678Z").timestamp_subsec_millis(), 678);
+    }
+
+    #[test]
+    fn what_is_no_time_is_said_to_be_none() {
+        for text in [
+            "",
+            "yesterday",
+            "2026-02-30",
+            "2026-3-",
+            "2026-03-19T25:00Z",
+            "2026-03-19T10",
+            "2026-03-19T10:23 CET",
+            "2026-03-19T10:23+25:00",
+            "2026-03-19T10:23+01:75",
+            "2026-03-19T10:23Z later",
+            "19.3.2026",
+            "10:23",
+        ] {
+            assert!(
+                time(text).unwrap_err().contains("is no time: write 2026-03-19T10:23Z"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn rounds_and_how_long_ago() {
+        let now = at("2026-03-20T12:00Z");
+        let before = |text: &str| match parse(text, now).unwrap() {
+            When::At(moment) => moment.at,
+            When::Round(_) => panic!("a round"),
+        };
+        assert_eq!(before("2h"), at("2026-03-20T10:00Z"));
+        assert_eq!(before("1d 6h ago"), at("2026-03-19T06:00Z"));
+        assert_eq!(before("90 minutes ago"), at("2026-03-20T10:30Z"));
+        assert_eq!(before("1w"), at("2026-03-13T12:00Z"));
+        assert_eq!(before("2026-03-19"), at("2026-03-19"));
+        assert_eq!(parse("round:16", now), Ok(When::Round(16)));
+        assert_eq!(parse("round 016", now), Ok(When::Round(16)));
+        for text in ["round:", "round:0", "round:x", "2x", "h", "ago", "99999999999999w", "16"] {
+            assert!(parse(text, now).is_err(), "{text}");
+        }
+        assert!(parse("999999999d", now).unwrap_err().contains("too long ago"));
+    }
+
+    #[test]
+    fn a_time_is_found_in_a_text() {
+        let found = |text: &'static str| {
+            let found = find(text).unwrap();
+            (&text[found.start..found.end], found.moment.is_some())
+        };
+        assert_eq!(found("design: 2026-03-19 10:00 → 2026-03-20"), ("2026-03-19 10:00", true));
+        assert_eq!(found("2026-03-19 10:00-2026-03-20"), ("2026-03-19 10:00", true));
+        assert_eq!(found("on 2026-03-19."), ("2026-03-19", true));
+        assert_eq!(found("2026-03-19 3 rounds"), ("2026-03-19", true));
+        assert_eq!(found("2026-13-19 x"), ("2026-13-19", false));
+        assert_eq!(found("(2026-03-19T10:00Z – 2026-03-20)"), ("2026-03-19T10:00Z", true));
+        assert_eq!(find("v2026-03-19 and 12026-03"), None);
+    }
+}

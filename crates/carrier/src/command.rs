@@ -1,0 +1,162 @@
+//! The user's own program as a carrier: it gets the plan as JSON on stdin and
+//! is held to the same token, deadline and proof as every other one.
+#![allow(clippy::disallowed_methods, reason = "carriers start and watch processes")]
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::terminal::{Refusal, Stroke};
+use guard::boundary::{Client, Delivery};
+
+/// The exit code that says: not now, ask again (`EX_TEMPFAIL` of sysexits.h).
+const NOT_NOW: i32 = 75;
+
+/// What the program is to do, and what it may need for it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Plan<'a> {
+    /// Of this format.
+    pub version: u32,
+    /// `clear` or `paste`.
+    pub action: &'a str,
+    /// The boundary's token.
+    pub token: &'a str,
+    /// The job that crosses.
+    pub job: &'a str,
+    /// The session the client is in.
+    pub session: &'a str,
+    /// The client's process, which the program should prove it talks to.
+    pub client: Option<Client>,
+    /// Root of the project.
+    pub project: &'a str,
+    /// What crosses: `sealed`, `reload`, `template` or `transition`.
+    pub delivery: Delivery,
+    /// The file it is in: the sealed version, or a copy of what else crosses.
+    pub sealed: &'a str,
+    /// Seconds after which the program is ended.
+    pub deadline_seconds: u64,
+    /// The chord that clears at an idle prompt, where one is bound.
+    pub chord: Option<Chord>,
+    /// What to type where no chord is bound, or before the paste.
+    pub line: &'a str,
+    /// What to paste behind the line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<&'a str>,
+}
+
+/// A chord in the client's words and as a terminal sends it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Chord {
+    /// `ctrl+] ctrl+]`
+    pub keys: String,
+    /// The bytes.
+    pub bytes: String,
+}
+
+impl Chord {
+    /// Of strokes.
+    pub fn of(strokes: &[Stroke]) -> Self {
+        let keys: Vec<_> = strokes.iter().map(ToString::to_string).collect();
+        let byte = |s: &Stroke| if s.ctrl { char::from(s.key as u8 & 0x1f) } else { s.key };
+        Self { keys: keys.join(" "), bytes: strokes.iter().map(byte).collect() }
+    }
+}
+
+/// Runs the program with the plan on its stdin. Success means that it acted; the
+/// proof is the new session's own.
+///
+/// # Errors
+/// Exit 75 asks to come again; anything else, or no end in time, is no way.
+pub fn run(argv: &[String], plan: &Plan) -> Result<(), Refusal> {
+    let Some((program, arguments)) = argv.split_first() else {
+        return Err(Refusal::never("boundary.command is empty"));
+    };
+    let never = |e: std::io::Error| Refusal::never(format!("{program}: {e}"));
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(never)?;
+    if let Some(mut stdin) = child.stdin.take()
+        && let Ok(json) = serde_json::to_vec(plan)
+    {
+        // A program that needs no plan may have closed its end, or never read: a long
+        // text fills the pipe then, and the write lasts until the program is ended.
+        std::thread::spawn(move || drop(stdin.write_all(&json)));
+    }
+    let deadline = Instant::now() + Duration::from_secs(plan.deadline_seconds);
+    loop {
+        match child.try_wait().map_err(never)? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) if status.code() == Some(NOT_NOW) => {
+                return Err(Refusal::later(format!("{program} says: not now")));
+            }
+            Some(status) => return Err(Refusal::never(format!("{program} ended with {status}"))),
+            None if Instant::now() >= deadline => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(Refusal::never(format!(
+                    "{program} did not end within {} s",
+                    plan.deadline_seconds
+                )));
+            }
+            None => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan() -> Plan<'static> {
+        Plan {
+            version: 1,
+            action: "clear",
+            token: "t",
+            job: "j",
+            session: "s",
+            client: None,
+            project: "/p",
+            delivery: Delivery::Sealed,
+            sealed: "/p/v1.md",
+            deadline_seconds: 1,
+            chord: Some(Chord::of(&[Stroke::ctrl(']'), Stroke::ctrl('f')])),
+            line: "/clear",
+            text: None,
+        }
+    }
+
+    fn sh(script: &str) -> Vec<String> {
+        ["sh", "-c", script].map(str::to_owned).to_vec()
+    }
+
+    #[test]
+    fn the_plan_arrives_and_the_exit_code_decides() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("plan.json");
+        assert_eq!(run(&sh(&format!("cat >{}", path.display())), &plan()), Ok(()));
+        let got: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        assert_eq!((&got["action"], &got["line"]), (&"clear".into(), &"/clear".into()));
+        assert_eq!(got["chord"]["bytes"], "\u{1d}\u{6}");
+        assert!(matches!(run(&sh("exit 75"), &plan()), Err(Refusal::Later(_))));
+        assert!(matches!(run(&sh("exit 1"), &plan()), Err(Refusal::Never(_))));
+        assert!(matches!(run(&["/no/such".to_owned()], &plan()), Err(Refusal::Never(_))));
+    }
+
+    #[test]
+    fn a_program_that_hangs_is_ended() {
+        let began = Instant::now();
+        let refused = run(&sh("exec sleep 60"), &plan());
+        assert!(refused.is_err_and(|e| e.to_string().contains("did not end within 1 s")));
+        assert!(began.elapsed() < Duration::from_secs(10));
+        let text = "long ".repeat(100_000);
+        let refused = run(&sh("exec sleep 60"), &Plan { text: Some(&text), ..plan() });
+        assert!(refused.is_err_and(|e| e.to_string().contains("did not end within 1 s")));
+    }
+}

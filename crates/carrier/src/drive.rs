@@ -1,0 +1,280 @@
+//! The waiter's hands: carries a boundary through the client's terminal or the
+//! user's program, one look or act a tick, and tries again what was refused.
+
+mod clear;
+mod turn;
+
+use std::path::Path;
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use serde_json::json;
+
+use super::chords::{self, Chords};
+use super::command::{Chord, Plan};
+use super::terminal::{Refusal, Terminal};
+use super::{tmux, x11};
+use base::clock::{self, Time};
+use base::env::Env;
+use base::lock::{self, Lock};
+use base::log;
+use base::switch::Switch;
+use guard::boundary::{Carrier, Inject, LEFT, Step, Token};
+use guard::files::{boundary, keybindings, state};
+use guard::hook::facts::Facts;
+
+/// How long what was pressed may take to show. A clear comes within 0.5 s, a
+/// turn within 0.1 s of its key (client 2.1.329).
+const SETTLE_MS: i64 = 2_500;
+
+/// Refusals shorter than this are not logged.
+const SPOKEN_MS: i64 = 1_000;
+
+/// How the session was cleared, or was to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Road {
+    Chord,
+    Typed,
+    Program,
+}
+
+/// A terminal as long as something is done there; the lock goes last.
+struct Opened {
+    carrier: Carrier,
+    terminal: Box<dyn Terminal>,
+    _alone: Option<Lock>,
+}
+
+/// One boundary in the hands of a waiter.
+pub struct Drive<'a> {
+    env: &'a Env,
+    project: &'a Path,
+    id: &'a str,
+    terminal: Option<Opened>,
+    pressed: Option<(Road, Time)>,
+    in_vain: u32,
+    typed_only: bool,
+    /// Something that was typed may still stand in the box.
+    left_over: bool,
+    kicked: Option<Time>,
+    kicks: u32,
+    idle_since: Option<Time>,
+    refused: Option<(Time, String)>,
+    pause_ms: i64,
+    not_before: Option<Time>,
+    /// The notice that was shown last.
+    notice: String,
+}
+
+impl<'a> Drive<'a> {
+    /// For the token `id` of a project.
+    pub fn new(env: &'a Env, project: &'a Path, id: &'a str) -> Self {
+        Self {
+            env,
+            project,
+            id,
+            terminal: None,
+            pressed: None,
+            in_vain: 0,
+            typed_only: false,
+            left_over: false,
+            kicked: None,
+            kicks: 0,
+            idle_since: None,
+            refused: None,
+            pause_ms: 0,
+            not_before: None,
+            notice: String::new(),
+        }
+    }
+
+    /// One look at the token, and at most one act.
+    pub fn tick(&mut self, token: &Token, now: Time) {
+        if self.not_before.is_some_and(|at| now < at) {
+            return;
+        }
+        let id = token.child.as_ref().filter(|_| token.step >= Step::Cleared);
+        let id = id.unwrap_or(&token.parent);
+        let Some(facts) = Facts::for_session(self.env, now, self.project, id) else { return };
+        if self.left(&facts, token) {
+            return;
+        }
+        let acted = match token.step {
+            Step::Pending | Step::Clearing => self.clear(&facts, token),
+            Step::Cleared if token.inject == Inject::Paste => self.paste(&facts, token),
+            Step::Delivered => self.start_turn(&facts, token),
+            _ => Ok(()),
+        };
+        match acted {
+            Ok(()) => {}
+            Err(refusal) => self.refuse(&facts, token, &refusal),
+        }
+    }
+
+    /// The client is in another session: nothing of this one may be typed there.
+    fn left(&self, facts: &Facts, token: &Token) -> bool {
+        let seat = token.client.and_then(|c| state::seat(&facts.places, c.pid));
+        let known = |id: &str| id == token.parent || token.child.as_deref() == Some(id);
+        let Some(other) = seat.filter(|id| !known(id)) else { return false };
+        // A session that begins by a clear takes the seat before its state is there, and
+        // crosses before that; one with another token was not cleared for this one.
+        let Ok(Some(session)) = state::load(&facts.places, &other) else { return false };
+        if session.token.as_deref() == Some(&token.id) {
+            return false;
+        }
+        let mut ended = false;
+        self.change(facts, |t| {
+            ended = t.live();
+            t.abandon(LEFT, facts.now);
+        });
+        if ended {
+            note(facts, "left", &json!({"token": token.id, "to": other}));
+        }
+        true
+    }
+
+    /// Backs off; past its patience the next carrier takes over.
+    fn refuse(&mut self, facts: &Facts, token: &Token, refusal: &Refusal) {
+        let why = refusal.to_string();
+        let (since, told) = self.refused.take().unwrap_or((facts.now, String::new()));
+        // A turn's end shows some milliseconds after its hook: nothing to speak of.
+        let tell = told != why && passed(since, SPOKEN_MS, facts.now);
+        let told = if tell { why.clone() } else { told };
+        if tell {
+            note(
+                facts,
+                "carrier-waits",
+                &json!({"token": token.id, "carrier": token.carrier, "why": why}),
+            );
+            self.change(facts, |t| t.waits = Some(why.clone()));
+        }
+        self.refused = Some((since, told));
+        self.pause_ms = (self.pause_ms * 3 / 2).clamp(150, 2_000);
+        self.not_before = Some(clock::now() + TimeDelta::milliseconds(self.pause_ms));
+        self.terminal = None;
+        let settings = &facts.settings.boundary;
+        let limit = |seconds: u64| TimeDelta::seconds(seconds.min(86_400) as i64);
+        let waited = facts.now - since;
+        let never = matches!(refusal, Refusal::Never(_));
+        if token.step > Step::Clearing {
+            // The hook starts the turn, and attaches the file where it was not pasted.
+            if never || waited > limit(settings.step_seconds) {
+                self.change(facts, |t| (t.kicks_off, t.inject) = (false, Inject::Hook));
+            }
+            return;
+        }
+        let tried: Vec<_> = token.tried.iter().chain([&token.carrier]).copied().collect();
+        let next = facts.carrier_after(&tried).chosen;
+        let other = next.filter(|c| *c != Carrier::Manual);
+        let over = waited > limit(settings.give_up_seconds);
+        let turn_over =
+            never || over || (other.is_some() && waited > limit(settings.step_seconds * 3));
+        if turn_over {
+            let next = if never { next } else { other };
+            self.change(facts, |t| t.hand_on(next, &why, facts.now));
+            note(
+                facts,
+                "carrier-gave-up",
+                &json!({"token": token.id, "carrier": token.carrier, "next": next, "why": why}),
+            );
+            (self.pressed, self.refused, self.typed_only) = (None, None, false);
+        }
+    }
+
+    /// What was to be done is done; another boundary may have the display.
+    fn calm(&mut self) {
+        (self.refused, self.pause_ms, self.not_before) = (None, 0, None);
+        self.terminal = self.terminal.take().filter(|kept| kept.carrier != Carrier::X11);
+    }
+
+    /// The terminal of the token's carrier, opened where it is not yet.
+    fn terminal(&mut self, facts: &Facts, token: &Token) -> Result<&mut dyn Terminal, Refusal> {
+        let kept = self.terminal.take().filter(|kept| kept.carrier == token.carrier);
+        let opened = match kept {
+            Some(kept) => kept,
+            None => open(facts, token)?,
+        };
+        Ok(self.terminal.insert(opened).terminal.as_mut())
+    }
+
+    fn change(&self, facts: &Facts, change: impl FnOnce(&mut Token)) {
+        if let Err(e) = boundary::update(&facts.places, self.id, change) {
+            facts.fault("token not moved", &e);
+        }
+    }
+}
+
+fn open(facts: &Facts, token: &Token) -> Result<Opened, Refusal> {
+    let client = token.client.ok_or_else(|| Refusal::never("the client's process is not known"))?;
+    let gone = || Refusal::never("the client's terminal is not known");
+    let reach = facts.session.reach.as_ref().ok_or_else(gone)?;
+    let carrier = token.carrier;
+    match carrier {
+        Carrier::Tmux => {
+            let place = reach.tmux.open().ok_or_else(gone)?.clone();
+            let terminal = Box::new(tmux::Pane::open(place, client)?);
+            Ok(Opened { carrier, terminal, _alone: None })
+        }
+        Carrier::X11 => {
+            let place = reach.x11.open().ok_or_else(gone)?.clone();
+            let idle = Duration::from_secs(facts.settings.boundary.x11_idle_seconds);
+            let program = facts.env.program();
+            let program = program.ok_or_else(|| Refusal::never("own path unknown"))?;
+            // Two boundaries share one focus, one pointer and one selection.
+            let lock = facts.places.display_lock(&place.display);
+            let alone = lock::acquire(&lock, Duration::ZERO)
+                .map_err(|_| Refusal::later("another boundary uses this display"))?;
+            let options = x11::Options { idle, program };
+            let terminal = Box::new(x11::Window::open(place, client, options)?);
+            Ok(Opened { carrier, terminal, _alone: Some(alone) })
+        }
+        Carrier::Mod | Carrier::Command | Carrier::Manual => Err(gone()),
+    }
+}
+
+fn plan<'p>(
+    facts: &'p Facts,
+    token: &'p Token,
+    action: &'p str,
+    line: &'p str,
+    chords: &Chords,
+) -> Plan<'p> {
+    Plan {
+        version: 1,
+        action,
+        token: &token.id,
+        job: &token.job,
+        session: facts.id,
+        client: token.client,
+        project: facts.places.project.to_str().unwrap_or_default(),
+        delivery: token.delivery,
+        sealed: &token.sealed,
+        deadline_seconds: facts.settings.boundary.step_seconds.clamp(1, 3600),
+        chord: chords.clear.as_deref().map(Chord::of),
+        line,
+        text: None,
+    }
+}
+
+/// The chords that the client has read by now.
+fn chords_in_force(facts: &Facts) -> Chords {
+    let config = facts.places.client_config();
+    let bound = config.and_then(|c| keybindings::read(&keybindings::path(c)).ok().flatten());
+    match (facts.settings.boundary.chords, bound) {
+        (Switch::On, Some((text, changed))) if chords::loaded(changed, facts.now) => {
+            chords::find(&text)
+        }
+        _ => Chords::default(),
+    }
+}
+
+fn passed(since: Time, ms: i64, now: Time) -> bool {
+    now - since >= TimeDelta::milliseconds(ms)
+}
+
+fn note(facts: &Facts, kind: &str, details: &serde_json::Value) {
+    log::write(&facts.places.log(), facts.now, kind, details);
+}
+
+#[cfg(test)]
+mod tests;

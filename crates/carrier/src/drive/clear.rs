@@ -1,0 +1,215 @@
+//! The first half of a boundary: the session is cleared.
+
+use chrono::TimeDelta;
+use serde_json::json;
+
+use super::{Drive, Road, SETTLE_MS, chords_in_force, note, passed, plan};
+use crate::command;
+use crate::keyboard::{self, Pressed};
+use crate::terminal::{PromptBox, Refusal};
+use base::clock::{self, Time};
+use guard::boundary::plan::{Due, Situation, due};
+use guard::boundary::{Carrier, EDITED, Inject, LATE, Step, Token};
+use guard::files::{boundary, sealing, state};
+use guard::hook::facts::Facts;
+
+/// How long the screen must stay idle before the module's clear counts as not coming.
+const MOD_SILENT_MS: i64 = 3_000;
+
+/// How long the screen of a turn must stay idle before it counts as cut, and how
+/// often it is looked at.
+const CUT_MS: i64 = 30_000;
+const GLANCE_MS: i64 = 1_000;
+
+/// How often the same keys are pressed without effect before another road is tried.
+const TRIES: u32 = 2;
+
+impl Drive<'_> {
+    pub(super) fn clear(&mut self, facts: &Facts, token: &Token) -> Result<(), Refusal> {
+        if let Some(at) = facts.session.ended {
+            self.await_session(facts, at);
+            return Ok(());
+        }
+        // What runs now runs before any clear: its end decides anew.
+        if facts.session.turn.is_some() {
+            // Patience is for an idle client: what was refused before this turn is over.
+            (self.refused, self.pause_ms) = (None, 0);
+            self.unseen_end(facts, token);
+            return Ok(());
+        }
+        if let Some((road, at)) = self.pressed {
+            return self.await_clear(facts, token, road, at);
+        }
+        if token.step == Step::Pending && !self.is_due(facts, token) {
+            return Ok(());
+        }
+        if token.step == Step::Clearing && token.tried.contains(&Carrier::Mod) {
+            let since = *self.idle_since.get_or_insert(facts.now);
+            if !passed(since, MOD_SILENT_MS, facts.now) {
+                return Ok(());
+            }
+        }
+        let chords = chords_in_force(facts);
+        let kicks_off = chords.resume.is_some() && token.carrier != Carrier::Command;
+        let id = self.id;
+        let mut commit = || {
+            let same = |t: &Token| t.carrier == token.carrier && t.step == token.step;
+            let still = |t: &Token| same(t) && !t.cancelled && !turn_runs(facts);
+            let go = |t: &mut Token| {
+                let go = still(t);
+                if go {
+                    t.kicks_off = kicks_off && t.inject == Inject::Hook;
+                    t.waits = None;
+                    t.advance(Step::Clearing, clock::now());
+                }
+                go
+            };
+            matches!(boundary::update(&facts.places, id, go), Ok(Some(true)))
+        };
+        let (road, pressed) = if token.carrier == Carrier::Command {
+            let plan = plan(facts, token, "clear", "/clear", &chords);
+            let pressed = if commit() {
+                command::run(&facts.settings.boundary.command, &plan)?;
+                Pressed::Yes
+            } else {
+                Pressed::CalledOff
+            };
+            (Road::Program, pressed)
+        } else {
+            let strokes = chords.clear.filter(|_| !self.typed_only);
+            let mut left = self.left_over;
+            let terminal = self.terminal(facts, token)?;
+            let (road, pressed) = match strokes {
+                Some(strokes) => (Road::Chord, keyboard::chord(terminal, &strokes, &mut commit)),
+                None => (Road::Typed, keyboard::typed(terminal, &mut commit, &mut left)),
+            };
+            self.left_over = left;
+            (road, pressed?)
+        };
+        if pressed == Pressed::Yes {
+            self.pressed = Some((road, clock::now()));
+            let details = json!({"token": token.id, "carrier": token.carrier, "road": format!("{road:?}").to_lowercase()});
+            note(facts, "carrier-acted", &details);
+        }
+        self.calm();
+        Ok(())
+    }
+
+    /// A turn that was cut (an API error, an interrupt) ends without a `Stop`: only
+    /// the screen tells. A person who pressed Escape wants to speak, and is waited for.
+    fn unseen_end(&mut self, facts: &Facts, token: &Token) {
+        if facts.attended() || token.carrier == Carrier::Command {
+            return;
+        }
+        self.not_before = Some(clock::now() + TimeDelta::milliseconds(GLANCE_MS));
+        let idle = match self.terminal(facts, token) {
+            Ok(terminal) => terminal.idle(),
+            Err(refusal) => Err(refusal),
+        };
+        if idle != Ok(true) {
+            self.idle_since = None;
+            return;
+        }
+        let since = *self.idle_since.get_or_insert(facts.now);
+        if passed(since, CUT_MS, facts.now) {
+            self.idle_since = None;
+            let turn = facts.session.turn;
+            facts.update(|s| s.turn = s.turn.filter(|_| s.turn != turn));
+            note(facts, "turn-ended-unseen", &json!({"token": token.id}));
+        }
+    }
+
+    /// Whether a pending boundary may clear now; shows the notice.
+    fn is_due(&mut self, facts: &Facts, token: &Token) -> bool {
+        let version = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
+        if !token.stands(version) {
+            self.change(facts, |t| {
+                t.fail(EDITED, facts.now);
+            });
+            return false;
+        }
+        let (gone_at, agents) = (facts.gone_at(), facts.session.agents);
+        let held = facts.held_by_operator();
+        let settings = &facts.settings.boundary;
+        let situation = Situation {
+            session: facts.id,
+            gone_at,
+            held: held.as_deref(),
+            agents,
+            sealed: true,
+            next: None,
+            now: facts.now,
+            settings,
+        };
+        let decided = boundary::update(&facts.places, self.id, |t| due(t, &situation));
+        match decided {
+            Ok(Some(Due::Now)) => true,
+            Ok(Some(Due::Later { ms, status })) if self.notice != status => {
+                if token.carrier == Carrier::Tmux
+                    && let Ok(terminal) = self.terminal(facts, token)
+                {
+                    // A countdown's next line comes before this one goes.
+                    terminal.notice(&format!("brain-guard: {status}"), ms.div_ceil(1_000) + 1);
+                }
+                self.notice = status;
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// The session ended: the next one's hook brings the token on, however slow it is.
+    fn await_session(&self, facts: &Facts, at: Time) {
+        let limit = facts.settings.boundary.step_seconds.clamp(10, 300) as i64 * 1_000;
+        if passed(at, limit, facts.now) {
+            self.change(facts, |t| {
+                t.fail(LATE, facts.now);
+            });
+        }
+    }
+
+    /// What was pressed has had its time: the session is still the same one.
+    fn await_clear(
+        &mut self,
+        facts: &Facts,
+        token: &Token,
+        road: Road,
+        at: Time,
+    ) -> Result<(), Refusal> {
+        if !passed(at, SETTLE_MS, facts.now) {
+            return Ok(());
+        }
+        if road == Road::Program {
+            return Err(Refusal::never("the program ended, but the session was not cleared"));
+        }
+        // Opened anew where a look was refused before.
+        let terminal = self.terminal(facts, token)?;
+        if !terminal.idle()? || terminal.prompt_box()? == PromptBox::None {
+            return Err(Refusal::later("a dialog is open, or a turn runs"));
+        }
+        if road == Road::Typed {
+            keyboard::take_back(terminal, None)?;
+        }
+        self.pressed = None;
+        self.in_vain += 1;
+        note(
+            facts,
+            "carrier-in-vain",
+            &json!({"token": self.id, "road": format!("{road:?}").to_lowercase()}),
+        );
+        if self.in_vain < TRIES {
+            return Ok(());
+        }
+        self.in_vain = 0;
+        if road == Road::Typed {
+            return Err(Refusal::never("the client did not take the typed /clear"));
+        }
+        self.typed_only = true;
+        Ok(())
+    }
+}
+
+fn turn_runs(facts: &Facts) -> bool {
+    let session = state::load(&facts.places, facts.id).ok().flatten();
+    session.is_none_or(|s| s.turn.is_some() || s.ended.is_some())
+}

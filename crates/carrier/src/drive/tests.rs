@@ -1,0 +1,68 @@
+use super::*;
+use base::paths::Places;
+use guard::boundary::Client;
+use guard::boundary::testing::token;
+
+fn stage(token: &Token) -> (tempfile::TempDir, Env, Places) {
+    let dir = tempfile::tempdir().unwrap();
+    let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
+    let places = Places::of(&env, dir.path()).unwrap();
+    boundary::create(&places, token).unwrap();
+    state::update(&places, "old", |s| s.token = Some(token.id.clone())).unwrap();
+    (dir, env, places)
+}
+
+fn clearing() -> Token {
+    let client = state::client(std::process::id());
+    Token { client, carrier: Carrier::Tmux, ..token(Step::Clearing) }
+}
+
+fn after(places: &Places) -> (Step, Option<String>) {
+    let token = boundary::load(places, "t").unwrap().unwrap();
+    (token.step, token.why)
+}
+
+#[test]
+fn a_session_that_another_boundary_cleared_gets_no_keys_of_this_one() {
+    let token = clearing();
+    let Client { pid, start } = token.client.unwrap();
+    for (carried, ends) in [("t", false), ("another", true)] {
+        let (dir, env, places) = stage(&token);
+        state::take_seat(&places, Client { pid, start }, "new").unwrap();
+        state::update(&places, "new", |s| {
+            (s.parent, s.token) = (Some("old".into()), Some(carried.into()));
+        })
+        .unwrap();
+        let now = clock::now();
+        let mut drive = Drive::new(&env, dir.path(), "t");
+        drive.pressed = Some((Road::Chord, now));
+        drive.tick(&token, now);
+        let left = (Step::Failed, Some(LEFT.to_owned()));
+        assert_eq!(after(&places) == left, ends, "{carried}: {:?}", after(&places));
+    }
+}
+
+#[test]
+fn keys_without_effect_are_looked_after_with_a_terminal_that_was_let_go() {
+    let token = clearing();
+    let (dir, env, places) = stage(&token);
+    let now = clock::now();
+    let mut drive = Drive::new(&env, dir.path(), "t");
+    drive.pressed = Some((Road::Chord, now - TimeDelta::milliseconds(SETTLE_MS)));
+    drive.tick(&token, now);
+    let gone = (Step::Failed, Some("the client's terminal is not known".to_owned()));
+    assert_eq!(after(&places), gone, "not left to the deadline");
+}
+
+#[test]
+fn patience_is_for_an_idle_client_only() {
+    let token = clearing();
+    let (dir, env, places) = stage(&token);
+    let now = clock::now();
+    state::update(&places, "old", |s| s.turn = Some(now)).unwrap();
+    let mut drive = Drive::new(&env, dir.path(), "t");
+    drive.refused = Some((now - TimeDelta::hours(1), "a dialog is open".into()));
+    drive.tick(&token, now);
+    assert_eq!(drive.refused, None);
+    assert_eq!(after(&places).0, Step::Clearing);
+}

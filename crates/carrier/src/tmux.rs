@@ -1,0 +1,269 @@
+//! The client's tmux pane: found and proven at hook time, proven again at each act.
+//!
+//! Keys go in one command that tmux itself holds to its conditions (`guard`), so
+//! that nothing can come between the look and the keys, and that a command which a
+//! stuck server takes up too late does nothing.
+
+mod conditions;
+mod opener;
+mod server;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use tmux_interface::{
+    CapturePane, DeleteBuffer, DisplayMessage, ListClients, LoadBuffer, PasteBuffer, SendKeys,
+    TmuxCommand,
+};
+
+pub use self::opener::Opener;
+
+use self::conditions::Facts;
+use self::server::{Fault, Server};
+use super::screen::Screen;
+use super::terminal::{PromptBox, Refusal, Stroke, Terminal};
+use base::clock;
+use base::env::Env;
+use guard::boundary::Client;
+use guard::client;
+use guard::session::reach::TmuxPane;
+
+/// Longer texts are sent in pieces: the client takes some hundred characters at
+/// once for a paste.
+const PIECE: usize = 64;
+
+/// Counts this process's paste buffers, so that their names differ.
+static PASTES: AtomicU32 = AtomicU32::new(0);
+
+/// Time between two looks at idleness; the client redraws within it.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// The title's first character while a turn runs, where the client sets it.
+const TURNING: [char; 4] = ['◐', '◑', '◒', '◓'];
+
+/// The client's own pane.
+///
+/// # Errors
+/// Why it can't be used, in words for the user.
+pub fn find(env: &Env, client: Client) -> Result<TmuxPane, String> {
+    let (Some(tmux), Some(pane)) = (env.get("TMUX"), env.get("TMUX_PANE")) else {
+        return Err("not in a tmux pane (TMUX or TMUX_PANE is not set)".to_owned());
+    };
+    let socket = socket(&tmux).to_owned();
+    if !pane.starts_with('%') {
+        return Err(format!("TMUX_PANE is {pane:?}, no pane's id"));
+    }
+    let program = server::program(env.os("PATH").as_deref())
+        .ok_or("in a tmux pane, but tmux is not on the client's PATH")?;
+    let pane = Pane::with(program, TmuxPane { socket, pane }, client);
+    let facts = pane.facts().map_err(|refusal| refusal.to_string())?;
+    pane.own(&facts).map_err(|refusal| refusal.to_string())?;
+    Ok(pane.place)
+}
+
+/// The server's socket in `$TMUX`, `<socket>,<server's pid>,<session>`; its path may hold a
+/// comma.
+fn socket(tmux: &str) -> &str {
+    tmux.rsplitn(3, ',').nth(2).unwrap_or(tmux)
+}
+
+/// A client's pane that keys can be sent to.
+#[derive(Debug)]
+pub struct Pane {
+    server: Server,
+    place: TmuxPane,
+    client: Client,
+}
+
+impl Pane {
+    /// The pane, once it is proven to be the client's.
+    ///
+    /// # Errors
+    /// It is not, or it can't be asked now.
+    pub fn open(place: TmuxPane, client: Client) -> Result<Self, Refusal> {
+        let pane = Self::with(PathBuf::from("tmux"), place, client);
+        pane.own(&pane.facts()?)?;
+        Ok(pane)
+    }
+
+    fn with(program: PathBuf, place: TmuxPane, client: Client) -> Self {
+        Self { server: Server::new(program, &place.socket), place, client }
+    }
+
+    /// What tmux says of the pane.
+    fn facts(&self) -> Result<Facts, Refusal> {
+        let told = self.ask([Facts::question(&self.place.pane)])?;
+        let gone = || Refusal::never(format!("the tmux pane {} is gone", self.place.pane));
+        let facts = Facts::parse(&told).ok_or_else(gone)?;
+        // A pane that is not there is answered with nothing, or with another.
+        if facts.pane == self.place.pane { Ok(facts) } else { Err(gone()) }
+    }
+
+    /// Whether the pane is the client's own.
+    fn own(&self, facts: &Facts) -> Result<(), Refusal> {
+        let pane = &self.place.pane;
+        let never = |why: String| Err(Refusal::Never(why));
+        if let Some(version) = facts.too_old() {
+            return never(format!("tmux {version} is too old: 3.2 or later is needed"));
+        }
+        if facts.dead || !client::alive(self.client) {
+            return never("the client has ended".to_owned());
+        }
+        if !client::holds(facts.pid, self.client) {
+            return never(format!("the client does not run in the tmux pane {pane}"));
+        }
+        if !client::reads(self.client, &facts.terminal) {
+            return never(format!(
+                "another program stands between the tmux pane {pane} and the client"
+            ));
+        }
+        if client::gave_away(self.client) {
+            return never("the session moved to the background of the client".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The facts of a pane that takes keys for the client now.
+    fn proven(&self) -> Result<Facts, Refusal> {
+        let facts = self.facts()?;
+        self.own(&facts)?;
+        if let Some(why) = facts.hindrance() {
+            return Err(Refusal::later(why));
+        }
+        if !client::in_front(self.client.pid) {
+            return Err(Refusal::later("another program has the client's terminal in front"));
+        }
+        Ok(facts)
+    }
+
+    /// Does something with the pane under the conditions that were just proven.
+    fn act<'a>(&self, facts: &'a Facts, acts: Vec<TmuxCommand<'a>>) -> Result<(), Refusal> {
+        let acts = conditions::held(facts, acts, clock::now());
+        let told = self.server.ask(acts, None, server::ACTED).map_err(|fault| refusal(&fault))?;
+        if conditions::sent(&told) {
+            return Ok(());
+        }
+        Err(Refusal::later("the tmux pane changed in the moment of the keys"))
+    }
+
+    fn ask<'a>(
+        &self,
+        commands: impl IntoIterator<Item = TmuxCommand<'a>>,
+    ) -> Result<String, Refusal> {
+        self.server.ask(commands, None, server::ASKED).map_err(|fault| refusal(&fault))
+    }
+
+    /// Title and screen, taken in one go.
+    fn look(&self) -> Result<(String, Screen), Refusal> {
+        let pane = self.place.pane.as_str();
+        let title = DisplayMessage::new().print().target_pane(pane).message("#{pane_title}");
+        let capture = CapturePane::new().stdout().escape_sequences().target_pane(pane);
+        let told = self.ask([title.build(), capture.build()])?;
+        let (title, screen) = told.split_once('\n').unwrap_or_default();
+        Ok((title.to_owned(), Screen::read(screen)))
+    }
+}
+
+/// What a fault means for the carrier.
+fn refusal(fault: &Fault) -> Refusal {
+    match fault {
+        Fault::Hung => Refusal::Later(fault.to_string()),
+        Fault::Start(_) | Fault::Gone(_) | Fault::Refused(_) => Refusal::Never(fault.to_string()),
+    }
+}
+
+impl Terminal for Pane {
+    fn prove(&mut self) -> Result<(), Refusal> {
+        self.proven().map(drop)
+    }
+
+    fn idle(&mut self) -> Result<bool, Refusal> {
+        for look in 0..2 {
+            if look > 0 {
+                std::thread::sleep(GLANCE);
+            }
+            let (title, screen) = self.look()?;
+            if screen.prompt == PromptBox::None || screen.busy || title.starts_with(TURNING) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn prompt_box(&mut self) -> Result<PromptBox, Refusal> {
+        self.look().map(|(_, screen)| screen.prompt)
+    }
+
+    fn stash_taken(&mut self) -> Result<bool, Refusal> {
+        self.look().map(|(_, screen)| screen.stashed)
+    }
+
+    fn chord(
+        &mut self,
+        strokes: &[Stroke],
+        commit: &mut dyn FnMut() -> bool,
+    ) -> Result<bool, Refusal> {
+        let facts = self.proven()?;
+        if !commit() {
+            return Ok(false);
+        }
+        let keys = SendKeys::new().target_pane(self.place.pane.as_str());
+        let name = |stroke: &Stroke| {
+            if stroke.ctrl { format!("C-{}", stroke.key) } else { stroke.key.to_string() }
+        };
+        let keys = strokes.iter().fold(keys, |keys, stroke| keys.key(name(stroke)));
+        self.act(&facts, vec![keys.build()])?;
+        Ok(true)
+    }
+
+    fn type_text(&mut self, text: &str) -> Result<(), Refusal> {
+        if !text.chars().all(|c| c.is_ascii_graphic() || c == ' ') {
+            return Err(Refusal::never("only plain text of one line can be typed"));
+        }
+        for piece in text.as_bytes().chunks(PIECE) {
+            let piece = String::from_utf8_lossy(piece);
+            let facts = self.proven()?;
+            let keys = SendKeys::new().disable_lookup().target_pane(self.place.pane.as_str());
+            self.act(&facts, vec![keys.key("--").key(piece).build()])?;
+        }
+        Ok(())
+    }
+
+    fn paste(&mut self, text: &str) -> Result<(), Refusal> {
+        if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
+            // An escape sequence could end the bracketed paste: what follows would be keys.
+            return Err(Refusal::never("the text holds control characters and can't be pasted"));
+        }
+        let number = PASTES.fetch_add(1, Ordering::Relaxed);
+        let name = format!("brain-guard-{}-{number}", std::process::id());
+        let facts = self.proven()?;
+        let load = LoadBuffer::new().buffer_name(name.as_str()).path("-");
+        // `-r`: line feeds stay what they are. A carriage return would be Enter to a
+        // program that takes no bracketed paste.
+        let paste = PasteBuffer::new().bracket_codes().delete().no_replacement();
+        let paste = paste.buffer_name(name.as_str()).target_pane(self.place.pane.as_str());
+        let pasted = self
+            .server
+            .ask([load.build()], Some(text), server::ASKED)
+            .map_err(|fault| refusal(&fault))
+            .and_then(|_| self.act(&facts, vec![paste.build()]));
+        if pasted.is_err() {
+            // It may not be there at all.
+            let _ = self.ask([DeleteBuffer::new().buffer_name(name.as_str()).build()]);
+        }
+        pasted
+    }
+
+    fn notice(&mut self, text: &str, seconds: u64) {
+        let line = conditions::plain(text);
+        let clients = ListClients::new().target_session(self.place.pane.as_str());
+        // Nobody may be attached, or tmux may be gone: a notice is worth no fault.
+        let Ok(names) = self.ask([clients.format("#{client_name}").build()]) else { return };
+        for name in names.lines() {
+            let message = DisplayMessage::new().target_client(name).message(line.as_str());
+            let delay = usize::try_from(seconds.saturating_mul(1000)).unwrap_or(usize::MAX);
+            let _ = self.ask([message.delay(delay).build()]);
+        }
+    }
+}

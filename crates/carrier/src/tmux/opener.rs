@@ -1,0 +1,88 @@
+//! New windows in the tmux server that a command was given in.
+
+use tmux_interface::NewWindow;
+
+use super::server::{self, Server};
+use base::env::Env;
+
+/// The server this runs in.
+#[derive(Debug)]
+pub struct Opener {
+    server: Server,
+    /// The pane's session is the one that gets the window.
+    pane: String,
+}
+
+impl Opener {
+    /// The server by the environment.
+    ///
+    /// # Errors
+    /// Why there is none, in words.
+    pub fn find(env: &Env) -> Result<Self, String> {
+        let (Some(tmux), Some(pane)) = (env.get("TMUX"), env.get("TMUX_PANE")) else {
+            return Err("this does not run in tmux".to_owned());
+        };
+        let program =
+            server::program(env.os("PATH").as_deref()).ok_or("tmux is not on the PATH")?;
+        Ok(Self { server: Server::new(program, super::socket(&tmux)), pane })
+    }
+
+    /// Opens a window behind the others, without going there, that runs `words` in `folder`
+    /// with one more variable, `NAME=value`; returns its id.
+    ///
+    /// # Errors
+    /// What tmux says.
+    pub fn open(
+        &self,
+        name: &str,
+        folder: &str,
+        variable: Option<&str>,
+        words: &[String],
+    ) -> Result<String, String> {
+        // `session:` is the next free window of the session that the pane is in.
+        let session = self
+            .server
+            .ask(
+                [super::DisplayMessage::new()
+                    .print()
+                    .target_pane(self.pane.as_str())
+                    .message("#{session_id}")
+                    .build()],
+                None,
+                server::ASKED,
+            )
+            .map_err(|fault| fault.to_string())?;
+        let target = format!("{}:", session.trim());
+        let mut window = NewWindow::new()
+            .detached()
+            .print()
+            .format("#{window_id}")
+            .start_directory(folder)
+            .window_name(name)
+            .target_window(target.as_str());
+        if let Some(variable) = variable {
+            window = window.environment(variable);
+        }
+        let command = command(words);
+        let window = window.shell_command(command.as_str());
+        let told = self.server.ask([window.build()], None, server::ACTED);
+        told.map(|id| id.trim().to_owned()).map_err(|fault| fault.to_string())
+    }
+}
+
+/// Words as a command of a shell. `exec`: the window's process is the program itself.
+fn command(words: &[String]) -> String {
+    let quoted = words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''")));
+    std::iter::once("exec".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_the_shell() {
+        let words = ["/a b/claude".to_owned(), "--resume".to_owned(), "it's".to_owned()];
+        assert_eq!(command(&words), r"exec '/a b/claude' '--resume' 'it'\''s'");
+    }
+}

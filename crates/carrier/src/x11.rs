@@ -1,0 +1,111 @@
+//! The client's X11 window: whether it can be proven to be the client's, and keys
+//! into it. `WINDOWID` is never believed: terminals hand it on to their children,
+//! and tmux keeps that of the terminal it was started in.
+
+mod act;
+mod display;
+mod kept;
+mod keys;
+mod looks;
+mod pty;
+mod readback;
+mod selection;
+mod serve;
+mod window;
+
+use base::env::Env;
+use guard::boundary::Client;
+use guard::files::state;
+use guard::session::reach::X11Display;
+
+use display::Display;
+use looks::Managed;
+use pty::Pty;
+
+pub use selection::Which;
+pub use serve::{hold, take};
+pub use window::{Options, Window};
+
+/// The client's own window. Looks only; takes some milliseconds, with a display
+/// that doesn't answer less than two seconds.
+///
+/// # Errors
+/// Which proof failed, in words for the user.
+pub fn find(env: &Env, client: Client) -> Result<X11Display, String> {
+    if env.os("WAYLAND_DISPLAY").is_some() {
+        return Err("under Wayland no window can be proven (WAYLAND_DISPLAY is set)".to_owned());
+    }
+    if env.get("XDG_SESSION_TYPE").as_deref() == Some("wayland") {
+        let why = "under Wayland no window can be proven (XDG_SESSION_TYPE is wayland)";
+        return Err(why.to_owned());
+    }
+    let name = env.get("DISPLAY").ok_or("no X11 display (DISPLAY is not set)")?;
+    if state::client(client.pid) != Some(client) {
+        return Err("the client ended".to_owned());
+    }
+    let pty = Pty::of(client.pid)?;
+    let display = Display::connect(&name).map_err(|e| e.to_string())?;
+    display.manager().map_err(|e| e.to_string())?;
+    let managed = display.managed().map_err(|e| e.to_string())?;
+    own(&managed, &pty.holders(client.pid))?;
+    Ok(X11Display { display: name, authority: env.get("XAUTHORITY") })
+}
+
+/// The windows of the process that holds the other end of the client's terminal.
+///
+/// # Errors
+/// There is none: who holds it, or on which host the window's process runs.
+fn own(managed: &[Managed], holders: &[u32]) -> Result<Vec<Managed>, String> {
+    if holders.is_empty() {
+        return Err("no process that can be looked at holds the client's terminal".to_owned());
+    }
+    let of_holder = |w: &&Managed| w.pid.is_some_and(|pid| holders.contains(&pid));
+    let windows: Vec<Managed> = managed.iter().filter(of_holder).cloned().collect();
+    if windows.is_empty() {
+        let names: Vec<String> = holders.iter().map(|pid| pty::name(*pid)).collect();
+        return Err(format!(
+            "the client's terminal is held by {}, which has no window here",
+            names.join(" and ")
+        ));
+    }
+    let host = pty::host();
+    let here: Vec<Managed> = windows.iter().filter(|w| w.machine == host).cloned().collect();
+    if here.is_empty() {
+        let machine = windows.iter().find_map(|w| w.machine.as_deref()).unwrap_or("no host");
+        return Err(format!("the window's process says it runs on {machine}, which is not here"));
+    }
+    Ok(here)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_window_of_the_holder_on_this_host_is_the_clients() {
+        let window = |id, pid, machine: &str| Managed {
+            id,
+            pid: Some(pid),
+            machine: Some(machine.to_owned()),
+        };
+        let host = pty::host().unwrap();
+        let managed = [window(1, 11, &host), window(2, 12, &host), window(3, 13, "elsewhere")];
+        let ids = |holders: &[u32]| -> Result<Vec<u32>, String> {
+            Ok(own(&managed, holders)?.iter().map(|w| w.id).collect())
+        };
+        assert_eq!(ids(&[12]), Ok(vec![2]));
+        assert!(ids(&[13]).is_err_and(|why| why.contains("elsewhere")));
+        assert!(ids(&[99]).is_err_and(|why| why.contains("99") && why.contains("no window")));
+        assert!(ids(&[]).is_err());
+    }
+
+    #[test]
+    fn without_a_display_or_under_wayland_nothing_is_looked_at() {
+        let client = state::client(std::process::id()).unwrap();
+        let why = |env: Env| find(&env, client).unwrap_err();
+        assert!(why(Env::of([])).contains("DISPLAY is not set"));
+        assert!(why(Env::of([("DISPLAY", ":0"), ("WAYLAND_DISPLAY", "w")])).contains("Wayland"));
+        let session = [("DISPLAY", ":0"), ("XDG_SESSION_TYPE", "wayland")];
+        assert!(why(Env::of(session)).contains("XDG_SESSION_TYPE"));
+    }
+}

@@ -1,0 +1,120 @@
+//! The client's terminal as the kernel knows it: which pseudo terminal, and
+//! which process holds its other end.
+#![allow(clippy::disallowed_methods, reason = "carriers look at processes")]
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use guard::client;
+
+/// A pseudo terminal's client side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pty(u32);
+
+impl Pty {
+    /// The terminal that a process reads from.
+    ///
+    /// # Errors
+    /// Its input is something else.
+    pub fn of(pid: u32) -> Result<Self, String> {
+        let input = fs::read_link(format!("/proc/{pid}/fd/0"))
+            .map_err(|e| format!("the client's input can't be looked at: {e}"))?;
+        let number = input.to_str().and_then(|p| p.strip_prefix("/dev/pts/"));
+        number.and_then(|n| n.parse().ok()).map(Self).ok_or_else(|| {
+            format!("the client's input is {}, not a terminal's window", input.display())
+        })
+    }
+
+    /// Writes to the terminal's screen.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write(self, text: &str) -> io::Result<()> {
+        use io::Write;
+        use std::os::unix::fs::OpenOptionsExt;
+        // It must not become ours, and a stopped terminal must not stop us.
+        let flags = rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::NONBLOCK;
+        let path = PathBuf::from(format!("/dev/pts/{}", self.0));
+        let mut screen =
+            fs::OpenOptions::new().write(true).custom_flags(flags.bits() as i32).open(path)?;
+        screen.write_all(text.as_bytes())
+    }
+
+    /// The processes that hold the other end. Among the client's ancestors there is
+    /// one as a rule; only without one all processes are looked at.
+    pub fn holders(self, client: u32) -> Vec<u32> {
+        let mut above = Vec::new();
+        let mut at = client::parent(client);
+        while let Some(pid) = at.filter(|pid| *pid > 1 && !above.contains(pid)) {
+            above.push(pid);
+            at = client::parent(pid);
+        }
+        let found: Vec<u32> = above.into_iter().filter(|pid| self.held_by(*pid)).collect();
+        if !found.is_empty() {
+            return found;
+        }
+        let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.filter(|pid| self.held_by(*pid)).collect()
+    }
+
+    fn held_by(self, pid: u32) -> bool {
+        let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+        open.flatten().any(|fd| {
+            let master = fs::read_link(fd.path())
+                .is_ok_and(|to| to.as_os_str() == "/dev/ptmx" || to.as_os_str() == "/dev/pts/ptmx");
+            let number = fd.file_name();
+            master
+                && fs::read_to_string(format!("/proc/{pid}/fdinfo/{}", number.display()))
+                    .is_ok_and(|info| index(&info) == Some(self.0))
+        })
+    }
+}
+
+/// The terminal's number in a master's `fdinfo`.
+fn index(info: &str) -> Option<u32> {
+    info.lines().find_map(|line| line.strip_prefix("tty-index:"))?.trim().parse().ok()
+}
+
+/// A process's name, for messages.
+pub fn name(pid: u32) -> String {
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    format!("{} (process {pid})", name.trim())
+}
+
+/// Bytes that a process has read so far, from whatever it reads.
+pub fn bytes_read(pid: u32) -> Option<u64> {
+    let io = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+    io.lines().find_map(|line| line.strip_prefix("rchar:"))?.trim().parse().ok()
+}
+
+/// This host's name, as programs give it to the display.
+pub fn host() -> Option<String> {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    Some(name.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_terminals_number_is_found_in_fdinfo() {
+        assert_eq!(index("pos:\t0\nflags:\t0100002\ntty-index:\t7\n"), Some(7));
+        assert_eq!(index("pos:\t0\nflags:\t0100002\n"), None);
+    }
+
+    #[test]
+    fn a_process_without_a_terminal_has_no_front() {
+        let child = std::process::Command::new("sleep")
+            .arg("30")
+            .stdin(std::process::Stdio::null())
+            .spawn();
+        let mut child = child.unwrap();
+        let found = Pty::of(child.id());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(found.is_err_and(|why| why.contains("/dev/null")));
+    }
+}

@@ -1,0 +1,304 @@
+//! The client's window, and the proofs that keys sent now reach the client and
+//! nothing else.
+#![allow(clippy::disallowed_methods, reason = "carriers look at the time")]
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use x11rb::protocol::xproto::{KeyButMask, Window as Id};
+
+use super::display::Display;
+use super::kept::Selections;
+use super::keys::Keys;
+use super::own;
+use super::pty::Pty;
+use crate::terminal::Refusal;
+use guard::boundary::Client;
+use guard::client;
+use guard::session::reach::X11Display;
+
+/// How long a title written to the terminal may take to show on its window.
+const TITLE: Duration = Duration::from_millis(500);
+
+/// Puts the title on the terminal's own stack, and takes it back from there.
+const PUSH: &str = "\x1b[22;2t";
+const POP: &str = "\x1b[23;2t";
+
+/// How long a window may take to come to the front.
+const RAISE: Duration = Duration::from_secs(1);
+
+/// How often a condition is looked at.
+const GLANCE: Duration = Duration::from_millis(3);
+
+/// The server counts our own keys as the user's; this much later still is ours.
+const OWN_KEY: Duration = Duration::from_millis(50);
+
+/// What the user set.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The user must have touched nothing for so long before another window may be left.
+    pub idle: Duration,
+    /// This program, whose own process serves the clipboard.
+    pub program: PathBuf,
+}
+
+/// The client's window.
+pub struct Window {
+    pub(super) display: Display,
+    pub(super) place: X11Display,
+    pub(super) options: Options,
+    pub(super) selections: Selections,
+    pub(super) client: Client,
+    pty: Pty,
+    /// Where the title written last showed.
+    found: Option<Id>,
+    /// What was in front before ours was brought there.
+    before: Option<Id>,
+    /// When the user last touched anything before our first key, and our last key.
+    touched: Option<(Instant, Instant)>,
+    pub(super) keys: Option<Keys>,
+}
+
+impl Window {
+    /// Connects to the display of a client's window.
+    ///
+    /// # Errors
+    /// The client is gone, or the display can't be reached.
+    pub fn open(place: X11Display, client: Client, options: Options) -> Result<Self, Refusal> {
+        let pty = Pty::of(client.pid).map_err(Refusal::Never)?;
+        let display = Display::connect(&place.display)?;
+        display.manager()?;
+        let selections = Selections::default();
+        let (found, before, touched, keys) = (None, None, None, None);
+        Ok(Self { display, place, options, selections, client, pty, found, before, touched, keys })
+    }
+
+    /// The window the client's title shows on; looked for where it is not known yet.
+    pub(super) fn window(&mut self) -> Result<Id, Refusal> {
+        self.found.map_or_else(|| self.locate(), Ok)
+    }
+
+    /// Proves which window shows this terminal, and that its tab is in front: a
+    /// title nobody else can know, written to the terminal, shows on that window.
+    fn locate(&mut self) -> Result<Id, Refusal> {
+        self.found = None;
+        let managed = self.display.managed()?;
+        let ours = own(&managed, &self.pty.holders(self.client.pid)).map_err(Refusal::Never)?;
+        let titles: Vec<(Id, String)> =
+            ours.iter().filter_map(|w| Some((w.id, self.display.title(w.id).ok()?))).collect();
+        // What goes on the terminal's stack comes back over what the client writes meanwhile, and a
+        // client at rest doesn't write its title again: the mark of a turn would stay for good.
+        if !titles.is_empty() && titles.iter().all(|(_, t)| t.starts_with(['\u{25d0}', '\u{25d1}']))
+        {
+            return Err(Refusal::later("a turn runs"));
+        }
+        let mark = format!("{:016x}", RandomState::new().build_hasher().finish());
+        // The terminal's own stack keeps the title; what shows meanwhile reads like the client's.
+        self.write(&format!("{PUSH}\x1b]2;\u{2733} Claude Code {mark}\x07"))?;
+        let shown = self.wait(TITLE, |display| {
+            let shows = |id: Id| display.title(id).is_ok_and(|title| title.contains(&mark));
+            Ok(titles.iter().map(|(id, _)| *id).find(|id| shows(*id)))
+        });
+        let Some(id) = shown? else {
+            self.write(POP)?;
+            return Err(Refusal::later(
+                "the terminal's title does not show on its window: another tab is in front, or the terminal shows no titles",
+            ));
+        };
+        let elsewhere = managed.iter().filter(|w| w.id != id);
+        let twice = elsewhere
+            .filter(|w| self.display.title(w.id).is_ok_and(|title| title.contains(&mark)))
+            .count();
+        self.give_title_back(id, &mark, &titles)?;
+        if twice > 0 {
+            return Err(Refusal::never("the terminal's title shows on two windows"));
+        }
+        self.found = Some(id);
+        Ok(id)
+    }
+
+    /// Terminals without a stack of titles get the old one written. A title that the
+    /// client has set meanwhile stays: it says that a turn began.
+    fn give_title_back(&self, id: Id, mark: &str, titles: &[(Id, String)]) -> Result<(), Refusal> {
+        let gone = |display: &Display| Ok((!display.title(id)?.contains(mark)).then_some(()));
+        if gone(&self.display)?.is_some() {
+            return Ok(());
+        }
+        self.write(POP)?;
+        if self.wait(TITLE / 5, gone)?.is_some() {
+            return Ok(());
+        }
+        let old = titles.iter().find(|(w, _)| *w == id).map_or("", |(_, title)| title.as_str());
+        let old: String = old.chars().filter(|c| !c.is_control()).collect();
+        self.write(&format!("\x1b]2;{old}\x07"))?;
+        self.wait(TITLE / 5, gone).map(drop)
+    }
+
+    fn write(&self, text: &str) -> Result<(), Refusal> {
+        self.pty.write(text).map_err(|e| {
+            let words = format!("the client's terminal can't be written to: {e}");
+            // A terminal that is stopped or busy drawing has room again in a moment.
+            let full = e.kind() == std::io::ErrorKind::WouldBlock;
+            if full { Refusal::Later(words) } else { Refusal::Never(words) }
+        })
+    }
+
+    pub(super) fn wait<T>(
+        &self,
+        patience: Duration,
+        mut wanted: impl FnMut(&Display) -> Result<Option<T>, Refusal>,
+    ) -> Result<Option<T>, Refusal> {
+        let end = Instant::now() + patience;
+        loop {
+            if let Some(found) = wanted(&self.display)? {
+                return Ok(Some(found));
+            }
+            if Instant::now() >= end {
+                return Ok(None);
+            }
+            sleep(GLANCE);
+        }
+    }
+
+    pub(super) fn alive(&self) -> Result<(), Refusal> {
+        if !client::alive(self.client) {
+            return Err(Refusal::never("the client ended"));
+        }
+        if Pty::of(self.client.pid) != Ok(self.pty) {
+            return Err(Refusal::never("the client moved to another terminal"));
+        }
+        if !client::in_front(self.client.pid) {
+            return Err(Refusal::later("the client is not in its terminal's foreground"));
+        }
+        if client::gave_away(self.client) {
+            return Err(Refusal::never("the session moved to the background of the client"));
+        }
+        Ok(())
+    }
+
+    /// Whether keys go to our window now.
+    fn front(&self, id: Id) -> Result<bool, Refusal> {
+        Ok(self.display.active()? == Some(id) && self.display.focused(id)?)
+    }
+
+    fn nothing_held(&self) -> Result<(), Refusal> {
+        match held(self.display.pointer()?.mask) {
+            Some(what) => Err(Refusal::later(format!("{what} is held down"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Nothing is held down and nobody holds the keyboard. A key that the user
+    /// presses in this very moment is lost, so not asked before each of ours.
+    pub(super) fn free(&self) -> Result<(), Refusal> {
+        self.nothing_held()?;
+        if !self.display.keyboard_free()? {
+            return Err(Refusal::later(
+                "another program holds the keyboard: the screen is locked or a menu is open",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Brings the window to the front where nobody is at the display.
+    fn raise(&mut self, id: Id) -> Result<(), Refusal> {
+        if self.front(id)? {
+            return Ok(());
+        }
+        let quiet = self.quiet()?;
+        if quiet < self.options.idle {
+            return Err(Refusal::later(format!(
+                "another window has the focus, and its user was there {} s ago",
+                quiet.as_secs()
+            )));
+        }
+        let before = self.display.active()?;
+        self.display.activate(id)?;
+        if self.before.is_none() {
+            self.before = before.filter(|w| *w != id);
+        }
+        let there = |display: &Display| {
+            Ok((display.active()? == Some(id) && display.focused(id)?).then_some(()))
+        };
+        self.wait(RAISE, there)?.ok_or_else(|| {
+            Refusal::later("the window can't be brought to the front: it may be on another desktop")
+        })
+    }
+
+    /// For how long the user has touched nothing; our own keys don't count.
+    fn quiet(&mut self) -> Result<Duration, Refusal> {
+        let untouched = self.display.untouched()?;
+        let now = Instant::now();
+        let last = now.checked_sub(untouched).unwrap_or(now);
+        let users = match self.touched {
+            Some((before, own)) if last <= own + OWN_KEY => before,
+            _ => last,
+        };
+        Ok(now.saturating_duration_since(users))
+    }
+
+    /// To be called before each key or move of ours.
+    pub(super) fn about_to_touch(&mut self) -> Result<(), Refusal> {
+        let quiet = self.quiet()?;
+        let now = Instant::now();
+        self.touched = Some((now.checked_sub(quiet).unwrap_or(now), now));
+        Ok(())
+    }
+
+    /// The proofs that cost next to nothing, before each key.
+    pub(super) fn ready(&mut self) -> Result<Id, Refusal> {
+        self.alive()?;
+        let id = self.window()?;
+        if !self.front(id)? {
+            return Err(Refusal::later("another window took the focus"));
+        }
+        self.nothing_held()?;
+        self.about_to_touch()?;
+        Ok(id)
+    }
+
+    /// All proofs.
+    pub(super) fn proven(&mut self) -> Result<Id, Refusal> {
+        self.alive()?;
+        // Said first: some terminals stand still while a button is down.
+        self.free()?;
+        let id = self.locate()?;
+        self.raise(id)?;
+        self.ready()
+    }
+}
+
+/// What is held down, if anything. Num Lock and Caps Lock stay on by themselves.
+fn held(mask: KeyButMask) -> Option<&'static str> {
+    let button = KeyButMask::BUTTON1
+        | KeyButMask::BUTTON2
+        | KeyButMask::BUTTON3
+        | KeyButMask::BUTTON4
+        | KeyButMask::BUTTON5;
+    [
+        (KeyButMask::SHIFT, "Shift"),
+        (KeyButMask::CONTROL, "Control"),
+        (KeyButMask::MOD1, "Alt"),
+        (KeyButMask::MOD4, "Super"),
+        (KeyButMask::MOD5, "AltGr"),
+        (button, "a button of the pointer"),
+    ]
+    .into_iter()
+    .find_map(|(bits, name)| mask.intersects(bits).then_some(name))
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        self.keys = None;
+        self.give_selections_back();
+        // Only while ours is still in front: else the user has chosen by now.
+        if let (Some(before), Some(ours)) = (self.before, self.found)
+            && self.display.active().is_ok_and(|active| active == Some(ours))
+        {
+            // Nothing more can be done about a window that is gone.
+            let _ = self.display.activate(before);
+        }
+    }
+}

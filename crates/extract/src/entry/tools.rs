@@ -1,0 +1,189 @@
+//! The tools of a session, and what each call was for: a result often names only its call.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use memchr::memmem;
+
+use super::{Entry, FileRead, Role, Trigger, hash};
+use crate::placeholder::BEGIN;
+use sessions::span::{self, Span, plain, text};
+
+/// Tools that give what is in a file, as clients and file servers call them.
+const READERS: [&str; 5] = ["read", "read_file", "read_text_file", "view", "view_file"];
+
+/// What they call the file. Anything else they are given says which part of it.
+const FILE: [&[u8]; 6] =
+    [b"path", b"file_path", b"filePath", b"file", b"filename", b"absolute_path"];
+
+/// A call.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Its tool.
+    tool: Arc<str>,
+    /// What it read, where it is such a tool.
+    read: Option<FileRead>,
+}
+
+/// The tools by name, each kept once.
+#[derive(Debug, Default)]
+pub struct Names(HashSet<Arc<str>>);
+
+impl Names {
+    /// The tool of that name.
+    pub fn of(&mut self, json: Option<&[u8]>) -> Option<Arc<str>> {
+        let name = text(json?)?;
+        if let Some(known) = self.0.get(name.as_ref()) {
+            return Some(Arc::clone(known));
+        }
+        let kept: Arc<str> = name.into();
+        self.0.insert(Arc::clone(&kept));
+        Some(kept)
+    }
+}
+
+/// What a row says of calls, in its order.
+#[derive(Debug)]
+enum Said {
+    /// That one, by its id, was made.
+    Made(u64, Call),
+    /// What one gave lies there; which one is not always said.
+    Gave(Option<u64>, Span),
+}
+
+/// What a row says of calls. Of whose call a result is the rows before tell.
+#[derive(Debug, Default)]
+pub struct Calls {
+    /// The call that all of the row is the result of.
+    row: Option<u64>,
+    said: Vec<Said>,
+}
+
+impl Calls {
+    /// The row is the result of the call with this id.
+    pub fn of_row(&mut self, id: Option<&[u8]>) {
+        self.row = of(id);
+    }
+
+    /// Calls with these ids were this tool's, which was given that.
+    pub fn made(&mut self, ids: &[Option<&str>], tool: Option<&Arc<str>>, given: Option<&[u8]>) {
+        let Some(tool) = tool else { return };
+        let read = given.and_then(|given| file(tool, given));
+        for id in ids.iter().flatten() {
+            self.said.push(Said::Made(hash(id), Call { tool: Arc::clone(tool), read }));
+        }
+    }
+
+    /// What the call with this id gave lies there.
+    pub fn gave(&mut self, id: Option<&[u8]>, at: Span) {
+        self.said.push(Said::Gave(of(id), at));
+    }
+}
+
+fn of(id: Option<&[u8]>) -> Option<u64> {
+    plain(id?).map(hash)
+}
+
+/// Which calls were made so far.
+#[derive(Debug, Default)]
+pub struct Tools(HashMap<u64, Call, foldhash::fast::RandomState>);
+
+impl Tools {
+    /// Puts in the tools that the next row's results are of, and what these read.
+    pub fn settle(&mut self, entry: &mut Entry, calls: Calls) {
+        let (mut tool, mut read) = (entry.tool.take(), None);
+        if let Some(call) = calls.row.and_then(|id| self.0.get(&id)) {
+            tool = tool.or_else(|| Some(Arc::clone(&call.tool)));
+            read = call.read;
+        }
+        let mut blocks = Vec::new();
+        for said in calls.said {
+            match said {
+                Said::Made(id, call) => {
+                    self.0.insert(id, call);
+                }
+                Said::Gave(id, at) => {
+                    let call = id.and_then(|id| self.0.get(&id));
+                    let of_call = call.map(|call| &call.tool);
+                    for value in entry.values.iter_mut().filter(|value| lies(value.span, at)) {
+                        value.tool = of_call.map(Arc::clone);
+                        value.read = call.and_then(|call| call.read);
+                    }
+                    tool = tool.or_else(|| of_call.map(Arc::clone));
+                    blocks.push(at);
+                }
+            }
+        }
+        for value in &mut entry.values {
+            let of_row = value.trigger == Trigger::ToolResult;
+            if of_row && !blocks.iter().any(|at| lies(value.span, *at)) {
+                value.tool = value.tool.take().or_else(|| tool.as_ref().map(Arc::clone));
+                value.read = read.filter(|_| !value.copy);
+            }
+        }
+        entry.tool = tool.filter(|_| entry.role != Role::Assistant);
+    }
+}
+
+/// Whether a value lies in a block.
+fn lies(value: Span, block: Span) -> bool {
+    block.start <= value.start && value.end <= block.end
+}
+/// Which file a call reads, if its tool reads files.
+fn file(tool: &str, given: &[u8]) -> Option<FileRead> {
+    let own = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
+    if !READERS.contains(&own.as_str()) {
+        return None;
+    }
+    let mut fields = Vec::new();
+    span::fields(given, &mut fields)?;
+    let (mut file, mut part) = (None, 0);
+    for field in fields {
+        let (name, value) = (field.name.of(given), field.value.of(given));
+        // Two placeholders may be the same where what they stand for was not.
+        if memmem::find(value, BEGIN).is_some() {
+            return None;
+        } else if file.is_none() && FILE.contains(&name) {
+            file = plain(value).map(hash);
+        } else if value != b"null" {
+            // Whatever order they stand in.
+            part ^= hash(&String::from_utf8_lossy(&[name, b":", value].concat()));
+        }
+    }
+    Some(FileRead { file: file?, part })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_is_of_a_file_and_a_part() {
+        let read = |tool, given: &str| file(tool, given.as_bytes());
+        let whole = read("read", r#"{"path":"/w/a"}"#).unwrap();
+        assert_eq!(whole.part, 0);
+        for (tool, given) in [
+            ("Read", r#"{ "file_path" : "/w/a" }"#),
+            ("mcp__files__read_text_file", r#"{"path":"/w/a","head":null}"#),
+            ("view_file", r#"{"absolute_path":"/w/a"}"#),
+        ] {
+            assert_eq!(read(tool, given), Some(whole), "{tool}");
+        }
+        let part = read("read", r#"{"path":"/w/a","offset":1,"limit":20}"#).unwrap();
+        assert_eq!(part.file, whole.file);
+        assert_ne!(part.part, 0);
+        assert_eq!(read("read", r#"{"limit":20,"offset":1,"path":"/w/a"}"#), Some(part));
+        assert_ne!(read("read", r#"{"path":"/w/a","offset":2,"limit":20}"#), Some(part));
+        assert_ne!(read("read", r#"{"path":"/w/b"}"#).unwrap().file, whole.file);
+        for (tool, given) in [
+            ("exec", r#"{"path":"/w/a"}"#),
+            ("read", r#"{"paths":["/w/a"]}"#),
+            ("read", r#"{"path":7}"#),
+            ("read", r#"{"path":"/w/a","edits":["[[extracted-a1b2c3d4]]"]}"#),
+            ("read", r#"{"path":"[[extracted-a1b2c3d4]]"}"#),
+            ("read", r#""{\"path\":\"/w/a\"}""#),
+        ] {
+            assert_eq!(read(tool, given), None, "{tool} {given}");
+        }
+    }
+}

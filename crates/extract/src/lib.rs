@@ -1,0 +1,17 @@
+//! Extraction (seed 001, "Keep Recent, Extract Old"): long values of old messages go into the
+//! store, a placeholder stays, and what is asked for comes back byte for byte. Rows keep their
+//! number, order, ids and links.
+
+pub mod edit;
+pub mod entry;
+#[cfg(any(test, feature = "testing"))]
+pub mod generate;
+#[cfg(test)]
+mod laws;
+pub mod placeholder;
+pub mod plan;
+pub mod redact;
+pub mod restore;
+pub mod rules;
+pub mod text;
+pub mod when;

@@ -1,0 +1,116 @@
+//! What goes before everything else: signatures, rows that may not be changed, rules of one's own,
+//! and what may go early.
+
+use super::*;
+use sessions::settings::TriggerRule;
+
+/// Prompts that nobody has answered are no answers: what a model checks is its own last message.
+#[test]
+fn signed_reasoning_of_the_last_answer_stays_behind_unanswered_prompts() {
+    let text = "x".repeat(900);
+    let thinking = |id: &str, more: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","_extractable":true,"message":{{"role":"assistant","content":[{{"type":"thinking","thinking":"{text}","thinkingSignature":"c2ln"}}{more}]}}}}"#
+        )
+    };
+    let user = |id: &str| {
+        format!(r#"{{"type":"message","id":"{id}","message":{{"role":"user","content":"go on"}}}}"#)
+    };
+    let call = r#",{"type":"toolCall","id":"c","name":"exec","arguments":{}}"#;
+    let gave = r#"{"type":"message","id":"r","message":{"role":"toolResult","toolCallId":"c","content":[]}}"#;
+    let rows = [thinking("a", ""), thinking("b", ""), user("u"), user("v")];
+    assert_eq!(said(&rows, 0, &bare()), Ok(()));
+    assert_eq!(said(&rows, 1, &bare()), Err(Stays::Turn));
+    let rows = [thinking("a", call), gave.to_owned(), user("u")];
+    assert_eq!(said(&rows, 0, &bare()), Err(Stays::Turn));
+    // On a branch that was left there is a later one; what is on the branch is no answer here.
+    let left = thinking("b", "").replace(r#""id":"b""#, r#""id":"b","parentId":"u""#);
+    let on = user("v").replace(r#""id":"v""#, r#""id":"v","parentId":"a""#);
+    let rows = [thinking("a", ""), user("u"), left, on];
+    assert_eq!(said(&rows, 0, &bare()), Err(Stays::Turn));
+}
+
+/// Rules of its own, by what the seed's tool had: the first one that takes a value counts; one
+/// that is too short falls through to the next.
+#[test]
+fn the_first_rule_that_takes_a_value_counts() {
+    let rule = |kind: &str| TriggerRule { kind: kind.into(), ..TriggerRule::default() };
+    let settings = ExtractSettings {
+        trigger_rules: vec![
+            TriggerRule {
+                tool: Some("{exec,mcp__*}".into()),
+                min_length: Some(2_000),
+                keep_recent: Some(0),
+                keep_chars: Some(20),
+                ..rule("tool_result")
+            },
+            TriggerRule { role: Some("user|tool".into()), keep_recent: Some(2), ..rule("*") },
+            rule("thinking"),
+        ],
+        keep_recent: 3,
+        keep_chars: 40,
+        ..bare()
+    };
+    let exec = r#","name":"exec""#;
+    let (long, short, user, thought, spoken) = (
+        flat("a", "tool_result", 2_000, exec),
+        flat("a", "tool_result", 1_999, exec),
+        flat("a", "user", 600, ""),
+        flat("a", "thinking", 600, ""),
+        flat("a", "assistant", 600, ""),
+    );
+    let behind = |row: &str, messages: usize| {
+        let first = flat("u", "user", 10, "");
+        let mut rows = vec![first, row.to_owned()];
+        rows.extend((0..messages).map(|n| flat(&n.to_string(), "user", 10, "")));
+        let entries = read(rows.join("\n").as_bytes());
+        let value = &entries[1].values[0];
+        let rules = Rules::new(&settings, now());
+        let at = positions(&entries)[1];
+        (rules.extracted(&entries[1], value, at, None), rules.keep(&entries[1], value))
+    };
+    assert_eq!(behind(&long, 0), (Ok(Goes::Old), 20));
+    assert_eq!(behind(&short, 1), (Err(Stays::Recent), 40), "by the second rule");
+    assert_eq!(behind(&short, 2), (Ok(Goes::Old), 40));
+    assert_eq!(behind(&user, 2).0, Ok(Goes::Old));
+    assert_eq!(behind(&thought, 2).0, Err(Stays::Recent), "by the third");
+    assert_eq!(behind(&thought, 3).0, Ok(Goes::Old));
+    assert_eq!(behind(&spoken, 9).0, Err(Stays::Type));
+    assert_eq!(behind(&flat("a", "user", 499, ""), 9).0, Err(Stays::Short));
+    let triggers = Triggers::new(&settings);
+    assert_eq!(triggers.shortest(), 500);
+}
+
+#[test]
+fn a_row_that_is_no_valid_json_stays_whatever_is_said() {
+    let row = flat("a", "tool_result", 900, r#","_extractable":true,"x":"a	b""#);
+    assert_eq!(said(&[row], 0, &bare()), Err(Stays::Broken));
+}
+
+/// It may go before it is old, not before anything else lets it go.
+#[test]
+fn what_stands_again_is_only_let_off_its_age() {
+    let early = |row: &str, settings: &ExtractSettings| {
+        let rows = [flat("u", "user", 9, ""), row.to_owned(), flat("v", "user", 9, "")];
+        let entries = read(rows.join("\n").as_bytes());
+        let at = positions(&entries)[1];
+        let rules = Rules::new(settings, now());
+        rules.extracted(&entries[1], &entries[1].values[0], at, Some(Goes::Again))
+    };
+    let recent = ExtractSettings { keep_recent: 9, ..bare() };
+    let result = |more: &str| flat("a", "tool_result", 900, more);
+    assert_eq!(early(&result(""), &recent), Ok(Goes::Again));
+    assert_eq!(early(&result(""), &bare()), Ok(Goes::Old), "it is old besides");
+    for (row, stays) in [
+        (result(r#","_extractable":false"#), Stays::Said),
+        (result(r#","_extractable":4"#), Stays::Said),
+        (result(r#","isError":true"#), Stays::Error),
+        (result(&format!(r#","_restored":"{}""#, now().to_rfc3339())), Stays::Restored),
+        (flat("a", "assistant", 900, ""), Stays::Type),
+        (flat("a", "tool_result", 400, ""), Stays::Short),
+    ] {
+        assert_eq!(early(&row, &recent), Err(stays), "{row:.90}");
+    }
+    let turn = ExtractSettings { protect_turns: 2, ..recent };
+    assert_eq!(early(&result(""), &turn), Err(Stays::Turn));
+}

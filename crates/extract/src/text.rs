@@ -1,0 +1,226 @@
+//! The text of a raw JSON value, as people read it, and its ends without the rest. Nothing
+//! fails: what is no text in a row (half a surrogate pair, bytes that are no UTF-8) reads as
+//! U+FFFD.
+
+use std::borrow::Cow;
+
+use sessions::span;
+
+/// The most bytes that JSON takes for one character: two escapes, `\ud83e\udd80`.
+const WIDEST: usize = 12;
+
+/// The text of a value: of a string its content, of a block its `thinking` or `text`; anything
+/// else reads as its JSON.
+pub fn of(json: &[u8]) -> Cow<'_, str> {
+    match inner(json) {
+        Some(raw) => decode(raw),
+        None => String::from_utf8_lossy(json),
+    }
+}
+
+/// Whether there is text to show: not of a block without any, whose JSON is all there is.
+pub fn is(json: &[u8]) -> bool {
+    inner(json).is_some_and(|raw| !raw.is_empty()) || json.first() != Some(&b'{')
+}
+
+/// The first `head` and the last `tail` characters of [`of`], which don't overlap; without
+/// reading what is between. `true` where they are the whole.
+pub fn ends(json: &[u8], head: usize, tail: usize) -> (String, String, bool) {
+    let (raw, escaped) = inner(json).map_or((json, false), |raw| (raw, true));
+    if raw.len() <= (head + tail + 4) * WIDEST {
+        let all = read(raw, escaped);
+        let first = at(&all, head);
+        let rest = all[first..].chars().count();
+        let last = first + at(&all[first..], rest - tail.min(rest));
+        return (all[..first].to_owned(), all[last..].to_owned(), first == last);
+    }
+    (beginning(raw, escaped, head), end(raw, escaped, tail), false)
+}
+
+/// Bytes that are read for so many characters: mostly enough, and enough whatever they are.
+fn windows(characters: usize) -> [usize; 2] {
+    [2 * (characters + WIDEST), (characters + 2) * WIDEST]
+}
+
+/// The first characters of what is longer than the window of so many.
+fn beginning(raw: &[u8], escaped: bool, characters: usize) -> String {
+    let [few, many] = windows(characters);
+    let window = |bytes: usize| read(&raw[..bytes.min(raw.len())], escaped);
+    let mut text = window(few);
+    // What is cut through at the window's end lies beyond the characters that are taken.
+    if text.chars().nth(characters + WIDEST).is_none() {
+        text = window(many);
+    }
+    text[..at(&text, characters)].to_owned()
+}
+
+/// The last characters of what is longer than the window of so many.
+fn end(raw: &[u8], escaped: bool, characters: usize) -> String {
+    let window = |bytes: usize| {
+        let mut from = raw.len().saturating_sub(bytes);
+        let slashes = raw[..from].iter().rev().take_while(|b| **b == b'\\').count();
+        // Behind a backslash that escapes: the next one would be taken for another's.
+        from += usize::from(escaped && slashes % 2 == 1);
+        read(&raw[from..], escaped)
+    };
+    let [few, many] = windows(characters);
+    let mut text = window(few);
+    let mut there = text.chars().count();
+    if there <= characters + WIDEST {
+        text = window(many);
+        there = text.chars().count();
+    }
+    text[at(&text, there.saturating_sub(characters))..].to_owned()
+}
+
+/// Text, from what stands between quotes or, not `escaped`, is no string.
+fn read(raw: &[u8], escaped: bool) -> Cow<'_, str> {
+    if escaped { decode(raw) } else { String::from_utf8_lossy(raw) }
+}
+
+/// Where the character of that number begins; the text's end where it has fewer.
+fn at(text: &str, characters: usize) -> usize {
+    text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)
+}
+
+/// What stands between the quotes of the text.
+fn inner(json: &[u8]) -> Option<&[u8]> {
+    let string = match json.first()? {
+        b'"' => json,
+        b'{' => span::find(json, "thinking").or_else(|| span::find(json, "text"))?,
+        _ => return None,
+    };
+    string.strip_prefix(b"\"")?.strip_suffix(b"\"")
+}
+
+/// A string's content, from what stands between its quotes.
+fn decode(raw: &[u8]) -> Cow<'_, str> {
+    if memchr::memchr(b'\\', raw).is_none() {
+        return String::from_utf8_lossy(raw);
+    }
+    let (mut text, mut rest) = (String::with_capacity(raw.len()), raw);
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        text.push_str(&String::from_utf8_lossy(&rest[..at]));
+        let (c, length) = escape(&rest[at + 1..]);
+        text.push(c);
+        rest = &rest[at + 1 + length..];
+    }
+    text.push_str(&String::from_utf8_lossy(rest));
+    Cow::Owned(text)
+}
+
+/// The character of an escape, from what follows its backslash, and how long that is.
+fn escape(rest: &[u8]) -> (char, usize) {
+    let simple = match rest.first() {
+        Some(b'n') => '\n',
+        Some(b't') => '\t',
+        Some(b'r') => '\r',
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'u') => {
+            return unit(rest).map_or((char::REPLACEMENT_CHARACTER, 1), |first| pair(first, rest));
+        }
+        Some(c @ (b'"' | b'\\' | b'/')) => char::from(*c),
+        _ => return (char::REPLACEMENT_CHARACTER, 0),
+    };
+    (simple, 1)
+}
+
+/// The character that begins with the unit `first`, and how long its escapes are.
+fn pair(first: u16, rest: &[u8]) -> (char, usize) {
+    let second = rest.get(5).filter(|b| **b == b'\\').and_then(|_| unit(&rest[6..]));
+    let read = |units: &[u16]| char::decode_utf16(units.iter().copied()).next()?.ok();
+    if let Some(c) = read(&[first]) {
+        return (c, 5);
+    }
+    match second.and_then(|second| read(&[first, second])) {
+        Some(c) => (c, 11),
+        None => (char::REPLACEMENT_CHARACTER, 5),
+    }
+}
+
+/// The unit that `uXXXX` stands for.
+fn unit(rest: &[u8]) -> Option<u16> {
+    let digits = rest.strip_prefix(b"u")?.get(..4)?;
+    let digits =
+        std::str::from_utf8(digits).ok().filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()))?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn texts_blocks_and_everything_else_are_read() {
+        let read = |json: &'static str| of(json.as_bytes()).into_owned();
+        assert_eq!(read(r#""a\n\"b\" \u00e9 \/ \\ é""#), "a\n\"b\" é / \\ é");
+        assert_eq!(read(r#""\ud83e\udd80""#), "🦀");
+        assert_eq!(
+            read(r#""\ud83e! \udd80 \ud83ex \u12""#),
+            "\u{fffd}! \u{fffd} \u{fffd}x \u{fffd}12"
+        );
+        assert_eq!(read(r#"{"type":"thinking","thinking":"hm\n","signature":"s"}"#), "hm\n");
+        assert_eq!(read(r#"{"type":"text","text":"t"}"#), "t");
+        assert_eq!(read(r#"{"command":"ls \"a\""}"#), r#"{"command":"ls \"a\""}"#);
+        assert_eq!(read("[1]"), "[1]");
+        assert_eq!(of(b"\"a\xffb\\"), "\"a\u{fffd}b\\");
+    }
+
+    #[test]
+    fn an_end_is_never_cut_through_a_character() {
+        for (one, text) in [
+            (r"\ud83e\udd80", "🦀"),
+            (r"\\", "\\"),
+            (r#"\""#, "\""),
+            (r"\u00e9", "é"),
+            ("日", "日"),
+            (r"\n", "\n"),
+            ("a", "a"),
+        ] {
+            for shift in 0..WIDEST {
+                let json = format!(r#""{}{}z""#, "-".repeat(shift), one.repeat(5000));
+                let (head, tail, whole) = ends(json.as_bytes(), 20, 20);
+                assert_eq!(head, format!("{}{}", "-".repeat(shift), text.repeat(20 - shift)));
+                assert_eq!(
+                    (tail, whole),
+                    (format!("{}z", text.repeat(19)), false),
+                    "{one} {shift}"
+                );
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_reads_as_serde_reads_it(text in any::<String>(), more in "[\\\\\"a🦀\n]{0,80}", head in 0..12_usize, tail in 0..12_usize) {
+            let text = format!("{text}{more}");
+            let json = serde_json::to_vec(&text).unwrap();
+            // What another writer makes of it: every character an escape.
+            let units: Vec<String> =
+                text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+            let escaped = format!("\"{}\"", units.concat());
+            for json in [&json, escaped.as_bytes()] {
+                prop_assert_eq!(of(json), text.as_str());
+                let (first, last, whole) = ends(json, head, tail);
+                let all: Vec<char> = text.chars().collect();
+                let front = head.min(all.len());
+                prop_assert_eq!(first, all[..front].iter().collect::<String>());
+                let back = all.len() - tail.min(all.len() - front);
+                prop_assert_eq!(last, all[back..].iter().collect::<String>());
+                prop_assert_eq!(whole, front == back);
+            }
+        }
+
+        #[test]
+        fn no_bytes_are_too_broken(bytes in prop::collection::vec(any::<u8>(), 0..300), head in 0..9_usize, tail in 0..9_usize) {
+            let _ = ends(&bytes, head, tail);
+            let quoted = [b"\"", &bytes[..], b"\""].concat();
+            let (first, last, _) = ends(&quoted, head, tail);
+            prop_assert!(first.chars().count() <= head && last.chars().count() <= tail);
+            let _ = of(&quoted);
+        }
+    }
+}

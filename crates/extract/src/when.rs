@@ -1,0 +1,173 @@
+//! Whether an extraction pays: an edit throws away the prompt cache behind it, and writes the file
+//! anew. It does when it saves enough, and the cache has expired anyway or it pays within a number
+//! of turns.
+
+use chrono::Duration;
+
+use base::clock::Time;
+use sessions::settings::{Acts, ExtractSettings};
+
+/// What is known of a session when it is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// When its last row was written, as far as that is known.
+    pub last: Option<Time>,
+    /// Values that go.
+    pub values: u64,
+    /// Bytes that the file has less then.
+    pub bytes: u64,
+    /// Tokens of the context behind the first change.
+    pub behind: u64,
+    /// Tokens that leave the context.
+    pub saved: u64,
+}
+
+/// Why it acts, or waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The cache has expired.
+    Cold,
+    /// It pays within so many turns.
+    Pays(u32),
+    /// It would pay after so many turns only; none: never.
+    Waits(Option<u32>),
+    /// Nothing leaves the context, and the cache stays as it is.
+    Nothing,
+    /// What goes is less than `min_saving`.
+    Little,
+    /// The settings say: at every look.
+    Interval,
+}
+
+/// How many times more it costs to write a token into the cache that would have been read from
+/// it, than a turn saves with every token less (1.25 and 0.1 of a token's price with Anthropic).
+const PRICE: f64 = 11.5;
+
+/// Turns after which an edit with `saved` of `behind` tokens has paid: `11.5 · (T − S) / S`.
+/// `None` where it never does.
+pub fn break_even(behind: u64, saved: u64) -> Option<u32> {
+    if saved == 0 {
+        return None;
+    }
+    let turns = PRICE * behind.saturating_sub(saved) as f64 / saved as f64;
+    Some(turns.ceil() as u32)
+}
+
+/// Whether what goes is less than `min_saving`.
+pub fn little(look: &Look, settings: &ExtractSettings) -> bool {
+    look.values > 0 && look.bytes < settings.min_saving
+}
+
+/// Whether to act.
+pub fn verdict(look: &Look, settings: &ExtractSettings, now: Time) -> Verdict {
+    if little(look, settings) {
+        return Verdict::Little;
+    }
+    if look.saved == 0 && look.behind == 0 {
+        return Verdict::Nothing;
+    }
+    if settings.when == Acts::Interval {
+        return Verdict::Interval;
+    }
+    if cold(look, settings, now) {
+        return Verdict::Cold;
+    }
+    match break_even(look.behind, look.saved) {
+        Some(turns) if turns <= settings.break_even_turns => Verdict::Pays(turns),
+        waits => Verdict::Waits(waits),
+    }
+}
+
+/// Whether the prompt cache has expired.
+pub fn cold(look: &Look, settings: &ExtractSettings, now: Time) -> bool {
+    let lives = i64::try_from(settings.cache_seconds).ok().and_then(Duration::try_seconds);
+    // Of a session that says nowhere when it was written, a warm cache is taken for granted.
+    // What lies further ahead than one lives is of a clock that was wrong: no cache is waited for.
+    let cold = |age: Duration, lives: Duration| age >= lives || -age > lives;
+    look.last.is_some_and(|last| lives.is_some_and(|lives| cold(now - last, lives)))
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+
+    fn at(seconds: i64) -> Time {
+        DateTime::from_timestamp(1_771_581_600 + seconds, 0).unwrap()
+    }
+
+    #[test]
+    fn an_edit_pays_after_a_number_of_turns() {
+        assert_eq!(break_even(80_000, 40_000), Some(12));
+        assert_eq!(break_even(100_000, 10_000), Some(104));
+        assert_eq!(break_even(100, 100), Some(0));
+        assert_eq!(break_even(0, 100), Some(0), "counted a little differently");
+        assert_eq!(break_even(100, 0), None);
+        assert_eq!(break_even(u64::MAX, 1), Some(u32::MAX));
+    }
+
+    /// Values enough to go, of which nobody knows when they were written.
+    fn of(behind: u64, saved: u64) -> Look {
+        Look { last: None, values: 9, bytes: 90_000, behind, saved }
+    }
+
+    #[test]
+    fn little_is_not_worth_a_file_written_anew() {
+        let settings = ExtractSettings { min_saving: 5_000, ..ExtractSettings::default() };
+        let look = |bytes| Look { last: Some(at(-900)), bytes, ..of(80_000, 1_250) };
+        assert_eq!(verdict(&look(4_999), &settings, at(0)), Verdict::Little);
+        assert_eq!(verdict(&look(5_000), &settings, at(0)), Verdict::Cold);
+        let file_only = Look { behind: 0, saved: 0, ..look(4_999) };
+        assert_eq!(verdict(&file_only, &settings, at(0)), Verdict::Little);
+        let often = ExtractSettings { when: Acts::Interval, ..settings.clone() };
+        assert_eq!(verdict(&look(4_999), &often, at(0)), Verdict::Little);
+        let none = Look { values: 0, bytes: 0, behind: 0, saved: 0, last: None };
+        assert_eq!(verdict(&none, &settings, at(0)), Verdict::Nothing);
+        let any = ExtractSettings { min_saving: 0, ..settings };
+        assert_eq!(verdict(&look(0), &any, at(0)), Verdict::Cold);
+    }
+
+    #[test]
+    fn it_acts_when_the_cache_is_cold_or_when_it_pays() {
+        let settings = ExtractSettings::default();
+        let look = |ago: i64, behind, saved| Look { last: Some(at(-ago)), ..of(behind, saved) };
+        let verdict = |look: Look| verdict(&look, &settings, at(0));
+        assert_eq!(verdict(look(300, 1_000, 1)), Verdict::Cold, "at that second");
+        assert_eq!(verdict(look(299, 80_000, 40_000)), Verdict::Waits(Some(12)));
+        assert_eq!(verdict(look(299, 80_000, 50_000)), Verdict::Pays(7));
+        assert_eq!(
+            verdict(look(-60, 80_000, 40_000)),
+            Verdict::Waits(Some(12)),
+            "a clock is wrong"
+        );
+        assert_eq!(verdict(look(-300, 80_000, 40_000)), Verdict::Waits(Some(12)));
+        assert_eq!(verdict(look(-301, 80_000, 40_000)), Verdict::Cold, "a clock is very wrong");
+        assert_eq!(verdict(look(10, 80_000, 0)), Verdict::Waits(None));
+        assert_eq!(verdict(look(900, 0, 0)), Verdict::Nothing);
+        assert_eq!(verdict(of(9, 1)), Verdict::Waits(Some(92)), "nobody knows when");
+        assert_eq!(verdict(of(9, 9)), Verdict::Pays(0));
+    }
+
+    #[test]
+    fn at_every_look_where_the_settings_say_so() {
+        let settings = ExtractSettings { when: Acts::Interval, ..ExtractSettings::default() };
+        let look = of(80_000, 1);
+        assert_eq!(verdict(&look, &settings, at(1)), Verdict::Interval);
+        let nothing = of(0, 0);
+        assert_eq!(verdict(&nothing, &settings, at(1)), Verdict::Nothing);
+    }
+
+    /// An extraction that may cost 10 turns doesn't wait for a saving that costs 11.
+    #[test]
+    fn the_number_of_turns_is_the_settings() {
+        let look = Look { last: Some(at(0)), ..of(80_000, 40_000) };
+        for (turns, pays) in [(11, false), (12, true), (u32::MAX, true)] {
+            let settings =
+                ExtractSettings { break_even_turns: turns, ..ExtractSettings::default() };
+            let verdict = verdict(&look, &settings, at(1));
+            assert_eq!(verdict == Verdict::Pays(12), pays, "{turns}");
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! The boundary: end of one session and birth of the next. A one-shot token
+//! moves forward only; every hook and carrier may move it, none may repeat a step.
+
+pub mod arrival;
+pub mod budget;
+mod delivery;
+pub mod plan;
+mod settings;
+pub mod wait;
+
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+
+use base::clock::Time;
+pub use delivery::Delivery;
+pub use settings::{BoundarySettings, CarrierChoice};
+
+/// Where a boundary stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Step {
+    /// The notes are not sealed and a person is there. Once they count as gone, the guard seals
+    /// and opens a boundary in this one's place.
+    Unsealed,
+    /// Sealed; the turn has not ended yet, or the notice runs.
+    Pending,
+    /// The carrier was told to clear.
+    Clearing,
+    /// The new session is born.
+    Cleared,
+    /// The text is in the new conversation; no answer yet.
+    Delivered,
+    /// The new session has answered.
+    Acknowledged,
+    /// It ended without a new session at work; `why` says more.
+    Failed,
+}
+
+/// Why a boundary whose file lost its seal ends. The way out stays open: seal
+/// again; so nothing is lifted for it, and the turn's end says so.
+pub const EDITED: &str = "the compaction file was edited after its seal";
+
+/// Why a clear that did not come ends a boundary. The client runs what its user
+/// queued before it clears, so it may come all the same.
+pub const LATE: &str = "the session was not cleared in time";
+
+/// Why a boundary ends whose client is gone.
+pub const CLIENT_ENDED: &str = "the client ended";
+
+/// Why a boundary ends that a later seal takes over.
+pub const SEALED_ANEW: &str = "sealed anew";
+
+/// Why a boundary ends whose session turned to another job, or to none.
+pub const MOVED_ON: &str = "the session went on to another job";
+
+/// Why the wait for a person ends: their prompt came.
+pub const PROMPTED: &str = "a prompt came";
+
+/// Why the wait for a person ends in lifted blocks.
+pub const NOT_CARRIED: &str = "the notes could not be carried over";
+
+/// Why a boundary ends whose session the user left by `/resume`.
+pub const LEFT: &str = "the user went to another session";
+
+/// What executes a boundary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Carrier {
+    /// In process, by the plugin's module.
+    Mod,
+    /// Keys into the client's tmux pane.
+    Tmux,
+    /// Keys into the client's X11 window.
+    X11,
+    /// A program of the user's, told what to do.
+    Command,
+    /// The user types `/clear`; the hooks deliver and wake the new session.
+    Manual,
+}
+
+impl Carrier {
+    /// The name settings and messages use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mod => "mod",
+            Self::Tmux => "tmux",
+            Self::X11 => "x11",
+            Self::Command => "command",
+            Self::Manual => "manual",
+        }
+    }
+}
+
+/// How the text reaches a new session that was cleared through its terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Inject {
+    /// In pieces, as context of the session's start.
+    #[default]
+    Hook,
+    /// Pasted into the prompt box behind one line of instruction.
+    Paste,
+}
+
+/// A client process, safe against reuse of its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Client {
+    /// Process id.
+    pub pid: u32,
+    /// Start time in clock ticks since boot, `/proc/<pid>/stat` field 22.
+    pub start: u64,
+}
+
+/// One boundary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Token {
+    /// Its id; stands in the delivered text, by which the delivery is recognised.
+    pub id: String,
+    /// The job that crosses: the one sealed or focused; for a completed one, the one that ended.
+    pub job: String,
+    /// The session that ends.
+    pub parent: String,
+    /// The session that begins, once it has.
+    pub child: Option<String>,
+    /// Where it stands.
+    pub step: Step,
+    /// Why it failed.
+    pub why: Option<String>,
+    /// What executes it.
+    pub carrier: Carrier,
+    /// What it waits for, where its keys were refused.
+    #[serde(default)]
+    pub waits: Option<String>,
+    /// Carriers that could not.
+    #[serde(default)]
+    pub tried: Vec<Carrier>,
+    /// What crosses.
+    #[serde(default)]
+    pub delivery: Delivery,
+    /// How the text reaches the new session where the module doesn't submit it.
+    #[serde(default)]
+    pub inject: Inject,
+    /// The carrier starts the new session's first turn itself; else the hook does.
+    #[serde(default)]
+    pub kicks_off: bool,
+    /// Version of the sealed file; 0 where none crosses.
+    pub version: u64,
+    /// Path of the text that is delivered: the sealed file, or a copy of what else crosses.
+    pub sealed: String,
+    /// The client's process.
+    pub client: Option<Client>,
+    /// When it was created.
+    pub created: Time,
+    /// When the step was reached.
+    pub since: Time,
+    /// The notice to an attended user ends then.
+    pub notice_until: Option<Time>,
+    /// A prompt came in while the notice ran: not in this turn.
+    pub cancelled: bool,
+    /// The person pressed Escape and has sent nothing since.
+    #[serde(default)]
+    pub stopped: bool,
+    /// The operator waits for nothing any more.
+    #[serde(default)]
+    pub at_once: bool,
+    /// We ended the turn ourselves after the seal, so its interruption is no person's.
+    pub cut: bool,
+    /// Turns of the new session that ended without an answer.
+    pub unanswered: u32,
+    /// A continue is due then.
+    pub retry_at: Option<Time>,
+}
+
+impl Token {
+    /// Moves forward to `step`; `false`, and no change, for any other direction.
+    pub fn advance(&mut self, step: Step, now: Time) -> bool {
+        let forward = step > self.step && self.step < Step::Acknowledged;
+        // A delivered text can't be taken back: what remains is to wait for an answer.
+        let allowed = forward && !(step == Step::Failed && self.step == Step::Delivered);
+        if allowed {
+            (self.step, self.since) = (step, now);
+        }
+        allowed
+    }
+
+    /// Ends it without success; `false` where it is past that.
+    pub fn fail(&mut self, why: impl Into<String>, now: Time) -> bool {
+        let failed = self.advance(Step::Failed, now);
+        if failed {
+            self.why = Some(why.into());
+        }
+        failed
+    }
+
+    /// A person wants to go on here: not in this turn, and the notice begins anew with its end.
+    pub fn cancel(&mut self) {
+        self.cancelled = self.step == Step::Pending;
+        self.stopped = false;
+        self.notice_until = None;
+    }
+
+    /// A person pressed Escape: turns that nobody began (a background command's end) don't count
+    /// until their next prompt.
+    pub fn stop(&mut self) {
+        self.cancel();
+        self.stopped = self.cancelled;
+    }
+
+    /// A clear that came after its time is still the clear: what was given up goes
+    /// on, so that no memory is lost to it. `false` for any other failure, and for a
+    /// clear so late that it is the user's own and the notes are old.
+    pub fn revive(&mut self, now: Time) -> bool {
+        let late = self.given_up_on_clear() && now - self.since < TimeDelta::hours(1);
+        if late {
+            (self.step, self.since, self.why) = (Step::Cleared, now, None);
+        }
+        late
+    }
+
+    /// Whether it failed only because the clear did not come in time.
+    pub fn given_up_on_clear(&self) -> bool {
+        self.step == Step::Failed && self.why.as_deref() == Some(LATE)
+    }
+
+    /// Nobody is there any more to answer: the client ended, or went to another
+    /// session. The one way in which a delivered text comes to an end unanswered.
+    pub fn abandon(&mut self, why: &str, now: Time) {
+        if self.live() {
+            (self.step, self.since) = (Step::Failed, now);
+            self.why = Some(why.to_owned());
+        }
+    }
+
+    /// Hands it to the next carrier; without one it fails. Only before the clear.
+    pub fn hand_on(&mut self, next: Option<Carrier>, why: &str, now: Time) {
+        if self.step > Step::Clearing {
+            return;
+        }
+        self.tried.push(self.carrier);
+        match next {
+            Some(next) => (self.carrier, self.since) = (next, now),
+            None => {
+                self.fail(why, now);
+            }
+        }
+    }
+
+    /// Whether the hooks of the new session's start bring the file.
+    pub fn hooks_deliver(&self) -> bool {
+        match self.carrier {
+            Carrier::Mod => false,
+            Carrier::Manual => true,
+            Carrier::Tmux | Carrier::X11 | Carrier::Command => self.inject == Inject::Hook,
+        }
+    }
+
+    /// Whether someone else than the hook starts the new session's first turn.
+    pub fn carrier_starts(&self) -> bool {
+        self.carrier == Carrier::Mod || self.kicks_off || !self.hooks_deliver()
+    }
+
+    /// Whether it still has a way to go.
+    pub fn live(&self) -> bool {
+        self.step < Step::Acknowledged
+    }
+
+    /// Whether the session waits for its carrier, a cancelled notice included.
+    pub fn holds_or_cancelled(&self, session: &str) -> bool {
+        self.parent == session && matches!(self.step, Step::Pending | Step::Clearing)
+    }
+
+    /// Whether the session waits for a person before its notes are sealed.
+    pub fn waits_for_person(&self, session: &str) -> bool {
+        self.parent == session && self.step == Step::Unsealed
+    }
+
+    /// Whether the session waits for its carrier, or waited in vain.
+    pub fn holds_or_failed(&self, session: &str) -> bool {
+        self.holds(session) || (self.parent == session && self.step == Step::Failed)
+    }
+
+    /// Whether the main loop should do nothing more but end its turn.
+    pub fn holds(&self, session: &str) -> bool {
+        self.holds_or_cancelled(session) && !self.cancelled
+    }
+}
+
+/// What tests of boundaries begin with.
+#[cfg(any(test, feature = "testing"))]
+pub mod testing {
+    use super::{Carrier, Delivery, Inject, Step, Time, Token};
+
+    /// A token of the module's at that step.
+    ///
+    /// # Panics
+    /// Never.
+    pub fn token(step: Step) -> Token {
+        let at: Time = "2026-01-01T00:00:00Z".parse().expect("a time");
+        Token {
+            id: "t".into(),
+            job: "j".into(),
+            parent: "old".into(),
+            child: None,
+            step,
+            why: None,
+            carrier: Carrier::Mod,
+            waits: None,
+            tried: Vec::new(),
+            delivery: Delivery::Sealed,
+            inject: Inject::Hook,
+            kicks_off: false,
+            version: 1,
+            sealed: "/s/v0001.md".into(),
+            client: None,
+            created: at,
+            since: at,
+            notice_until: None,
+            cancelled: false,
+            stopped: false,
+            at_once: false,
+            cut: false,
+            unanswered: 0,
+            retry_at: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::token;
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_delivered_text_is_never_failed() {
+        let mut t = token(Step::Delivered);
+        assert!(!t.fail("x", t.created));
+        assert_eq!((t.step, t.why), (Step::Delivered, None));
+    }
+
+    #[test]
+    fn only_abandoning_ends_what_was_delivered() {
+        let mut t = token(Step::Delivered);
+        t.abandon(CLIENT_ENDED, t.created);
+        assert_eq!((t.step, t.why.as_deref()), (Step::Failed, Some(CLIENT_ENDED)));
+        let mut t = token(Step::Acknowledged);
+        t.abandon(CLIENT_ENDED, t.created);
+        assert_eq!(t.step, Step::Acknowledged);
+    }
+
+    #[test]
+    fn the_next_carrier_takes_over_until_none_is_left() {
+        let mut t = token(Step::Clearing);
+        t.hand_on(Some(Carrier::Tmux), "no answer", t.created);
+        assert_eq!(
+            (t.step, t.carrier, t.tried.as_slice()),
+            (Step::Clearing, Carrier::Tmux, &[Carrier::Mod][..])
+        );
+        t.hand_on(None, "the pane is gone", t.created);
+        assert_eq!((t.step, t.why.as_deref()), (Step::Failed, Some("the pane is gone")));
+        let mut t = token(Step::Cleared);
+        t.hand_on(Some(Carrier::Tmux), "x", t.created);
+        assert_eq!(t.carrier, Carrier::Mod);
+    }
+
+    #[test]
+    fn only_a_late_clear_revives() {
+        let mut t = token(Step::Clearing);
+        assert!(!t.revive(t.created));
+        assert!(t.fail(LATE, t.created) && t.revive(t.created));
+        assert_eq!((t.step, t.why.as_deref()), (Step::Cleared, None));
+        let mut t = token(Step::Clearing);
+        assert!(t.fail("the client ended", t.created) && !t.revive(t.created));
+        let mut t = token(Step::Clearing);
+        assert!(t.fail(LATE, t.created) && !t.revive(t.created + TimeDelta::hours(1)));
+    }
+
+    proptest! {
+        #[test]
+        fn forward_only(steps in proptest::collection::vec(0usize..6, 0..20)) {
+            use Step::{Acknowledged, Cleared, Clearing, Delivered, Failed, Pending, Unsealed};
+            let all = [Pending, Clearing, Cleared, Delivered, Acknowledged, Failed];
+            let mut t = token(Unsealed);
+            let mut seen = vec![t.step];
+            for s in steps {
+                if t.advance(all[s], t.created) {
+                    seen.push(t.step);
+                }
+            }
+            prop_assert!(seen.windows(2).all(|w| w[0] < w[1]));
+            let after_end = seen.iter().position(|s| *s >= Acknowledged).map_or(0, |i| seen.len() - 1 - i);
+            prop_assert_eq!(after_end, 0);
+        }
+    }
+}

@@ -1,0 +1,493 @@
+//! What a carrier is to do next, as one pure step: the carrier reports, the
+//! answer is a single action. The mod interprets these and decides nothing.
+
+use chrono::Duration;
+use serde::{Deserialize, Serialize};
+
+use super::{BoundarySettings, Carrier, EDITED, Step, Token};
+use base::clock::Time;
+
+/// What a carrier reports.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Report {
+    /// A main-loop turn of a session ended.
+    TurnComplete {
+        /// The model answered (usage was present).
+        #[serde(default)]
+        answered: bool,
+        /// The person stopped it.
+        #[serde(default)]
+        is_aborted: bool,
+    },
+    /// A wait is over.
+    Waited,
+    /// The session was cleared.
+    Cleared,
+    /// The text was handed to the client.
+    Submitted {
+        /// Why the client dropped it, if it did.
+        #[serde(default)]
+        dropped: Option<String>,
+    },
+    /// An action failed.
+    Failed {
+        /// Which one.
+        #[serde(default)]
+        what: String,
+        /// The client's words.
+        #[serde(default)]
+        why: String,
+    },
+}
+
+impl Report {
+    /// Whether a person pressed Escape, unless we ended the turn ourselves.
+    pub fn is_escape(&self) -> bool {
+        matches!(self, Self::TurnComplete { is_aborted: true, .. })
+    }
+}
+
+/// What a carrier is to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "action", rename_all = "lowercase")]
+pub enum Action {
+    /// Nothing more.
+    None,
+    /// Wait, showing `status`.
+    Wait {
+        /// Milliseconds.
+        ms: u64,
+        /// For the session's band.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        status: Option<String>,
+    },
+    /// Clear the session.
+    Clear {
+        /// The token's id.
+        token: String,
+    },
+    /// Start the next turn with the delivery.
+    Submit {
+        /// The token's id.
+        token: String,
+        /// Which text.
+        #[serde(skip)]
+        what: Text,
+        /// The text, filled in at the edge.
+        text: String,
+    },
+}
+
+/// The texts a carrier may be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Text {
+    /// The sealed file with its kick-off.
+    #[default]
+    Delivery,
+    /// One line that asks the session to go on.
+    Continue,
+}
+
+/// What is known when a report comes in.
+#[derive(Debug, Clone, Copy)]
+pub struct Situation<'a> {
+    /// The session the report is about.
+    pub session: &'a str,
+    /// Someone is at the terminal, and counts as gone then.
+    pub gone_at: Option<Time>,
+    /// Why the operator holds it back, if they do.
+    pub held: Option<&'a str>,
+    /// Background agents run.
+    pub agents: u32,
+    /// What crosses may do so: what a seal asked for only while the seal is unbroken.
+    pub sealed: bool,
+    /// The carrier that could take over.
+    pub next: Option<Carrier>,
+    /// Now.
+    pub now: Time,
+    /// The settings.
+    pub settings: &'a BoundarySettings,
+}
+
+/// Takes a report, moves the token forward, says what to do next.
+pub fn next(token: &mut Token, report: &Report, at: &Situation) -> Action {
+    match report {
+        // A person who pressed Escape wants to speak first: their next turn's end asks again.
+        Report::TurnComplete { is_aborted: true, .. }
+            if token.parent == at.session && token.step > Step::Unsealed && !token.cut =>
+        {
+            token.stop();
+            Action::None
+        }
+        Report::TurnComplete { .. } if token.parent == at.session => turn_ended(token, at),
+        Report::TurnComplete { answered, is_aborted }
+            if token.child.as_deref() == Some(at.session) =>
+        {
+            answer(token, *answered, *is_aborted, at)
+        }
+        Report::Waited if token.step == Step::Unsealed => wait_for_person(at),
+        Report::Waited if token.step == Step::Pending => waited(token, at),
+        Report::Waited if token.step == Step::Delivered => continue_now(token, at),
+        Report::Cleared => {
+            token.advance(Step::Cleared, at.now);
+            if token.step == Step::Cleared { submit(token, Text::Delivery) } else { Action::None }
+        }
+        Report::Submitted { dropped: None } => {
+            token.advance(Step::Delivered, at.now);
+            Action::None
+        }
+        Report::Failed { what, why } => {
+            // A failed submit leaves the token cleared: the hooks wake the session instead.
+            token.hand_on(at.next, &format!("{what} failed: {why}"), at.now);
+            Action::None
+        }
+        // After a dropped delivery the token is still cleared: the hooks wake the
+        // session, or its next prompt gets the file.
+        Report::TurnComplete { .. } | Report::Waited | Report::Submitted { dropped: Some(_) } => {
+            Action::None
+        }
+    }
+}
+
+fn submit(token: &Token, what: Text) -> Action {
+    Action::Submit { token: token.id.clone(), what, text: String::new() }
+}
+
+/// What a carrier waits for where the notes are not sealed: somebody else seals them once the
+/// person counts as gone, and a boundary takes this one's place.
+fn wait_for_person(at: &Situation) -> Action {
+    let left = at.gone_at.map_or(Duration::zero(), |gone| gone - at.now);
+    let minutes = (left.num_seconds() + 59) / 60;
+    let status = format!(
+        "Notes not sealed. In {minutes} min a fresh session continues from what is there. A prompt from you is answered first; /brain-guard:now does not wait"
+    );
+    Action::Wait { ms: millis(left + SEALING).min(LOOK), status: Some(status) }
+}
+
+/// How long the seal may take that a carrier waits for.
+const SEALING: Duration = Duration::seconds(2);
+
+fn turn_ended(token: &mut Token, at: &Situation) -> Action {
+    if token.step == Step::Unsealed {
+        return wait_for_person(at);
+    }
+    if token.step != Step::Pending || token.stopped {
+        return Action::None;
+    }
+    // The notice is one by the clock: turns that nobody began (a monitor's event, an agent's end) don't renew it.
+    token.cancelled = false;
+    // The carrier's time runs from here, not from the seal: turns may lie between.
+    token.since = at.now;
+    if !at.sealed {
+        token.fail(EDITED, at.now);
+        return Action::None;
+    }
+    waited(token, at)
+}
+
+fn waited(token: &mut Token, at: &Situation) -> Action {
+    match due(token, at) {
+        Due::Held => Action::None,
+        Due::Later { ms, status } => Action::Wait { ms, status: Some(status) },
+        Due::Now => {
+            token.advance(Step::Clearing, at.now);
+            Action::Clear { token: token.id.clone() }
+        }
+    }
+}
+
+/// Whether a pending boundary may clear.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Due {
+    /// Not in this turn.
+    Held,
+    /// After a wait.
+    Later {
+        /// Milliseconds.
+        ms: u64,
+        /// For the user.
+        status: String,
+    },
+    /// At once.
+    Now,
+}
+
+/// How long a notice waits before it is drawn again, in milliseconds.
+const TICK: u64 = 1_000;
+
+/// How long a carrier waits for somebody else before it looks again: the operator may start the
+/// boundary meanwhile.
+const LOOK: u64 = 5_000;
+
+/// Whether a pending boundary may clear; begins the notice to an attended user.
+pub fn due(token: &mut Token, at: &Situation) -> Due {
+    if token.cancelled {
+        return Due::Held;
+    }
+    if token.at_once {
+        return Due::Now;
+    }
+    if let Some(why) = at.held {
+        token.notice_until = None;
+        // The carrier is alive and waits: its time begins once nothing holds it back.
+        if at.now - token.since >= Duration::milliseconds(LOOK as i64) {
+            token.since = at.now;
+        }
+        let status = format!("{}. This session is kept: {why}", token.in_short());
+        return Due::Later { ms: LOOK, status };
+    }
+    let agents_until = token.created + seconds(at.settings.agents_wait_seconds);
+    if at.agents > 0 && at.now < agents_until {
+        // The end of an agent starts a turn whose end reports again; this wait is the bound.
+        let agents = if at.agents == 1 { "agent" } else { "agents" };
+        let status = format!(
+            "{}. Waiting for {} background {agents}, then this session is cleared and a fresh one continues. /brain-guard:now does not wait",
+            token.in_short(),
+            at.agents,
+        );
+        return Due::Later { ms: millis(agents_until - at.now).min(LOOK), status };
+    }
+    if at.gone_at.is_some() && at.settings.attended_notice_seconds > 0 {
+        let until = *token
+            .notice_until
+            .get_or_insert(at.now + seconds(at.settings.attended_notice_seconds));
+        if at.now < until {
+            let ms = millis(until - at.now);
+            let left = ms.div_ceil(TICK);
+            let status = format!(
+                "{}. In {left} s this session is cleared and a fresh one continues. A prompt from you is answered first; /brain-guard:later keeps this session",
+                token.in_short(),
+            );
+            // To the next whole second, so that none is skipped.
+            return Due::Later { ms: (ms - 1) % TICK + 1, status };
+        }
+    }
+    Due::Now
+}
+
+fn answer(token: &mut Token, answered: bool, is_aborted: bool, at: &Situation) -> Action {
+    if token.step != Step::Delivered || is_aborted {
+        return Action::None;
+    }
+    if answered {
+        token.advance(Step::Acknowledged, at.now);
+        return Action::None;
+    }
+    let Some(back_off) = at.settings.retry_seconds.get(token.unanswered as usize) else {
+        return Action::None;
+    };
+    let back_off = seconds(*back_off);
+    token.unanswered += 1;
+    token.retry_at = Some(at.now + back_off);
+    let status =
+        format!("delivered, but no answer came; asking again in {} s", back_off.num_seconds());
+    Action::Wait { ms: millis(back_off), status: Some(status) }
+}
+
+fn continue_now(token: &mut Token, at: &Situation) -> Action {
+    // A wait that began before the retry was set, or one whose retry was answered meanwhile.
+    match token.retry_at {
+        Some(due) if due <= at.now => {
+            token.retry_at = None;
+            submit(token, Text::Continue)
+        }
+        _ => Action::None,
+    }
+}
+
+fn seconds(value: u64) -> Duration {
+    Duration::seconds(value.min(86_400) as i64)
+}
+
+fn millis(duration: Duration) -> u64 {
+    duration.num_milliseconds().max(1) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::boundary::testing::token;
+
+    fn at(session: &'static str, attended: bool, now: Time) -> Situation<'static> {
+        static SETTINGS: std::sync::LazyLock<BoundarySettings> =
+            std::sync::LazyLock::new(BoundarySettings::default);
+        Situation {
+            session,
+            gone_at: attended.then(|| now + Duration::minutes(10)),
+            held: None,
+            agents: 0,
+            sealed: true,
+            next: None,
+            now,
+            settings: &SETTINGS,
+        }
+    }
+
+    fn done(answered: bool) -> Report {
+        Report::TurnComplete { answered, is_aborted: false }
+    }
+
+    #[test]
+    fn the_straight_road() {
+        let mut t = token(Step::Pending);
+        let now = t.created;
+        assert_eq!(
+            next(&mut t, &done(true), &at("old", false, now)),
+            Action::Clear { token: "t".into() }
+        );
+        t.child = Some("new".into());
+        let action = next(&mut t, &Report::Cleared, &at("new", false, now));
+        assert!(matches!(action, Action::Submit { what: Text::Delivery, .. }));
+        assert_eq!(
+            next(&mut t, &Report::Submitted { dropped: None }, &at("new", false, now)),
+            Action::None
+        );
+        assert_eq!(t.step, Step::Delivered);
+        assert_eq!(next(&mut t, &done(true), &at("new", false, now)), Action::None);
+        assert_eq!(t.step, Step::Acknowledged);
+        assert_eq!(next(&mut t, &Report::Cleared, &at("new", false, now)), Action::None);
+    }
+
+    #[test]
+    fn an_attended_user_gets_notice_and_a_prompt_cancels_it() {
+        let mut t = token(Step::Pending);
+        let now = t.created;
+        let action = next(&mut t, &done(true), &at("old", true, now));
+        assert!(matches!(action, Action::Wait { ms: 1_000, .. }));
+        t.cancel();
+        let later = now + Duration::seconds(61);
+        assert_eq!(next(&mut t, &Report::Waited, &at("old", true, later)), Action::None);
+        let action = next(&mut t, &done(true), &at("old", true, later));
+        assert!(matches!(action, Action::Wait { ms: 1_000, .. }));
+        assert_eq!(t.since, later, "the carrier's time begins anew");
+        let latest = later + Duration::seconds(60);
+        assert!(matches!(
+            next(&mut t, &Report::Waited, &at("old", true, latest)),
+            Action::Clear { .. }
+        ));
+    }
+
+    #[test]
+    fn after_escape_only_a_prompt_lets_a_turns_end_begin_the_notice() {
+        let mut t = token(Step::Pending);
+        let now = t.created;
+        let escape = Report::TurnComplete { answered: false, is_aborted: true };
+        for report in [&escape, &done(true), &Report::Waited] {
+            assert_eq!(next(&mut t, report, &at("old", true, now)), Action::None);
+            assert!(t.cancelled, "{report:?}");
+        }
+        t.cancel();
+        let action = next(&mut t, &done(true), &at("old", true, now));
+        assert!(matches!(action, Action::Wait { ms: 1_000, .. }));
+    }
+
+    #[test]
+    fn a_turn_that_nobody_began_does_not_renew_the_notice() {
+        let mut t = token(Step::Pending);
+        let now = t.created;
+        assert!(matches!(
+            next(&mut t, &done(true), &at("old", true, now)),
+            Action::Wait { ms: 1_000, .. }
+        ));
+        let later = now + Duration::seconds(20);
+        assert!(matches!(
+            next(&mut t, &done(true), &at("old", true, later)),
+            Action::Wait { ms: 1_000, .. }
+        ));
+        let latest = now + Duration::seconds(60);
+        assert!(matches!(
+            next(&mut t, &done(true), &at("old", true, latest)),
+            Action::Clear { .. }
+        ));
+    }
+
+    #[test]
+    fn the_operator_holds_it_back_or_starts_it() {
+        let mut t = token(Step::Pending);
+        let now = t.created;
+        let held = Situation { held: Some("your override is active"), ..at("old", true, now) };
+        let Action::Wait { status: Some(status), .. } = next(&mut t, &done(true), &held) else {
+            panic!("it waits")
+        };
+        assert!(status.contains("your override is active"), "{status}");
+        // However long it is kept, the carrier's time has not begun.
+        let long = now + Duration::minutes(30);
+        let held = Situation { now: long, ..held };
+        assert!(matches!(next(&mut t, &Report::Waited, &held), Action::Wait { .. }));
+        assert_eq!(t.since, long);
+        // Once it is off, a whole new notice runs.
+        let later = long + Duration::seconds(90);
+        let action = next(&mut t, &Report::Waited, &at("old", true, later));
+        assert!(matches!(action, Action::Wait { .. }));
+        assert_eq!(t.notice_until, Some(later + Duration::seconds(60)));
+        t.at_once = true;
+        let busy = Situation { agents: 1, ..at("old", true, later) };
+        assert!(matches!(next(&mut t, &Report::Waited, &busy), Action::Clear { .. }));
+    }
+
+    #[test]
+    fn an_unsealed_session_waits_for_its_person() {
+        let mut t = token(Step::Unsealed);
+        let now = t.created;
+        let action = next(&mut t, &done(true), &at("old", true, now));
+        assert!(matches!(action, Action::Wait { ms: 5_000, .. }), "{action:?}");
+        let escape = Report::TurnComplete { answered: false, is_aborted: true };
+        assert!(matches!(next(&mut t, &escape, &at("old", true, now)), Action::Wait { .. }));
+        assert_eq!((t.step, t.cancelled), (Step::Unsealed, false));
+    }
+
+    #[test]
+    fn background_agents_are_waited_for_but_not_for_ever() {
+        let mut t = token(Step::Pending);
+        let busy = |now| Situation { agents: 1, ..at("old", false, now) };
+        let now = t.created;
+        assert!(matches!(next(&mut t, &done(true), &busy(now)), Action::Wait { ms: 5_000, .. }));
+        let later = now + Duration::seconds(600);
+        assert!(matches!(next(&mut t, &Report::Waited, &busy(later)), Action::Clear { .. }));
+    }
+
+    #[test]
+    fn unanswered_is_asked_again_and_never_delivered_again() {
+        let mut t = token(Step::Delivered);
+        t.child = Some("new".into());
+        let mut now = t.created;
+        for back_off in [5, 20, 60, 300, 900, 3600] {
+            let action = next(&mut t, &done(false), &at("new", false, now));
+            assert_eq!(
+                action,
+                Action::Wait {
+                    ms: (back_off * 1000) as u64,
+                    status: Some(format!(
+                        "delivered, but no answer came; asking again in {back_off} s"
+                    ))
+                }
+            );
+            now += Duration::seconds(back_off);
+            let action = next(&mut t, &Report::Waited, &at("new", false, now));
+            assert!(matches!(action, Action::Submit { what: Text::Continue, .. }));
+        }
+        assert_eq!(next(&mut t, &done(false), &at("new", false, now)), Action::None);
+        assert_eq!(t.step, Step::Delivered);
+    }
+
+    #[test]
+    fn an_edit_after_the_seal_ends_it_and_so_does_a_failed_clear() {
+        let mut t = token(Step::Pending);
+        let now = t.created;
+        let broken = Situation { sealed: false, ..at("old", false, now) };
+        assert_eq!(next(&mut t, &done(true), &broken), Action::None);
+        assert_eq!(t.step, Step::Failed);
+        let mut t = token(Step::Clearing);
+        let failed = Report::Failed { what: "clear".into(), why: "stopped".into() };
+        next(&mut t, &failed, &at("old", false, now));
+        assert_eq!(t.why.as_deref(), Some("clear failed: stopped"));
+        let mut t = token(Step::Clearing);
+        let beside = Situation { next: Some(Carrier::Tmux), ..at("old", false, now) };
+        next(&mut t, &failed, &beside);
+        assert_eq!((t.step, t.carrier), (Step::Clearing, Carrier::Tmux));
+        let mut t = token(Step::Cleared);
+        next(&mut t, &failed, &at("new", false, now));
+        assert_eq!(t.step, Step::Cleared);
+    }
+}

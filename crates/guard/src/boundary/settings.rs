@@ -1,0 +1,81 @@
+//! How a boundary is carried out and how often: the settings under `boundary`.
+
+use serde::{Deserialize, Serialize};
+
+use super::Inject;
+use base::switch::Switch;
+
+/// Which carrier executes a boundary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum CarrierChoice {
+    /// The best one that works here.
+    #[default]
+    Auto,
+    /// In process, by the plugin's module.
+    Mod,
+    /// Keys into the client's tmux pane.
+    Tmux,
+    /// Keys into the client's X11 window.
+    X11,
+    /// The program of `boundary.command`.
+    Command,
+    /// The user types `/clear`.
+    Manual,
+}
+
+/// The boundary between two sessions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct BoundarySettings {
+    /// What executes it.
+    pub carrier: CarrierChoice,
+    /// How the text reaches a session that was cleared through its terminal.
+    pub inject: Inject,
+    /// The program and arguments of the carrier `command`; it gets the plan as JSON on stdin. User settings only.
+    pub command: Vec<String>,
+    /// Whether the carriers may use the chords that install put into the client's `keybindings.json`.
+    pub chords: Switch,
+    /// Seconds without a key or a pointer's move after which the x11 carrier may bring the client's window to the front.
+    pub x11_idle_seconds: u64,
+    /// Seconds of warning while someone is at the terminal.
+    pub attended_notice_seconds: u64,
+    /// Minutes after a human prompt in which someone counts as being there.
+    pub attended_minutes: u64,
+    /// Seconds between two boundaries of a job.
+    pub min_interval_seconds: u64,
+    /// Boundaries of a job in an hour.
+    pub max_per_hour: u64,
+    /// Seconds to wait for background agents.
+    pub agents_wait_seconds: u64,
+    /// Seconds each step of a boundary may take before it counts as failed.
+    pub step_seconds: u64,
+    /// Seconds for which a carrier tries again what was refused (another window in front, a dialog), before the
+    /// boundary is given up and the session goes on without blocks.
+    pub give_up_seconds: u64,
+    /// Seconds to back off, try by try, before a new session whose first request got no answer is asked to go
+    /// on; past the last try it is left to the user.
+    pub retry_seconds: Vec<u64>,
+}
+
+impl Default for BoundarySettings {
+    fn default() -> Self {
+        Self {
+            carrier: CarrierChoice::Auto,
+            inject: Inject::Hook,
+            command: Vec::new(),
+            chords: Switch::On,
+            x11_idle_seconds: 30,
+            attended_notice_seconds: 60,
+            attended_minutes: 10,
+            min_interval_seconds: 120,
+            max_per_hour: 12,
+            agents_wait_seconds: 600,
+            step_seconds: 20,
+            give_up_seconds: 600,
+            retry_seconds: vec![5, 20, 60, 300, 900, 3600],
+        }
+    }
+}

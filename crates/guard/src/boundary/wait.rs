@@ -1,0 +1,119 @@
+//! The waiting states of a boundary: who ends each, and when at the latest. No state without
+//! both, or a run would stand still in it. The waiter acts by its own rows; the others say what
+//! `hook::rewake` and the person's next turn do.
+
+use chrono::Duration;
+
+use super::{BoundarySettings, Carrier, LATE, Step, Token};
+
+/// Who ends a wait that lasts too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// The process that follows the end of a turn (`hook --rewake`).
+    TurnEnd,
+    /// The boundary's own process (`waiter`).
+    Waiter,
+    /// A person, who has the session; nothing is blocked meanwhile.
+    Person,
+}
+
+/// A wait of a boundary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wait {
+    /// Who ends it.
+    pub owner: Owner,
+    /// How long it may last: from the step's beginning, or with [`Owner::TurnEnd`] from the
+    /// person's last prompt. `None` only with [`Owner::Person`].
+    pub limit: Option<Duration>,
+    /// Why the boundary goes on or ends without what was waited for.
+    pub why: &'static str,
+}
+
+/// What a token waits for in its step; `None` once it is over. `agents`: some still run.
+pub fn wait(token: &Token, agents: bool, settings: &BoundarySettings) -> Option<Wait> {
+    let seconds = |seconds: u64| Duration::seconds(seconds.clamp(1, 86_400) as i64);
+    let step = seconds(settings.step_seconds.min(3_600));
+    let give_up = seconds(settings.give_up_seconds);
+    let attended = Duration::minutes(settings.attended_minutes.min(100_000) as i64);
+    let types = matches!(token.carrier, Carrier::Tmux | Carrier::X11 | Carrier::Command);
+    let (owner, limit, why) = match token.step {
+        Step::Unsealed => (Owner::TurnEnd, attended, "the person is gone"),
+        Step::Pending if token.cancelled => {
+            return Some(Wait {
+                owner: Owner::Person,
+                limit: None,
+                why: "a person has the session",
+            });
+        }
+        Step::Pending if token.carrier == Carrier::Manual => (Owner::TurnEnd, attended, LATE),
+        Step::Pending => {
+            let agents = if agents { settings.agents_wait_seconds } else { 0 };
+            let notice = seconds(settings.attended_notice_seconds.saturating_add(agents));
+            let (acts, why) = if types {
+                (give_up, "the carrier could not act in time")
+            } else {
+                (step, "the plugin's module did not act")
+            };
+            (Owner::Waiter, notice + acts, why)
+        }
+        // What types tries again for longer.
+        Step::Clearing => (Owner::Waiter, if types { give_up } else { step }, LATE),
+        Step::Cleared => (Owner::Waiter, step * 3, "the file was not delivered in time"),
+        Step::Delivered => (Owner::Waiter, answer(settings), "it was not answered in time"),
+        Step::Acknowledged | Step::Failed => return None,
+    };
+    Some(Wait { owner, limit: Some(limit), why })
+}
+
+/// How long a fresh session's first answer may take: all retries, and the turns between them.
+pub fn answer(settings: &BoundarySettings) -> Duration {
+    let retries = settings.retry_seconds.iter().fold(0, |all: u64, one| all.saturating_add(*one));
+    Duration::seconds(retries.min(86_400) as i64) + Duration::hours(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::boundary::testing::token;
+
+    #[test]
+    fn every_waiting_state_has_an_owner_and_a_deadline() {
+        let settings = BoundarySettings::default();
+        let steps = [
+            Step::Unsealed,
+            Step::Pending,
+            Step::Clearing,
+            Step::Cleared,
+            Step::Delivered,
+            Step::Acknowledged,
+            Step::Failed,
+        ];
+        let carriers =
+            [Carrier::Mod, Carrier::Tmux, Carrier::X11, Carrier::Command, Carrier::Manual];
+        for step in steps {
+            for carrier in carriers {
+                for (cancelled, agents) in [(false, false), (true, false), (false, true)] {
+                    let token = Token { carrier, cancelled, ..token(step) };
+                    let Some(wait) = wait(&token, agents, &settings) else {
+                        assert!(!token.live(), "{token:?}");
+                        continue;
+                    };
+                    if let Some(limit) = wait.limit {
+                        assert!(limit < Duration::hours(3), "{token:?}: {limit}");
+                    } else {
+                        assert_eq!(wait.owner, Owner::Person, "{token:?}");
+                        assert!(!token.holds("old"), "nothing is blocked: {token:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_retries_of_a_first_answer_are_outlived() {
+        let settings = BoundarySettings::default();
+        let retries: u64 = settings.retry_seconds.iter().sum();
+        assert!(retries > 60 * 60, "an API that is away for an hour is asked again");
+        assert!(answer(&settings) > Duration::seconds(retries as i64 + 30 * 60));
+    }
+}

@@ -1,0 +1,67 @@
+//! Whether this process was started below a client: by its agent's shell, or by a client
+//! that the agent started. What a shell hides in its words, the tree of processes shows.
+#![allow(clippy::disallowed_methods, reason = "store looks at processes")]
+
+use std::path::Path;
+
+use super::state;
+use base::paths::Places;
+
+/// How far up the tree is followed.
+const DEPTH: usize = 64;
+
+/// Whether a client that has a session of any project is above this process; the first
+/// `skipped` of those above don't count. In the client's sandbox, where the processes
+/// outside are not seen, nothing is found (and the state can't be written either).
+pub fn below_a_client(places: &Places, skipped: usize) -> bool {
+    let above = ancestors().skip(skipped).take(DEPTH);
+    above.into_iter().any(|pid| seated(places, pid))
+}
+
+/// The processes above this one, nearest first.
+fn ancestors() -> impl Iterator<Item = u32> {
+    let parent = rustix::process::getppid().map(|p| p.as_raw_nonzero().get() as u32);
+    std::iter::successors(parent, |pid| parent_of(*pid)).filter(|pid| *pid > 1)
+}
+
+fn parent_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may hold anything, so fields are counted behind it.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok().filter(|p| *p > 0)
+}
+
+fn seated(places: &Places, pid: u32) -> bool {
+    let Some(states) = places.state.parent() else { return false };
+    let Ok(projects) = std::fs::read_dir(states) else { return false };
+    let here = |state: &Path| {
+        let places = Places { state: state.to_path_buf(), ..places.clone() };
+        state::seated(&places, pid)
+    };
+    projects.flatten().any(|project| here(&project.path()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::env::Env;
+
+    #[test]
+    fn a_client_above_is_found_by_its_seat() {
+        let home = tempfile::tempdir().unwrap();
+        let env = Env::of([("HOME", home.path().to_str().unwrap())]);
+        let (a, b) = (Places::of(&env, Path::new("/a")), Places::of(&env, Path::new("/b")));
+        let (a, b) = (a.unwrap(), b.unwrap());
+        assert!(ancestors().count() > 0);
+        assert!(!below_a_client(&a, 0));
+        a.ensure_state().unwrap();
+        let parent = ancestors().next().unwrap();
+        state::take_seat(&a, state::client(parent).unwrap(), "s").unwrap();
+        assert!(below_a_client(&a, 0), "of this project");
+        assert!(below_a_client(&b, 0), "of another");
+        assert!(!below_a_client(&a, 1), "who starts the hook itself");
+        // Another process had the number before.
+        let gone = state::Client { start: 0, ..state::client(parent).unwrap() };
+        state::take_seat(&a, gone, "s").unwrap();
+        assert!(!below_a_client(&a, 0));
+    }
+}

@@ -1,0 +1,84 @@
+//! The tokens on disk: one file each, moved under a lock, and the times of a
+//! job's boundaries for the budget.
+
+use std::io;
+use std::time::Duration;
+
+use super::journal::{self, Crossed, Line, What};
+use crate::boundary::Token;
+use base::atomic;
+use base::clock::Time;
+use base::lock;
+use base::paths::Places;
+
+/// Reads a token.
+///
+/// # Errors
+/// What the system or the parser says.
+pub fn load(places: &Places, id: &str) -> io::Result<Option<Token>> {
+    let Some(bytes) = atomic::read_record(&places.token(id))? else { return Ok(None) };
+    serde_json::from_slice(&bytes).map(Some).map_err(io::Error::from)
+}
+
+/// Writes a new token, before the first act of its boundary.
+///
+/// # Errors
+/// What the system says.
+pub fn create(places: &Places, token: &Token) -> io::Result<()> {
+    places.ensure_state()?;
+    atomic::write(&places.token(&token.id), &serde_json::to_vec(token).map_err(io::Error::from)?)?;
+    account(places, token);
+    Ok(())
+}
+
+/// The step it took, in the journal of the session it is in: whoever moved it.
+fn account(places: &Places, token: &Token) {
+    let session = token.child.as_deref().unwrap_or(&token.parent);
+    let crossed = Crossed {
+        token: token.id.clone(),
+        step: token.step,
+        carrier: token.carrier,
+        job: token.job.clone(),
+        why: token.why.clone(),
+    };
+    journal::write(places, session, &Line::new(token.since, What::Boundary(crossed)));
+}
+
+/// Changes a token under its lock; `None` if there is no such token.
+///
+/// # Errors
+/// The lock stayed taken, or what the system says.
+pub fn update<T>(
+    places: &Places,
+    id: &str,
+    change: impl FnOnce(&mut Token) -> T,
+) -> io::Result<Option<T>> {
+    let _held = lock::acquire(&places.token(id).with_extension("lock"), Duration::from_secs(1))?;
+    let Some(mut token) = load(places, id)? else { return Ok(None) };
+    let before = token.clone();
+    let result = change(&mut token);
+    if token != before {
+        let bytes = serde_json::to_vec(&token).map_err(io::Error::from)?;
+        atomic::write(&places.token(id), &bytes)?;
+    }
+    if token.step != before.step {
+        account(places, &token);
+    }
+    Ok(Some(result))
+}
+
+/// Writes down that a boundary of the job began.
+///
+/// # Errors
+/// What the system says.
+pub fn record(places: &Places, job: &str, at: Time) -> io::Result<()> {
+    let line = format!("{}\n", at.to_rfc3339());
+    atomic::append(&places.state.join("boundary").join(format!("{job}.times")), line.as_bytes())
+}
+
+/// When boundaries of the job began.
+pub fn times(places: &Places, job: &str) -> Vec<Time> {
+    let path = places.state.join("boundary").join(format!("{job}.times"));
+    let text = atomic::read_text(&path).ok().flatten().unwrap_or_default();
+    text.lines().filter_map(|l| l.parse().ok()).collect()
+}

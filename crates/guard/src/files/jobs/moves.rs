@@ -1,0 +1,248 @@
+//! The job verbs on disk: what is true around one, and its effects, each whole or
+//! not at all. Verbs of one project go one after the other.
+#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+
+use std::io;
+
+use super::asker::{Asker, moving};
+use super::holders::{hold_locked, release_locked};
+use super::{adopt, read, sealed_path};
+use super::{all, begin, change_record, exists, holder, is_default, lock, name_now, record};
+use crate::boundary::Delivery;
+use crate::compaction::{self, EntryId, Role};
+use crate::files::requests::{self, Request};
+use crate::files::{boundary, origin, sealing};
+use crate::job::refusal::{Missing, Refusal, Taken};
+use crate::job::transition::{Ask, Effect, Held, Seen, Situation, Transition, UnderWay};
+use crate::job::transition::{Verb, meant, transition};
+use crate::job::{Record, State};
+use base::beneath;
+use base::clock::Time;
+use base::paths::Places;
+
+/// Runs a verb: decides, then does all that follows, or nothing.
+/// `name` is the job's as it was given, and may become a file name.
+///
+/// # Errors
+/// The lock stayed taken, or what the system says.
+pub fn run(
+    asker: &Asker,
+    verb: Verb,
+    name: Option<&str>,
+) -> io::Result<Result<Transition, Refusal>> {
+    steps(asker, verb, name, usize::MAX)
+}
+
+/// [`run`] to its `limit`-th effect: where a kill would end it.
+pub(super) fn steps(
+    asker: &Asker,
+    verb: Verb,
+    name: Option<&str>,
+    limit: usize,
+) -> io::Result<Result<Transition, Refusal>> {
+    let _moving = moving(asker.places)?;
+    if let Some(job) = name.map(|name| name_now(asker.places, name))
+        && origin::is_found(asker.places, &job)
+    {
+        return Ok(Err(Refusal::Found { job }));
+    }
+    let decided = situation(asker, verb, name).and_then(|at| transition(verb, &at));
+    let found = match decided {
+        Ok(found) => found,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    for effect in found.effects.iter().take(limit) {
+        if let Err(refusal) = apply(asker, effect)? {
+            return Ok(Err(refusal));
+        }
+    }
+    if limit >= found.effects.len() {
+        // What was asked is done; what stays held goes with the next verb.
+        let _ = sweep(asker);
+    }
+    Ok(Ok(found))
+}
+
+/// Lets go of what a verb that was killed left held.
+fn sweep(asker: &Asker) -> io::Result<()> {
+    let (me, own) = (asker.holder(), asker.job());
+    for job in all(asker.places) {
+        if Some(&job) != own.as_ref() {
+            super::release(asker.places, &job, &me)?;
+        }
+    }
+    Ok(())
+}
+
+/// A job as the session finds it.
+pub fn seen(asker: &Asker, job: &str) -> Seen {
+    let Asker { places, .. } = asker;
+    let record = exists(places, job).then(|| record(places, job));
+    let me = asker.holder();
+    let held = match holder(places, job) {
+        None => Held::Nobody,
+        Some(holder) if holder.is(&me) => Held::Me,
+        Some(holder) => Held::Other(holder),
+    };
+    Seen {
+        name: job.to_owned(),
+        file: beneath::exists(&places.compaction(job)),
+        auto: record.as_ref().map_or_else(|| is_default(places, job), |r| auto(places, job, r)),
+        record,
+        held,
+    }
+}
+
+/// Whether nobody named the job. An adopted one has another name, so a kill in the
+/// midst of the adoption can't have it adopted twice.
+pub fn auto(places: &Places, job: &str, record: &Record) -> bool {
+    is_default(places, job) && (record.auto || record.created.is_none())
+}
+
+/// What is true around a verb.
+///
+/// # Errors
+/// A `resume` without a name, and none or several that it may mean.
+pub fn situation(asker: &Asker, verb: Verb, name: Option<&str>) -> Result<Situation, Refusal> {
+    let Asker { places, id, session, settings, .. } = asker;
+    let known = all(places);
+    let named = match name {
+        Some(name) => Some(seen(asker, &name_now(places, name))),
+        None if verb == Verb::Resume => {
+            let seen: Vec<Seen> = known.iter().map(|job| seen(asker, job)).collect();
+            Some(meant(&seen, id)?.clone())
+        }
+        None => None,
+    };
+    let own = asker.job().map(|job| seen(asker, &job));
+    let own_name = own.as_ref().map(|own| own.name.as_str());
+    let taken = named.as_ref().filter(|named| named.record.is_none()).and_then(|named| {
+        let twin = known.iter().find(|job| job.eq_ignore_ascii_case(&named.name));
+        let claimed = || places.state.join("claims").join(&named.name).exists();
+        match twin {
+            Some(twin) => Some(Taken::Twin(twin.clone())),
+            None if own_name != Some(&named.name) && claimed() => Some(Taken::Default),
+            None => None,
+        }
+    });
+    let sealed = own_name.and_then(|job| sealing::fresh_version(places, job, settings));
+    let summed = verb == Verb::Complete && own_name.is_some_and(|job| summed(asker, job));
+    Ok(Situation {
+        session: (*id).to_owned(),
+        taken,
+        asked: session.asked && !session.residue,
+        under_way: under_way(asker),
+        sealed,
+        summed,
+        own,
+        named,
+        known,
+    })
+}
+
+/// The boundary that the session's verbs have asked for, or that waits for its end.
+fn under_way(asker: &Asker) -> Option<UnderWay> {
+    let ask = |request: &Request| match request {
+        Request::Focus { job, clear: true, .. } => Some((job.clone(), Delivery::Reload)),
+        Request::Complete { job, .. } => Some((job.clone(), Delivery::Transition)),
+        Request::Seal { .. }
+        | Request::SealAsked(_)
+        | Request::Focus { .. }
+        | Request::Pause { .. } => None,
+    };
+    let waiting = requests::waiting(asker.places, asker.id);
+    if let Some((job, delivery)) = waiting.iter().rev().find_map(ask) {
+        return Some(UnderWay { job, delivery, clearing: false });
+    }
+    let token = boundary::load(asker.places, asker.session.token.as_deref()?).ok()??;
+    token.holds_or_cancelled(asker.id).then(|| UnderWay {
+        job: token.job.clone(),
+        delivery: token.delivery,
+        clearing: token.step > crate::boundary::Step::Pending,
+    })
+}
+
+/// Whether the job's Prior Summary is this session's work: sealed or appended by it,
+/// or it holds an entry that was not in the version the session began with.
+fn summed(asker: &Asker, job: &str) -> bool {
+    let Asker { places, id, session, settings, .. } = asker;
+    let record = record(places, job);
+    if record.summary.as_ref().is_some_and(|summary| summary.session == *id) {
+        return true;
+    }
+    let shape = &settings.file.shape;
+    let ids = |text: &str, summary: bool| -> Vec<EntryId> {
+        let document = compaction::parse(text, shape);
+        let role = |e: &&compaction::Entry| {
+            !summary || e.section.is_some_and(|index| shape.role(index) == Role::Summary)
+        };
+        document.entries().filter(|e| !e.none).filter(role).map(|e| e.id).collect()
+    };
+    let text = |version| base::atomic::read_text(&sealed_path(places, job, version));
+    let began = record.lineage.iter().rev().find(|link| link.to == *id);
+    let before = match began.and_then(|link| link.version) {
+        Some(version) => text(version).ok().flatten(),
+        // Only a job that was born in this session began with nothing.
+        None => (record.created >= session.started && session.started.is_some()).then(String::new),
+    };
+    let (Some(before), Ok(Some(now))) = (before, read(places, job)) else { return false };
+    let before = ids(&before, false);
+    ids(&now, true).iter().any(|id| !before.contains(id))
+}
+
+/// Does one effect.
+///
+/// # Errors
+/// The lock stayed taken, or what the system says. Refused, and not done, where
+/// another session took the job in between.
+fn apply(asker: &Asker, effect: &Effect) -> io::Result<Result<(), Refusal>> {
+    let Asker { places, .. } = asker;
+    let me = asker.holder();
+    match effect {
+        Effect::Create(job) | Effect::Take(job) => {
+            super::writing::remember(places, job);
+            let _held = lock(places, job)?;
+            if let Err(by) = hold_locked(places, job, &me)? {
+                return Ok(Err(Refusal::Held { job: job.clone(), by, own: asker.job() }));
+            }
+            begin(asker, job, false)?;
+            change_record(places, job, |record| {
+                (record.state, record.paused_by) = (State::Active, None);
+            })?;
+        }
+        Effect::Adopt { from, to } => adopt::adopt(asker, from, to)?,
+        Effect::Leave { job, aside } => {
+            let _held = lock(places, job)?;
+            change_record(places, job, |record| {
+                release_locked(record, &me);
+                if *aside {
+                    (record.state, record.paused_by) = (State::Paused, Some(me.session));
+                }
+            })?;
+        }
+        Effect::Close(job) => {
+            let _held = lock(places, job)?;
+            // An append may have come in since the look.
+            if sealing::fresh_version(places, job, asker.settings).is_none() {
+                let (job, missing) = (job.clone(), vec![Missing::Seal]);
+                return Ok(Err(Refusal::Unfinished { job, missing }));
+            }
+            change_record(places, job, |record| {
+                release_locked(record, &me);
+                (record.state, record.paused_by) = (State::Completed, None);
+            })?;
+        }
+        Effect::Ask(ask) => requests::leave(places, asker.id, &request(ask, asker.now))?,
+    }
+    Ok(Ok(()))
+}
+
+fn request(ask: &Ask, at: Time) -> Request {
+    match ask.clone() {
+        Ask::Focus { job, adopted, created, clear } => {
+            Request::Focus { job, adopted, created, clear, at }
+        }
+        Ask::Pause { job } => Request::Pause { job, at },
+        Ask::Complete { job, version } => Request::Complete { job, version, at },
+    }
+}

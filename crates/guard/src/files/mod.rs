@@ -1,0 +1,23 @@
+//! The guard's files: what is remembered about sessions, jobs and their notes, boundaries under way,
+//! the journal.
+#![allow(clippy::disallowed_methods, reason = "it owns the guard's files")]
+
+pub mod ancestry;
+pub mod archives;
+pub mod aside;
+pub mod boundary;
+pub mod commits;
+pub mod git;
+pub mod job_files;
+pub mod jobs;
+pub mod journal;
+pub mod keybindings;
+pub mod names;
+pub mod neighbours;
+pub mod origin;
+pub mod prompts;
+pub mod prune;
+pub mod repository;
+pub mod requests;
+pub mod sealing;
+pub mod state;

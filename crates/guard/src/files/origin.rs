@@ -1,0 +1,279 @@
+//! Where a job comes from. A checkout can bring any job, so the state remembers which ones
+//! were made here, or accepted by the user, and how their notes stood when the guard or the
+//! agent last wrote them. Nothing in the project itself is asked.
+//!
+//! A job that the state does not know is *found*: it has no effect until the user accepts it.
+
+mod known;
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::job_files;
+use crate::job::{Prompt, Record};
+use base::lock::{self, Lock};
+use base::paths::{Places, safe_name};
+use base::{atomic, beneath};
+
+pub use known::recognize;
+
+/// Where a job comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Made here, and written by nobody else since.
+    Own,
+    /// Made here, but its files were changed by something else: a pull, an editor.
+    Changed,
+    /// It came with the checkout, and the user accepted it.
+    Accepted,
+    /// It came with the checkout.
+    Found,
+}
+
+impl Origin {
+    /// Whether the job has an effect: it can be worked on, and its notes are delivered.
+    pub fn has_effect(self) -> bool {
+        self != Self::Found
+    }
+
+    /// Whether what its files say counts as this user's and this agent's words.
+    pub fn is_own(self) -> bool {
+        self == Self::Own
+    }
+}
+
+/// What the state keeps of a job's origin.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Known {
+    /// It came with a checkout, and the user accepted it.
+    accepted: bool,
+    /// SHA-256 of its notes and coaching as they were written last, in hex.
+    digest: Option<String>,
+    /// The same of what is being written: a kill may come before or after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+    /// Something else wrote them since.
+    changed: bool,
+    /// The user's first prompt in it.
+    first: Option<Prompt>,
+    /// The user's last prompt in it.
+    last: Option<Prompt>,
+}
+
+fn folder(places: &Places) -> PathBuf {
+    places.state.join("own")
+}
+
+fn path(places: &Places, job: &str) -> PathBuf {
+    folder(places).join(format!("{job}.json"))
+}
+
+fn load(places: &Places, job: &str) -> Option<Known> {
+    let bytes = atomic::read_record(&path(places, job)).ok().flatten()?;
+    // One that is damaged is known all the same, as changed.
+    let damaged = Known { changed: true, ..Known::default() };
+    Some(serde_json::from_slice(&bytes).unwrap_or(damaged))
+}
+
+/// Where a job comes from. What the user's settings trust by its folder counts as accepted.
+pub fn origin(places: &Places, job: &str) -> Origin {
+    known::prepare(places);
+    match load(places, job) {
+        None if places.trusted => Origin::Accepted,
+        None => Origin::Found,
+        Some(Known { accepted: true, .. }) => Origin::Accepted,
+        Some(Known { changed: true, .. }) => Origin::Changed,
+        Some(_) => Origin::Own,
+    }
+}
+
+/// Whether a job has no effect: its files are there, and the state knows nothing of it.
+pub fn is_found(places: &Places, job: &str) -> bool {
+    job_files::exists(places, job) && !origin(places, job).has_effect()
+}
+
+/// Changes what is known of a job under its lock; `change` says whether there is anything to
+/// keep. In the client's sandbox nothing can be kept, and the hooks do it after the call.
+fn update(
+    places: &Places,
+    job: &str,
+    change: impl FnOnce(Option<Known>) -> Option<Known>,
+) -> io::Result<()> {
+    known::prepare(places);
+    let _held = hold(places)?;
+    let before = load(places, job);
+    match change(before.clone()) {
+        Some(after) if before.as_ref() != Some(&after) => write(places, job, &after),
+        _ => Ok(()),
+    }
+}
+
+fn hold(places: &Places) -> io::Result<Lock> {
+    atomic::create_private_dir(&folder(places))?;
+    lock::acquire(&folder(places).join(".lock"), Duration::from_millis(500))
+}
+
+fn write(places: &Places, job: &str, known: &Known) -> io::Result<()> {
+    if !safe_name(job) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let bytes = serde_json::to_vec(known).map_err(io::Error::from)?;
+    atomic::write_unsynced(&path(places, job), &bytes)
+}
+
+/// Remembers that a job is made here. One that is known already stays as it is.
+///
+/// # Errors
+/// What the system says of the state.
+pub fn made(places: &Places, job: &str) -> io::Result<()> {
+    update(places, job, |known| known.is_none().then(Known::default))
+}
+
+/// The user accepts a job as its files stand now. One made here is its own again.
+///
+/// # Errors
+/// What the system says of the state.
+pub fn accept(places: &Places, job: &str) -> io::Result<()> {
+    let digest = digest(places, job);
+    update(places, job, |known| {
+        let accepted = known.as_ref().is_none_or(|known| known.accepted);
+        let known = known.unwrap_or_default();
+        Some(Known { accepted, digest, next: None, changed: false, ..known })
+    })
+}
+
+/// Looks whether something else has written a job's notes since [`written`]; `true` where
+/// that is new. It stays known until the user accepts the job.
+///
+/// # Errors
+/// What the system says of the state.
+pub fn look(places: &Places, job: &str) -> io::Result<bool> {
+    let now = digest(places, job);
+    let differs = |known: &Known| {
+        let expected = known.digest == now || (known.next.is_some() && known.next == now);
+        !expected && !known.changed
+    };
+    if !load(places, job).is_some_and(|known| differs(&known)) {
+        return Ok(false);
+    }
+    let mut new = false;
+    update(places, job, |known| {
+        let known = known.filter(differs)?;
+        new = true;
+        Some(Known { digest: now.clone(), next: None, changed: true, ..known })
+    })?;
+    Ok(new)
+}
+
+/// Remembers what the guard is about to write: these notes and this record, or those that
+/// are there.
+///
+/// # Errors
+/// What the system says of the state.
+pub fn writing(
+    places: &Places,
+    job: &str,
+    notes: Option<&[u8]>,
+    record: Option<&Record>,
+) -> io::Result<()> {
+    let next = digest_of(places, job, notes, record);
+    update(places, job, |known| {
+        let known = known?;
+        Some(if known.digest == next { known } else { Known { next, ..known } })
+    })
+}
+
+/// Remembers a job's notes as the guard or the agent has just written them.
+///
+/// # Errors
+/// What the system says of the state.
+pub fn written(places: &Places, job: &str) -> io::Result<()> {
+    update(places, job, |known| Some(Known { digest: digest(places, job), next: None, ..known? }))
+}
+
+/// Remembers a prompt of the user's for the job's deliveries. Those in the project are for
+/// the agent to read, and anybody may have written them.
+///
+/// # Errors
+/// What the system says of the state.
+pub fn prompted(places: &Places, job: &str, prompt: &Prompt) -> io::Result<()> {
+    update(places, job, |known| {
+        let mut known = known?;
+        known.first.get_or_insert_with(|| prompt.clone());
+        known.last = Some(prompt.clone());
+        Some(known)
+    })
+}
+
+/// The user's first and last prompt in a job.
+pub fn prompts(places: &Places, job: &str) -> Option<(Prompt, Prompt)> {
+    let known = load(places, job)?;
+    known.first.zip(known.last)
+}
+
+/// A job goes on under another name.
+///
+/// # Errors
+/// What the system says of the state.
+pub fn rename(places: &Places, from: &str, to: &str) -> io::Result<()> {
+    let Some(known) = load(places, from) else { return Ok(()) };
+    update(places, to, |there| Some(there.unwrap_or(known)))?;
+    atomic::remove(&path(places, from))
+}
+
+/// What is compared: the notes, and what the agent is told of the job's phase. Who holds the
+/// job and which sessions it had changes at every turn.
+fn digest(places: &Places, job: &str) -> Option<String> {
+    digest_of(places, job, None, None)
+}
+
+fn digest_of(
+    places: &Places,
+    job: &str,
+    notes: Option<&[u8]>,
+    record: Option<&Record>,
+) -> Option<String> {
+    let there = || atomic::read(&places.compaction(job)).ok().flatten();
+    let notes = notes.map(<[u8]>::to_vec).or_else(there);
+    let record = record.cloned().unwrap_or_else(|| job_files::record(places, job)).into_plain();
+    let phase = record.phase.as_ref().map(|phase| (&phase.name, &phase.coach));
+    if notes.is_none() && phase.is_none() && record.coaching.is_empty() {
+        return None;
+    }
+    let told = serde_json::to_vec(&(phase, &record.coaching)).unwrap_or_default();
+    let mut hash = Sha256::new();
+    hash.update(notes.unwrap_or_default());
+    hash.update([0]);
+    hash.update(told);
+    Some(format!("{:x}", hash.finalize()))
+}
+
+/// The jobs that the state knows, whether their files are there or not. A checkout may bring
+/// any number of others: they cost nothing here.
+pub fn known_jobs(places: &Places) -> Vec<String> {
+    known::prepare(places);
+    let names = beneath::list(&folder(places), usize::MAX).unwrap_or_default();
+    let jobs =
+        names.into_iter().filter_map(|(name, _)| Some(name.strip_suffix(".json")?.to_owned()));
+    jobs.filter(|job| safe_name(job)).collect()
+}
+
+/// Jobs in the project that have no effect until the user accepts them, by name.
+pub fn found(places: &Places) -> Vec<String> {
+    let mut found = job_files::on_disk(places);
+    found.retain(|job| !origin(places, job).has_effect());
+    found
+}
+
+/// Whether the project's folder of ours is there at all.
+pub fn has_jobs(places: &Places) -> bool {
+    beneath::is_dir(&places.top().join("jobs"))
+}
+
+#[cfg(test)]
+mod tests;

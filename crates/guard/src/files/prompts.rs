@@ -1,0 +1,79 @@
+//! The user's own words, kept beside the job's file so that they don't depend on
+//! the agent copying them.
+
+use std::io;
+
+use super::job_files::{self, read_prompts};
+use super::origin;
+use crate::job::Prompt;
+use base::paths::Places;
+use base::{atomic, beneath};
+
+/// Keeps a prompt: with the job once the job has a folder, with the session until then.
+///
+/// # Errors
+/// What the system says.
+pub fn keep(places: &Places, job: &str, prompt: &Prompt) -> io::Result<()> {
+    let mut line = serde_json::to_vec(prompt).map_err(io::Error::from)?;
+    line.push(b'\n');
+    let dir = places.job(job);
+    let there = beneath::is_dir(&dir);
+    if there {
+        flush(places, job, &prompt.session)?;
+    }
+    origin::prompted(places, job, prompt)?;
+    if there {
+        atomic::append(&dir.join("prompts.jsonl"), &line)
+    } else {
+        places.ensure_state()?;
+        atomic::append(&places.session(&prompt.session, "prompts.jsonl"), &line)
+    }
+}
+
+/// Moves what was kept with the session to the job that has a folder now.
+///
+/// # Errors
+/// What the system says.
+pub fn flush(places: &Places, job: &str, session: &str) -> io::Result<()> {
+    let waiting = places.session(session, "prompts.jsonl");
+    let dir = places.job(job);
+    if let Some(bytes) = atomic::read(&waiting)?
+        && beneath::is_dir(&dir)
+    {
+        for prompt in read_prompts(&waiting) {
+            origin::prompted(places, job, &prompt)?;
+        }
+        atomic::append(&dir.join("prompts.jsonl"), &bytes)?;
+        atomic::remove(&waiting)?;
+    }
+    Ok(())
+}
+
+/// The job's prompts, oldest first, those still waiting with the session last.
+pub fn all(places: &Places, job: &str, session: &str) -> Vec<Prompt> {
+    let mut all = job_files::prompts(places, job);
+    all.extend(read_prompts(&places.session(session, "prompts.jsonl")));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::env::Env;
+
+    #[test]
+    fn prompts_wait_for_the_job_and_keep_their_order() {
+        let dir = tempfile::tempdir().unwrap();
+        let places =
+            Places::of(&Env::of([("HOME", dir.path().to_str().unwrap())]), dir.path()).unwrap();
+        let at = "2026-01-01T00:00:00Z".parse().unwrap();
+        let prompt = |text: &str| Prompt { at, session: "s".into(), text: text.into() };
+        keep(&places, "j", &prompt("one")).unwrap();
+        assert_eq!(all(&places, "j", "s").len(), 1);
+        places.ensure_job("j").unwrap();
+        keep(&places, "j", &prompt("two")).unwrap();
+        let texts: Vec<String> = all(&places, "j", "s").into_iter().map(|p| p.text).collect();
+        assert_eq!(texts, ["one", "two"]);
+        assert!(!places.session("s", "prompts.jsonl").exists());
+    }
+}

@@ -1,0 +1,210 @@
+//! The seal on disk: the pure pass between reading the live file and writing the
+//! sealed one, under the job's lock. Used by the verb and, mechanically, by the hooks.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::PathBuf;
+
+use super::{archives, commits, jobs};
+use crate::compaction::{self, Document, EntryId, Role, Stamp, StampState};
+use crate::job::{Sealer, phase};
+use crate::seal::{self, Input, Past, Question, Refused, Sealed, Verdict};
+use crate::session::{SealAsked, Session};
+use crate::settings::Settings;
+use base::clock::Time;
+use base::paths::Places;
+use base::{atomic, beneath};
+
+/// What came of a seal.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Sealed (or sealed already), and where the version lies; nothing is written on a dry run.
+    Sealed(Box<Sealed>, PathBuf),
+    /// Still too big; nothing was changed.
+    Refused(Box<Refused>),
+    /// The agent is asked something first; nothing was changed.
+    Asked(Question),
+    /// There is no compaction file yet.
+    NoFile,
+}
+
+/// What comes with an agent's seal; the guard's own has nothing of it and asks nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FromAgent<'a> {
+    /// New text for the summary section.
+    pub summary: Option<&'a str>,
+    /// What the agent was asked before.
+    pub asked: Option<&'a SealAsked>,
+    /// Whether the seal may ask what it has not asked yet.
+    pub may_ask: bool,
+    /// Whether a fresh session may go on from what this one wrote: only then it needs a next step.
+    pub hands_on: bool,
+}
+
+/// The session that seals.
+#[derive(Debug, Clone, Copy)]
+pub struct Writer<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Its state.
+    pub session: &'a Session,
+}
+
+/// Seals the job's file.
+///
+/// # Errors
+/// What the system says; the live file is untouched then.
+pub fn run(
+    places: &Places,
+    job: &str,
+    by: Writer,
+    settings: &Settings,
+    agent: Option<FromAgent>,
+    now: Time,
+    dry: bool,
+) -> io::Result<Outcome> {
+    if !beneath::exists(&places.compaction(job)) {
+        return Ok(Outcome::NoFile);
+    }
+    let _held = jobs::lock(places, job)?;
+    let Some(source) = jobs::read(places, job)? else { return Ok(Outcome::NoFile) };
+    let made = commits::for_seal(places, job, &source, settings);
+    let inherited: BTreeSet<EntryId> = by.session.inherited.iter().copied().collect();
+    let last_version = jobs::last_version(places, job);
+    let record = jobs::record(places, job);
+    let sealer = Sealer { session: by.id.to_owned(), ordinal: record.ordinal(by.id) };
+    // Only to know edited entries by: without it they are new.
+    let before = atomic::read_text(&jobs::sealed_path(places, job, last_version)).ok().flatten();
+    let past = Past { session: sealer.ordinal, ages: &record.entries, sealed: before.as_deref() };
+    let asked = agent.and_then(|agent| agent.asked).filter(|asked| asked.job == job);
+    let version = compaction::parse(&source, &settings.file.shape).front().version.unwrap_or(0);
+    let replaces = asked.filter(|asked| asked.version == version);
+    let input = Input {
+        source: &source,
+        shape: &settings.file.shape,
+        job,
+        limits: settings.seal_limits(),
+        now,
+        summary: agent.and_then(|agent| agent.summary),
+        inherited: &inherited,
+        past: Some(past),
+        last_version,
+        replaces: replaces.map_or(&[], |asked| &asked.condense),
+        git: made.as_deref(),
+    };
+    let mut sealed = seal::seal(&input);
+    if let Ok(same) = &sealed
+        && same.report.verdict == Verdict::AlreadySealed
+        && let Some(source) = without_commits(places, job, &source, settings)
+    {
+        sealed = seal::seal(&Input { source: &source, ..input });
+    }
+    match sealed {
+        Err(refused) => Ok(Outcome::Refused(refused)),
+        Ok(sealed) => {
+            if let Some(agent) = agent.filter(|agent| agent.may_ask) {
+                // Nothing was written since the last seal, which asked.
+                let since =
+                    if sealed.report.verdict == Verdict::AlreadySealed { asked } else { replaces };
+                let mut question = unasked(Question::of(&input, &sealed), since);
+                question.next_step = question.next_step.filter(|_| agent.hands_on);
+                if !question.is_empty() {
+                    return Ok(Outcome::Asked(question));
+                }
+            }
+            let path = jobs::sealed_path(places, job, sealed.report.version);
+            if !dry && (sealed.text != source || !beneath::exists(&path)) {
+                archives::keep_bytes(places, job)?;
+                // Ahead of the file: a kill in between counts nothing twice.
+                jobs::change_record(places, job, |record| {
+                    record.entries.clone_from(&sealed.ages);
+                    record.sealer = Some(sealer);
+                    if let Some(phase) = record.phase.as_mut() {
+                        phase::sealed(phase, &compaction::parse(&source, &settings.file.shape));
+                    }
+                })?;
+                jobs::write_sealed(places, job, &source, &sealed)?;
+            }
+            Ok(Outcome::Sealed(Box::new(sealed), path))
+        }
+    }
+}
+
+/// What of a question the agent was not asked before.
+fn unasked(question: Question, asked: Option<&SealAsked>) -> Question {
+    let Some(asked) = asked else { return question };
+    Question {
+        next_step: question.next_step.filter(|_| !asked.next_step),
+        condense: question.condense.filter(|_| asked.condense.is_empty()),
+        ..question
+    }
+}
+
+/// What to remember of a question, beside what was asked before it.
+pub fn asked(job: &str, question: &Question, before: Option<&SealAsked>) -> SealAsked {
+    let version = question.version;
+    let before = before.filter(|before| before.job == job && before.version == version);
+    let before = before.cloned().unwrap_or_default();
+    SealAsked {
+        job: job.to_owned(),
+        version,
+        next_step: before.next_step || question.next_step.is_some(),
+        condense: [before.condense, question.listed()].concat(),
+    }
+}
+
+/// A sealed file without its commits, where they are others than the sealed version's: what
+/// was committed since breaks no stamp, but what crosses the boundary is the sealed version.
+fn without_commits(
+    places: &Places,
+    job: &str,
+    source: &str,
+    settings: &Settings,
+) -> Option<String> {
+    let shape = &settings.file.shape;
+    let section = shape.with_role(Role::Git)?;
+    let document = compaction::parse(source, shape);
+    let version = Stamp::read(&document)?.version;
+    let sealed = atomic::read_text(&jobs::sealed_path(places, job, version)).ok()??;
+    let sealed = compaction::parse(&sealed, shape);
+    let texts = |document: &Document| -> Vec<String> {
+        document.section(section).map(|entry| entry.text.clone()).collect()
+    };
+    if texts(&document) == texts(&sealed) {
+        return None;
+    }
+    compaction::replace_section_body(source, shape, &shape.sections[section].name, "").ok()
+}
+
+/// The version of a file whose seal is unbroken.
+pub fn fresh_version(places: &Places, job: &str, settings: &Settings) -> Option<u64> {
+    let text = jobs::read(places, job).ok()??;
+    let document = compaction::parse(&text, &settings.file.shape);
+    match Stamp::check(&document) {
+        StampState::Fresh => Stamp::read(&document).map(|s| s.version),
+        StampState::Broken | StampState::Absent => None,
+    }
+}
+
+/// What the session has written of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Authored {
+    /// Entries that this session wrote or confirmed.
+    pub entries: usize,
+    /// Sections an agent writes that hold nothing at all.
+    pub empty: Vec<String>,
+}
+
+/// Counts what the session has written: entries that were not there when it began.
+pub fn authored(text: &str, session: &Session, settings: &Settings) -> Authored {
+    let shape = &settings.file.shape;
+    let document = compaction::parse(text, shape);
+    let ids = jobs::authored_ids(&document);
+    let entries = ids.iter().filter(|id| !session.inherited.contains(id)).count();
+    let empty = shape
+        .authored()
+        .filter(|index| document.section(*index).next().is_none())
+        .filter_map(|index| Some(shape.sections.get(index)?.name.clone()))
+        .collect();
+    Authored { entries, empty }
+}

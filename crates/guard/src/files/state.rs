@@ -1,0 +1,116 @@
+//! A session's state: one small file by session id, and two append-only
+//! sidecars that parallel calls can't race on.
+#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+
+mod seats;
+mod sidecars;
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+pub use crate::boundary::Client;
+use crate::session::Session;
+use base::atomic;
+use base::lock;
+use base::paths::Places;
+
+pub use seats::{Seat, client, lives, seat, seat_before, seated, take_seat};
+pub use sidecars::{calls, count_call, knows_file, remember_file};
+
+/// Reads a session's state; `None` where there is none or it can't be used.
+///
+/// # Errors
+/// What the system or the parser says of a file that is there.
+pub fn load(places: &Places, id: &str) -> io::Result<Option<Session>> {
+    let Some(bytes) = atomic::read_record(&places.session(id, "json"))? else { return Ok(None) };
+    serde_json::from_slice(&bytes).map(Some).map_err(io::Error::from)
+}
+
+/// Changes a session's state under its lock. `change` sees the newest state and
+/// what it returns is handed on; nothing is written if nothing changed.
+/// State that can't be read is begun anew: a wrong stance is worth less than a run.
+///
+/// # Errors
+/// The lock stayed taken, or what the system says.
+pub fn update<T>(
+    places: &Places,
+    id: &str,
+    change: impl FnOnce(&mut Session) -> T,
+) -> io::Result<T> {
+    let dir = places.state.join("sessions");
+    let lock_path = dir.join(format!("{id}.lock"));
+    let held = match lock::acquire(&lock_path, Duration::from_millis(500)) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            places.ensure_state()?;
+            lock::acquire(&lock_path, Duration::from_millis(500))
+        }
+        other => other,
+    }?;
+    let before = load(places, id).ok().flatten();
+    let mut session = before.clone().unwrap_or_default();
+    let result = change(&mut session);
+    if before.as_ref() != Some(&session) {
+        let bytes = serde_json::to_vec(&session).map_err(io::Error::from)?;
+        atomic::write_unsynced(&places.session(id, "json"), &bytes)?;
+    }
+    drop(held);
+    Ok(result)
+}
+
+/// Ids of sessions with state here.
+///
+/// # Errors
+/// What the system says.
+pub fn all(places: &Places) -> io::Result<Vec<String>> {
+    let dir = match std::fs::read_dir(places.state.join("sessions")) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other?,
+    };
+    let mut ids: Vec<String> = dir
+        .flatten()
+        .filter_map(|e| Some(Path::new(&e.file_name()).to_str()?.strip_suffix(".json")?.to_owned()))
+        .collect();
+    ids.sort();
+    Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::env::Env;
+
+    pub(super) fn places() -> (tempfile::TempDir, Places) {
+        let dir = tempfile::tempdir().unwrap();
+        let env = Env::of([("HOME", dir.path().to_str().unwrap())]);
+        let places = Places::of(&env, dir.path()).unwrap();
+        (dir, places)
+    }
+
+    #[test]
+    fn updates_are_kept_and_damage_is_begun_anew() {
+        let (_dir, places) = places();
+        update(&places, "s", |s| s.job = "j".into()).unwrap();
+        assert_eq!(load(&places, "s").unwrap().unwrap().job, "j");
+        std::fs::write(places.session("s", "json"), "{\"job\":").unwrap();
+        assert!(load(&places, "s").is_err());
+        update(&places, "s", |s| s.stop_blocks += 1).unwrap();
+        assert_eq!(load(&places, "s").unwrap().unwrap().stop_blocks, 1);
+        assert_eq!(all(&places).unwrap(), ["s"]);
+    }
+
+    #[test]
+    fn parallel_updates_all_land() {
+        let (_dir, places) = places();
+        std::thread::scope(|scope| {
+            for _ in 0..20 {
+                scope.spawn(|| {
+                    update(&places, "s", |s| s.stop_blocks += 1).unwrap();
+                    count_call(&places, "s").unwrap();
+                });
+            }
+        });
+        assert_eq!(load(&places, "s").unwrap().unwrap().stop_blocks, 20);
+        assert_eq!(calls(&places, "s"), 20);
+    }
+}

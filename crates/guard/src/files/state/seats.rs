@@ -1,0 +1,115 @@
+//! Which session a client is in, and whether it lives.
+#![allow(clippy::disallowed_methods, reason = "store owns the file system")]
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Client, load};
+use base::atomic;
+use base::paths::Places;
+use base::process;
+
+/// Which session a client process is in: the explicit link from one session to
+/// the next across `/clear`, which keeps the process and changes the id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seat {
+    /// The process.
+    pub client: Client,
+    /// Its session.
+    pub session: String,
+    /// The numbering of processes that its number belongs to, where the system tells.
+    #[serde(default)]
+    pub numbering: Option<String>,
+}
+
+/// The numbering of processes this one sees: the client's sandbox has one of its own.
+fn numbering() -> Option<String> {
+    Some(std::fs::read_link("/proc/self/ns/pid").ok()?.to_str()?.to_owned())
+}
+
+/// Puts the client into `session` and returns the one it was in before.
+///
+/// # Errors
+/// What the system says.
+pub fn take_seat(places: &Places, client: Client, session: &str) -> io::Result<Option<String>> {
+    let before = seat_before(places, client, session);
+    let path = places.session(&format!("client-{}", client.pid), "seat");
+    let seat = Seat { client, session: session.to_owned(), numbering: numbering() };
+    atomic::write_unsynced(&path, &serde_json::to_vec(&seat).map_err(io::Error::from)?)?;
+    Ok(before)
+}
+
+/// The other session that the client is in, as long as this one has not taken its seat.
+pub fn seat_before(places: &Places, client: Client, session: &str) -> Option<String> {
+    let before = seat_of(places, client.pid).filter(|seat| seat.client == client)?;
+    (before.session != session).then_some(before.session)
+}
+
+fn seat_of(places: &Places, pid: u32) -> Option<Seat> {
+    let bytes = atomic::read(&places.session(&format!("client-{pid}"), "seat")).ok()??;
+    serde_json::from_slice(&bytes).ok()
+}
+
+/// The session a client process is in.
+pub fn seat(places: &Places, pid: u32) -> Option<String> {
+    seat_of(places, pid).map(|seat| seat.session)
+}
+
+/// Whether a process is a client with a seat here.
+pub fn seated(places: &Places, pid: u32) -> bool {
+    seat_of(places, pid).is_some_and(|seat| client(pid) == Some(seat.client))
+}
+
+/// Whether a client lives. From inside the client's sandbox no other process is seen:
+/// there it lives while its session has not ended.
+pub fn lives(places: &Places, who: Client) -> bool {
+    let there = seat_of(places, who.pid).filter(|seat| seat.client == who);
+    let Some(hidden) = there.filter(|s| s.numbering.is_some() && s.numbering != numbering()) else {
+        return client(who.pid) == Some(who);
+    };
+    load(places, &hidden.session).ok().flatten().is_some_and(|s| s.ended.is_none())
+}
+
+/// The client behind a process id; `None` once it is gone.
+pub fn client(pid: u32) -> Option<Client> {
+    Some(Client { pid, start: process::start(pid)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::places;
+    use super::super::update;
+    use super::*;
+    use base::clock::Time;
+
+    #[test]
+    fn a_client_out_of_sight_lives_until_its_session_ends() {
+        let (_dir, places) = places();
+        places.ensure_state().unwrap();
+        let gone = Client { pid: 4_194_305, start: 1 };
+        take_seat(&places, gone, "s").unwrap();
+        assert!(!lives(&places, gone), "it would be seen");
+        let path = places.session("client-4194305", "seat");
+        let elsewhere = Some("pid:[1]".to_owned());
+        let seat = Seat { client: gone, session: "s".into(), numbering: elsewhere };
+        std::fs::write(&path, serde_json::to_vec(&seat).unwrap()).unwrap();
+        update(&places, "s", |s| s.job = "j".into()).unwrap();
+        assert!(lives(&places, gone));
+        let later: Time = "2026-01-01T00:00:00Z".parse().unwrap();
+        update(&places, "s", |s| s.ended = Some(later)).unwrap();
+        assert!(!lives(&places, gone));
+    }
+
+    #[test]
+    fn a_seat_belongs_to_one_process() {
+        let (_dir, places) = places();
+        places.ensure_state().unwrap();
+        let me = client(std::process::id()).unwrap();
+        assert_eq!(take_seat(&places, me, "one").unwrap(), None);
+        assert_eq!(take_seat(&places, me, "one").unwrap(), None);
+        assert_eq!(take_seat(&places, me, "two").unwrap().as_deref(), Some("one"));
+        let other = Client { start: me.start + 1, ..me };
+        assert_eq!(take_seat(&places, other, "three").unwrap(), None);
+    }
+}

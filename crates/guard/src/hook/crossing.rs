@@ -1,0 +1,252 @@
+//! From the agent's own verbs to what the hooks make of them, and how a boundary ends.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::account;
+use super::facts::Facts;
+use super::jobs::{self as session_jobs, Focus};
+use super::opening::lifted_for;
+pub use super::opening::{Opening, Refusal, open, why_no_boundary};
+use crate::boundary::{Carrier, Delivery, EDITED, MOVED_ON, PROMPTED, SEALED_ANEW, Step, Token};
+use crate::files::journal::{SealedAs, What};
+use crate::files::requests::{self, Request};
+use crate::files::sealing::{self, Outcome, Writer};
+use crate::files::{boundary, jobs, prompts, state};
+use crate::job::State;
+use base::beneath;
+use base::log;
+
+/// Seals the session's file as it stands, without a word from the agent.
+fn seal_now(facts: &Facts) -> std::io::Result<Outcome> {
+    let Facts { places, id, session, settings, now, .. } = facts;
+    sealing::run(places, &session.job, Writer { id, session }, settings, None, *now, false)
+}
+
+/// For the journal: the file was sealed.
+fn sealed_as(facts: &Facts, job: &str, version: u64, words: Option<(u64, u64)>, by_guard: bool) {
+    let sealed = SealedAs { job: job.to_owned(), version, words, by_guard };
+    account::did(facts, What::Sealed(sealed));
+}
+
+/// After a shell call that ran our verbs: takes what they asked for, seals again
+/// after a late append, and lets the prompts join their job. What is to be said to
+/// the agent of it, if anything.
+pub fn after_verbs(facts: &mut Facts, command: &str, subagent: bool) -> Option<String> {
+    if let Err(e) = prompts::flush(&facts.places, &facts.session.job, facts.id) {
+        facts.fault("prompts not moved", &e);
+    }
+    // What the main loop asked for is answered where it hears of it.
+    let note = if subagent { None } else { take_requests(facts) };
+    let writes = [" append ", " close ", " phase "].iter().any(|verb| command.contains(verb));
+    let waits = |t: &Token| t.step == Step::Pending && t.delivery == Delivery::Sealed;
+    // A seal in the same call may stand before the append; one behind it stands as it is.
+    if writes && facts.token().is_some_and(|t| waits(&t)) {
+        reseal(facts);
+    }
+    note
+}
+
+/// After commits of a call that sealed as well: what crosses shall hold them.
+pub fn after_commits(facts: &Facts) {
+    let waits = |t: &Token| {
+        t.step == Step::Pending && t.delivery == Delivery::Sealed && t.job == facts.session.job
+    };
+    if facts.token().is_some_and(|t| waits(&t)) {
+        reseal(facts);
+    }
+}
+
+/// Takes what the session's verbs asked for, in order: what came last holds. For the
+/// agent: what came out otherwise than it may expect.
+pub fn take_requests(facts: &mut Facts) -> Option<String> {
+    let mut note = None;
+    let asked = requests::take(&facts.places, facts.id);
+    for request in &asked.requests {
+        match request {
+            Request::Seal { job, version, clear, authored, promised, words, .. } => {
+                sealed_as(facts, job, *version, *words, false);
+                // A focus in the same command may have given the job another name.
+                let mirrored = if beneath::is_dir(&facts.places.job(job)) {
+                    jobs::mirror(&facts.places, job)
+                } else {
+                    Ok(())
+                };
+                if let Err(e) = mirrored {
+                    facts.fault("sealed versions not mirrored", &e);
+                }
+                let clear = clear.or_else(|| waits_sealed(facts).then_some(true));
+                let opening = Opening::of_seal(&facts.places, job, *version, clear, *authored);
+                // The seal says itself why there is no boundary, but for what came between.
+                if let Err(refusal) = open(facts, &opening)
+                    && *promised
+                {
+                    let token = opening.token(facts, Carrier::Manual);
+                    note = Some(session_jobs::stays(facts, &token, &refusal.why));
+                }
+            }
+            Request::SealAsked(asked) => facts.update(|s| s.seal_asked = Some(asked.clone())),
+            Request::Focus { job, adopted, created, clear, .. } => {
+                let ask =
+                    Focus { job, adopted: adopted.as_deref(), created: *created, clear: *clear };
+                note = session_jobs::focus(facts, &ask);
+            }
+            Request::Pause { job, .. } => {
+                session_jobs::pause(facts, job);
+                note = None;
+            }
+            Request::Complete { job, version, .. } => {
+                note = session_jobs::complete(facts, job, *version);
+            }
+        }
+    }
+    session_jobs::follow_name(facts);
+    asked.done();
+    note
+}
+
+/// Whether a boundary that a seal asked for waits for the turn's end.
+pub fn waits_sealed(facts: &Facts) -> bool {
+    let waits = |t: &Token| t.holds(facts.id) && t.delivery == Delivery::Sealed;
+    facts.token().is_some_and(|t| waits(&t))
+}
+
+/// Seals again after an append behind the seal, so that nothing written is left out.
+fn reseal(facts: &Facts) {
+    let outcome = seal_now(facts);
+    let Some(id) = facts.session.token.clone() else { return };
+    let moved = match outcome {
+        Ok(Outcome::Sealed(sealed, path)) => {
+            let report = &sealed.report;
+            sealed_as(facts, &facts.session.job, report.version, Some(report.words()), true);
+            boundary::update(&facts.places, &id, |t| {
+                t.version = report.version;
+                t.sealed = path.display().to_string();
+            })
+        }
+        Ok(Outcome::Refused(_) | Outcome::Asked(_) | Outcome::NoFile) => {
+            boundary::update(&facts.places, &id, |t| {
+                t.fail("the file grew past the block band after its seal", facts.now);
+            })
+        }
+        Err(e) => Err(e),
+    };
+    if let Err(e) = moved {
+        facts.fault("not sealed again", &e);
+    }
+}
+
+/// The mechanical seal at a turn's end that nobody would go on from.
+/// `true` if a boundary was opened.
+pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
+    let session = facts.session.clone();
+    if jobs::record(&facts.places, &session.job).state == State::Completed {
+        // Its sealed file stays as it was completed.
+        return false;
+    }
+    let text = jobs::read(&facts.places, &session.job).ok().flatten().unwrap_or_default();
+    let authored = sealing::authored(&text, &session, &facts.settings).entries > 0;
+    let outcome = seal_now(facts);
+    match outcome {
+        Ok(Outcome::Sealed(sealed, _)) => {
+            let version = sealed.report.version;
+            sealed_as(facts, &session.job, version, Some(sealed.report.words()), true);
+            let opening = Opening::of_seal(&facts.places, &session.job, version, None, authored);
+            if let Err(e) = jobs::mirror(&facts.places, &session.job) {
+                facts.fault("sealed versions not mirrored", &e);
+            }
+            // Another boundary may stand, and a refusal lifts what has to be lifted.
+            let opened = open(facts, &opening).is_ok();
+            opened || facts.token().is_some_and(|t| t.holds_or_cancelled(facts.id))
+        }
+        Ok(Outcome::Refused(_) | Outcome::Asked(_) | Outcome::NoFile) => false,
+        Err(e) => {
+            facts.fault("not sealed at the turn's end", &e);
+            false
+        }
+    }
+}
+
+/// Blocks are lifted for a while, since no way out exists. The session's boundary is forgotten.
+pub fn give_up(facts: &Facts, why: &str) {
+    facts.update(|s| s.token = None);
+    lift(facts, why);
+}
+
+fn failed(token: &Token) -> String {
+    format!("the last boundary failed: {}", token.why.as_deref().unwrap_or("no reason given"))
+}
+
+/// Blocks are lifted for a while.
+pub fn lift(facts: &Facts, why: &str) {
+    let until = facts.now + lifted_for();
+    facts.update(|s| s.lifted = Some((until, why.to_owned())));
+    log::write(&facts.places.log(), facts.now, "lifted", &json!({"session": facts.id, "why": why}));
+}
+
+/// Ends what is over: a failed boundary lifts the blocks, an answered one is forgotten.
+pub fn tidy(facts: &mut Facts) {
+    let Some(token) = facts.token() else { return };
+    if token.step == Step::Failed && token.why.as_deref() == Some(EDITED) {
+        // Kept for `explain`; the next seal puts a new one in its place.
+        return;
+    }
+    if token.given_up_on_clear() {
+        // Kept: the clear may still come.
+        if facts.session.lifted.is_none() {
+            lift(facts, &failed(&token));
+            reload(facts);
+        }
+        return;
+    }
+    if token.step == Step::Failed {
+        let why = failed(&token);
+        if matches!(token.why.as_deref(), Some(SEALED_ANEW | MOVED_ON | PROMPTED)) {
+            facts.update(|s| s.token = None);
+        } else {
+            give_up(facts, &why);
+        }
+        reload(facts);
+        return;
+    }
+    if token.child.as_deref() != Some(facts.id) {
+        return;
+    }
+    if token.step >= Step::Cleared {
+        let moved = boundary::update(&facts.places, &token.id, |t| {
+            t.advance(Step::Acknowledged, facts.now);
+        });
+        if let Err(e) = moved {
+            facts.fault("token not moved", &e);
+        }
+        log::write(
+            &facts.places.log(),
+            facts.now,
+            "acknowledged",
+            &json!({"token": token.id, "session": facts.id}),
+        );
+    }
+    facts.update(|s| s.token = None);
+    reload(facts);
+}
+
+fn reload(facts: &mut Facts) {
+    if let Ok(Some(session)) = state::load(&facts.places, facts.id) {
+        facts.session = session;
+    }
+}
+
+/// Waits for what the main hook of the same event writes down first.
+pub fn wait_for(limit: Duration, mut ready: impl FnMut() -> bool) -> bool {
+    let step = Duration::from_millis(5);
+    let mut waited = Duration::ZERO;
+    while waited < limit {
+        if ready() {
+            return true;
+        }
+        std::thread::sleep(step);
+        waited += step;
+    }
+    false
+}

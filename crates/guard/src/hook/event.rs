@@ -1,0 +1,246 @@
+//! What happened, in the guard's own terms.
+
+use serde_json::value::RawValue;
+
+use super::wire::{Payload, Task};
+use base::paths::safe_name;
+use sessions::fill;
+
+/// An event that the guard knows.
+#[derive(Debug)]
+pub struct Event<'a> {
+    /// The main session's id, safe as a file name.
+    pub session: &'a str,
+    /// The main session's transcript.
+    pub transcript: Option<&'a str>,
+    /// Where the agent's shell stands.
+    pub cwd: Option<&'a str>,
+    /// Inside a subagent.
+    pub subagent: bool,
+    /// The client's permission mode.
+    pub mode: Option<&'a str>,
+    /// What happened.
+    pub kind: Kind<'a>,
+}
+
+/// A tool call as far as the guard cares.
+#[derive(Debug)]
+pub struct ToolCall<'a> {
+    /// The tool's name.
+    pub tool: &'a str,
+    /// Its input.
+    pub input: Option<&'a RawValue>,
+    /// Its id.
+    pub id: &'a str,
+    /// How long it ran, in milliseconds, where the client says.
+    pub took: Option<f64>,
+    /// What a failed one says.
+    pub error: Option<&'a str>,
+}
+
+/// Where a session comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// A new, empty session.
+    Startup,
+    /// An old session goes on.
+    Resume,
+    /// An old session goes on under a new id.
+    Fork,
+    /// The conversation was cleared.
+    Clear,
+    /// The client compacted the conversation.
+    Compact,
+}
+
+/// What happened.
+#[derive(Debug)]
+pub enum Kind<'a> {
+    /// A tool is about to be used.
+    PreTool(ToolCall<'a>),
+    /// A tool was used.
+    PostTool(ToolCall<'a>, Option<&'a RawValue>),
+    /// A tool failed.
+    PostToolFailure(ToolCall<'a>),
+    /// All tools of a response are done; bytes of their results.
+    PostBatch(u64),
+    /// A session began.
+    SessionStart {
+        /// How.
+        source: Source,
+        /// Its model, where the client says.
+        model: Option<&'a str>,
+    },
+    /// A prompt was entered, by whomever.
+    Prompt(&'a str),
+    /// A slash command was entered.
+    Expansion {
+        /// Its name without the plugin's prefix; only ours are events.
+        command: &'a str,
+        /// Its arguments.
+        args: &'a str,
+    },
+    /// A turn ended.
+    Stop {
+        /// Background agents that still run.
+        agents: u32,
+        /// Background shells and monitors that still run.
+        shells: Vec<&'a str>,
+    },
+    /// A turn ended by an error of the API; no [`Kind::Stop`] comes for it.
+    TurnFailed,
+    /// The client is about to compact.
+    PreCompact,
+    /// The model was switched.
+    ModelSwitch(&'a str),
+    /// The client shows a question of the agent's to its user.
+    Question,
+    /// A session ended.
+    SessionEnd,
+}
+
+impl Kind<'_> {
+    /// The client's name for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::PreTool(_) => "PreToolUse",
+            Self::PostTool(..) => "PostToolUse",
+            Self::PostToolFailure(_) => "PostToolUseFailure",
+            Self::PostBatch(_) => "PostToolBatch",
+            Self::SessionStart { .. } => "SessionStart",
+            Self::Prompt(_) => "UserPromptSubmit",
+            Self::Expansion { .. } => "UserPromptExpansion",
+            Self::Stop { .. } => "Stop",
+            Self::TurnFailed => "StopFailure",
+            Self::PreCompact => "PreCompact",
+            Self::ModelSwitch(_) => "PostModelSwitch",
+            Self::Question => "PermissionRequest",
+            Self::SessionEnd => "SessionEnd",
+        }
+    }
+}
+
+impl<'a> Event<'a> {
+    /// The event of a payload; `None` for everything the guard has no opinion on.
+    pub fn of(payload: &'a Payload<'a>) -> Option<Self> {
+        let session = payload.session_id.as_deref().filter(|id| safe_name(id))?;
+        Some(Self {
+            session,
+            transcript: payload.transcript_path.as_deref().filter(|p| !p.is_empty()),
+            cwd: payload.cwd.as_deref().filter(|p| !p.is_empty()),
+            subagent: payload.agent_id.is_some(),
+            mode: payload.permission_mode.as_deref(),
+            kind: kind(payload)?,
+        })
+    }
+}
+
+fn kind<'a>(payload: &'a Payload<'a>) -> Option<Kind<'a>> {
+    let call = || {
+        Some(ToolCall {
+            tool: payload.tool_name.as_deref()?,
+            input: payload.tool_input,
+            id: payload.tool_use_id.as_deref().unwrap_or_default(),
+            took: payload.duration_ms.and_then(|took| took.get().parse().ok()),
+            error: payload.error.as_deref(),
+        })
+    };
+    Some(match payload.hook_event_name.as_deref()? {
+        "PreToolUse" => Kind::PreTool(call()?),
+        "PostToolUse" => Kind::PostTool(call()?, payload.tool_response),
+        "PostToolUseFailure" => Kind::PostToolFailure(call()?),
+        "PostToolBatch" => Kind::PostBatch(payload.tool_calls.map_or(0, |c| fill::weight(c.get()))),
+        "SessionStart" => Kind::SessionStart {
+            source: match payload.source.as_deref()? {
+                "startup" => Source::Startup,
+                "resume" => Source::Resume,
+                "fork" => Source::Fork,
+                "clear" => Source::Clear,
+                "compact" => Source::Compact,
+                _ => return None,
+            },
+            model: payload.model.as_deref(),
+        },
+        "UserPromptSubmit" => Kind::Prompt(payload.prompt.as_deref()?),
+        "UserPromptExpansion" => Kind::Expansion {
+            command: payload.command_name.as_deref()?.strip_prefix("brain-guard:")?,
+            args: payload.command_args.as_deref().unwrap_or_default(),
+        },
+        "Stop" => {
+            let running = |t: &&Task| t.status.as_deref().is_none_or(|s| s == "running");
+            let tasks = payload.background_tasks.as_deref().unwrap_or_default();
+            let agent = |t: &&Task| t.kind.as_deref() == Some("subagent");
+            Kind::Stop {
+                agents: tasks.iter().filter(running).filter(agent).count() as u32,
+                shells: tasks
+                    .iter()
+                    .filter(running)
+                    .filter(|t| !agent(t))
+                    .filter_map(|t| t.command.as_deref().or(t.description.as_deref()))
+                    .collect(),
+            }
+        }
+        "PreCompact" => Kind::PreCompact,
+        "PostModelSwitch" => {
+            Kind::ModelSwitch(payload.new_model.as_deref().or(payload.model.as_deref())?)
+        }
+        "StopFailure" => Kind::TurnFailed,
+        "PermissionRequest" if payload.tool_name.as_deref() == Some(QUESTION_TOOL) => {
+            Kind::Question
+        }
+        "SessionEnd" => Kind::SessionEnd,
+        _ => return None,
+    })
+}
+
+/// Whether a prompt was typed by a person: the client submits notifications of
+/// agents, monitors and woken hooks as prompts too (seen with client 2.1.329).
+pub fn by_a_person(prompt: &str) -> bool {
+    let text = prompt.trim_start();
+    !text.starts_with("<task-notification>") && !text.starts_with("<system-reminder>")
+}
+
+/// The client's tool that asks its user.
+pub const QUESTION_TOOL: &str = "AskUserQuestion";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(text: &str, check: impl Fn(Option<Event>)) {
+        let payload: Payload = serde_json::from_str(text).unwrap();
+        check(Event::of(&payload));
+    }
+
+    #[test]
+    fn unknown_is_no_opinion() {
+        for text in [
+            "{}",
+            r#"{"session_id":"s"}"#,
+            r#"{"session_id":"s","hook_event_name":"MessageDisplay"}"#,
+            r#"{"session_id":"../x","hook_event_name":"Stop"}"#,
+            r#"{"session_id":"s","hook_event_name":"PreToolUse"}"#,
+            r#"{"session_id":"s","hook_event_name":"SessionStart","source":"new"}"#,
+            r#"{"session_id":"s","hook_event_name":"UserPromptExpansion","command_name":"other:x"}"#,
+        ] {
+            event(text, |e| assert!(e.is_none(), "{text}"));
+        }
+    }
+
+    #[test]
+    fn stop_tells_agents_from_shells() {
+        let text = r#"{"session_id":"s","hook_event_name":"Stop","background_tasks":[
+            {"type":"subagent","status":"running"},{"type":"subagent","status":"completed"},
+            {"type":"shell","status":"running","command":"npm run dev"}]}"#;
+        event(text, |e| match e.unwrap().kind {
+            Kind::Stop { agents, shells } => assert_eq!((agents, shells), (1, vec!["npm run dev"])),
+            other => panic!("{other:?}"),
+        });
+    }
+
+    #[test]
+    fn notifications_are_nobodys() {
+        assert!(by_a_person("Do the thing"));
+        assert!(!by_a_person("<task-notification>\n<task-id>x"));
+    }
+}

@@ -1,0 +1,230 @@
+//! What is true around one event, read when it is asked for.
+
+pub mod account;
+mod caps;
+mod gauges;
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use self::account::Account;
+use super::Outside;
+use super::event::{Event, Kind};
+use super::merged;
+use super::select::{self, Selection};
+use super::surroundings;
+use super::variables::variables;
+use crate::boundary::{Carrier, Token};
+use crate::client;
+use crate::files::{boundary, state};
+use crate::session::{First, Override, Session, Surroundings};
+use crate::settings::layers::{self, Diagnostic};
+use crate::settings::{Headless, Mode, Settings, trust};
+use base::clock::Time;
+use base::env::{self, Env};
+use base::log;
+use base::paths::{Places, project_root};
+use sessions::fill::Fill;
+
+pub use caps::{View, sealed};
+pub use gauges::Context;
+
+/// The surroundings of one event or command.
+pub struct Facts<'a> {
+    /// The environment.
+    pub env: &'a Env,
+    /// Now.
+    pub now: Time,
+    /// Where things lie.
+    pub places: Places,
+    /// The merged settings.
+    pub settings: Settings,
+    /// What was wrong in them.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The session's id.
+    pub id: &'a str,
+    /// The session's state as it was when the event came in.
+    pub session: Session,
+    /// No state of the session was there.
+    pub unseen: bool,
+    /// The client around the session.
+    pub seen: Surroundings,
+    /// Main conversation's transcript.
+    pub transcript: Option<PathBuf>,
+    /// Permission mode.
+    pub mode: Option<String>,
+    /// The event brings nothing into the context, so that the last response may be enough.
+    brief: bool,
+    /// What is to be accounted for of this event.
+    pub account: Account,
+    /// The program around the hook; none in verbs.
+    pub outside: Option<Outside>,
+    fill: OnceCell<Option<Fill>>,
+}
+
+impl<'a> Facts<'a> {
+    /// The facts of a hook event; `None` without a place to keep state.
+    pub fn of(env: &'a Env, now: Time, event: &Event<'a>) -> Option<Self> {
+        let root = env
+            .path(env::PROJECT_DIR)
+            .or_else(|| event.cwd.map(|cwd| project_root(env, Path::new(cwd))))?;
+        let mut facts = Self::of_session(env, now, &root, event.session)?;
+        facts.transcript = event.transcript.map(PathBuf::from).or(facts.transcript);
+        facts.mode = event.mode.map(str::to_owned).or(facts.mode);
+        facts.brief = matches!(event.kind, Kind::PreTool(_)) && facts.session.first == First::Done;
+        facts.hold_for_model();
+        Some(facts)
+    }
+
+    /// The facts of a session by its id.
+    pub fn for_session(env: &'a Env, now: Time, project: &Path, id: &'a str) -> Option<Self> {
+        let mut facts = Self::of_session(env, now, project, id)?;
+        facts.hold_for_model();
+        Some(facts)
+    }
+
+    fn of_session(env: &'a Env, now: Time, project: &Path, id: &'a str) -> Option<Self> {
+        let mut places = Places::of(env, project)?;
+        let (settings, diagnostics) = merged::settings(&places, env);
+        places.trusted = trust::accepts(&settings.trust, env.home().as_deref(), &places.project);
+        let loaded = state::load(&places, id).unwrap_or_else(|e| {
+            let details = json!({"session": id, "what": "state not read", "error": e.to_string()});
+            log::write(&places.log(), now, "fault", &details);
+            None
+        });
+        let unseen = loaded.is_none();
+        let session = loaded.unwrap_or_default();
+        let transcript = session.transcript.as_ref().map(PathBuf::from);
+        let mode = session.mode.clone();
+        let seen = surroundings::of(env, &session);
+        Some(Self {
+            env,
+            now,
+            places,
+            settings,
+            diagnostics,
+            id,
+            session,
+            unseen,
+            seen,
+            transcript,
+            mode,
+            brief: false,
+            account: Account::default(),
+            outside: None,
+            fill: OnceCell::new(),
+        })
+    }
+
+    /// Puts into the settings what they say of the session's model alone.
+    fn hold_for_model(&mut self) {
+        // Asking for the model reads the transcript: only those who need it pay for it.
+        if !self.settings.when.is_empty() {
+            self.settings = self.settings.held_for(&self.model());
+        }
+    }
+
+    /// Whether the guard does anything at all in this session.
+    pub fn on(&self) -> bool {
+        self.settings.mode != Mode::Off
+            && (self.seen.interactive || self.settings.headless != Headless::Off)
+    }
+
+    /// A headless run that is only coached.
+    pub fn headless_only_coached(&self) -> bool {
+        let crosses = || self.settings.headless == Headless::Boundary && self.input_open();
+        !self.seen.interactive && !crosses()
+    }
+
+    /// Whether a headless client still takes prompts: only a stream-json host that
+    /// holds the input open does; every other script reads the first result as the answer.
+    fn input_open(&self) -> bool {
+        let pid = self.env.client_pid().or(self.session.client.map(|c| c.pid));
+        pid.is_some_and(client::takes_prompts)
+    }
+
+    /// The boundary this session ends in or came from.
+    pub fn token(&self) -> Option<Token> {
+        boundary::load(&self.places, self.session.token.as_deref()?).ok().flatten()
+    }
+
+    /// Changes this session's state; a failure is logged and costs no call.
+    pub fn update(&self, change: impl FnOnce(&mut Session)) {
+        self.update_of(self.id, change);
+    }
+
+    /// Changes another session's state, likewise.
+    pub fn update_of(&self, id: &str, change: impl FnOnce(&mut Session)) {
+        if let Err(e) = state::update(&self.places, id, change) {
+            self.fault("state not kept", &e);
+        }
+    }
+
+    /// Logs a fault of ours that was let go.
+    pub fn fault(&self, what: &str, error: &dyn std::fmt::Display) {
+        let details = json!({"session": self.id, "what": what, "error": error.to_string()});
+        log::write(&self.places.log(), self.now, "fault", &details);
+    }
+
+    /// Whether a person was at the terminal lately; the client's own flag says so overnight too.
+    pub fn attended(&self) -> bool {
+        self.attended_at(self.now)
+    }
+
+    /// The same at a later time, for what waits.
+    pub fn attended_at(&self, now: Time) -> bool {
+        let lately =
+            chrono::Duration::minutes(self.settings.boundary.attended_minutes.min(100_000) as i64);
+        // A time far ahead was written before the clock was set back: nobody knows when.
+        self.seen.interactive && self.session.last_human.is_some_and(|at| (now - at).abs() < lately)
+    }
+
+    /// When the person at the terminal counts as gone; `None` where nobody is there.
+    pub fn gone_at(&self) -> Option<Time> {
+        let minutes = self.settings.boundary.attended_minutes.min(100_000) as i64;
+        let at = self.session.last_human.filter(|_| self.attended())?;
+        Some(at + chrono::Duration::minutes(minutes))
+    }
+
+    /// Why the operator's override holds a boundary back, if one stands.
+    pub fn held_by_operator(&self) -> Option<String> {
+        let calls = || state::calls(&self.places, self.id);
+        let override_ =
+            self.session.override_.filter(|_| self.session.overridden(self.now, calls))?;
+        let until = match override_ {
+            Override::Until(at) => {
+                format!(" until {}", at.with_timezone(&chrono::Local).format("%H:%M"))
+            }
+            Override::Calls(_) | Override::UntilClear => String::new(),
+        };
+        Some(format!("your override is active{until}; /brain-guard:now ends it"))
+    }
+
+    /// Which carrier could carry out a boundary now.
+    pub fn carrier(&self) -> Selection {
+        self.carrier_after(&[])
+    }
+
+    /// Which carrier is the next one after those that could not.
+    pub fn carrier_after(&self, tried: &[Carrier]) -> Selection {
+        select::select(
+            self.settings.boundary.carrier,
+            &select::Seen {
+                mod_alive: self.seen.mod_alive,
+                interactive: self.seen.interactive,
+                attended: self.attended(),
+                reach: self.session.reach.as_ref(),
+                command: !self.settings.boundary.command.is_empty(),
+            },
+            tried,
+        )
+    }
+}
+
+/// Reads and merges the layers of settings.
+pub fn read_settings(places: &Places, env: &Env) -> (Settings, Vec<Diagnostic>) {
+    let (user, project) = merged::settings_files(places);
+    layers::merge(user.as_ref(), project.as_ref(), variables(places, env))
+}

@@ -1,0 +1,127 @@
+//! The stance that both gauges ask for, and what caps it.
+
+use super::{Context, Facts};
+use crate::files::jobs;
+use crate::files::state;
+use crate::policy::decide::is_at_top;
+use crate::policy::ramp::Ramp;
+use crate::policy::stance::{self, Cap, Readings, Stance};
+use crate::session::First;
+use sessions::gauge::Reading;
+
+/// How long a note that could not be written keeps the blocks lifted, unless a later one can.
+const UNWRITTEN: chrono::Duration = chrono::Duration::minutes(10);
+
+/// Where a session stands.
+pub struct View {
+    /// The context's gauge.
+    pub context: Option<Context>,
+    /// Both gauges.
+    pub readings: Readings,
+    /// The ramp that holds.
+    pub ramp: Ramp,
+    /// The stance.
+    pub stance: Stance,
+}
+
+impl View {
+    /// Bands that are blocked now.
+    pub fn blocked(&self) -> Vec<&'static str> {
+        let tier = self.ramp.tier(self.stance.effective(&self.ramp));
+        tier.map(|t| t.blocks.iter().map(|b| b.name()).collect()).unwrap_or_default()
+    }
+
+    /// Whether only the notes may be changed now.
+    pub fn is_at_top(&self) -> bool {
+        is_at_top(&self.stance, &self.ramp)
+    }
+}
+
+impl Facts<'_> {
+    /// Reads the gauges between two calls, without changing anything.
+    pub fn view(&self) -> View {
+        let context = self.context(None, 0);
+        let readings = self.readings(context, self.file().map(|f| f.0));
+        let ramp = self.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
+        let stance = self.stance(&ramp, &readings);
+        View { context, readings, ramp, stance }
+    }
+
+    /// Both gauges, for the stance.
+    pub fn readings(&self, context: Option<Context>, file: Option<Reading>) -> Readings {
+        let written = file.map_or(0.0, |f| {
+            f.used.saturating_sub(self.session.born_words) as f64 * 100.0 / f.limit.max(1) as f64
+        });
+        Readings { context: context.map(|c| c.reading), file, written }
+    }
+
+    /// The stance by both gauges and what caps it.
+    pub fn stance(&self, ramp: &Ramp, readings: &Readings) -> Stance {
+        let min_written = self.settings.file.min_written;
+        let stance =
+            stance::stance(ramp, readings, self.session.ranks, min_written, |_| self.cap(readings));
+        self.account.moment(readings, &stance, ramp.name(stance.rank));
+        stance
+    }
+
+    /// Why nothing may be blocked now, if so.
+    pub fn cap(&self, readings: &Readings) -> Option<Cap> {
+        let calls = || state::calls(&self.places, self.id);
+        if self.session.overridden(self.now, calls) {
+            return Some(Cap::Override);
+        }
+        if self.settings.shadow {
+            return Some(Cap::Shadow);
+        }
+        self.cap_behind_shadow(readings)
+    }
+
+    /// Why the session's compaction file cannot be written now, if so. Blocking would leave
+    /// the agent without a way out.
+    pub fn not_writable(&self) -> Option<String> {
+        if let Some((at, why)) = &self.session.unwritten
+            && self.now - *at < UNWRITTEN
+        {
+            return Some(why.clone());
+        }
+        let job = jobs::name_now(&self.places, &self.session.job);
+        jobs::check_writable(&self.places, &job).err().map(|e| e.to_string())
+    }
+
+    /// Why nothing could be blocked even without the override and shadow mode.
+    pub fn cap_behind_shadow(&self, readings: &Readings) -> Option<Cap> {
+        let calls = || state::calls(&self.places, self.id);
+        if self.headless_only_coached() {
+            return Some(Cap::Headless);
+        }
+        if self.mode.as_deref() == Some("plan") {
+            return Some(Cap::Plan);
+        }
+        if let Some((until, why)) = &self.session.lifted
+            && *until > self.now
+        {
+            return Some(Cap::Lifted(why.clone()));
+        }
+        if self.carrier().chosen.is_none() {
+            return Some(Cap::NoCarrier);
+        }
+        if let Some(why) = self.not_writable() {
+            return Some(Cap::NotWritable(why));
+        }
+        // Our verbs reach the agent as text: what that can't name it can't run.
+        if self.places.project.to_str().is_none() || self.env.program().is_none() {
+            return Some(Cap::Lifted("no command can name this program and project".to_owned()));
+        }
+        if self.session.first == First::Grace {
+            return Some(Cap::Grace);
+        }
+        let percent = readings.context.map_or(0.0, |r| r.percent());
+        self.session.grace.filter(|g| percent < g.percent && calls() < g.calls).map(|_| Cap::Grace)
+    }
+}
+
+/// Whether a valid seal waits for its boundary, and one can still be had.
+pub fn sealed(facts: &Facts, readings: &Readings) -> bool {
+    let Some(token) = facts.token() else { return false };
+    token.holds(facts.id) && matches!(facts.cap(readings), None | Some(Cap::Grace))
+}

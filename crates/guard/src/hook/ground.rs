@@ -1,0 +1,99 @@
+//! Where a session stands, told as it begins or was compacted: its job, the job's
+//! phase, its files, what `/clear` kept and what it undid.
+
+use std::fmt::Write as _;
+
+use super::deliver;
+use super::event::Event;
+use super::facts::Facts;
+use super::phase::phase;
+use super::reply::Reply;
+use crate::boundary::{Delivery, Token};
+use crate::compaction::for_reader;
+use crate::files::jobs;
+use crate::session::Session;
+use crate::texts::{Text, cut, say};
+use base::plain;
+
+/// Background shells that are named to a fresh session, and how much of each.
+const SHELLS: usize = 4;
+const SHELL_CHARS: usize = 120;
+
+/// The guard's own coaching spoke up: an open phase remembers that, since its exit asks what it did.
+pub fn coached(facts: &Facts) {
+    let job = facts.session.job.as_str();
+    let unmarked = || jobs::record(&facts.places, job).phase.is_some_and(|p| !p.coached);
+    if !unmarked() {
+        return;
+    }
+    let marked = jobs::lock(&facts.places, job).and_then(|_held| {
+        jobs::change_record(&facts.places, job, |record| {
+            if let Some(phase) = &mut record.phase {
+                phase.coached = true;
+            }
+        })
+    });
+    if let Err(e) = marked {
+        facts.fault("coaching not remembered in the phase", &e);
+    }
+}
+
+/// Where a fresh session stands after the clear of `parent`, ours (`token`) or the user's.
+pub fn bearings(facts: &Facts, event: &Event, parent: &Session, token: Option<&Token>) -> String {
+    let live = facts.places.compaction(&parent.job).display().to_string();
+    let project = facts.places.project.display().to_string();
+    // A worktree that was entered is kept, a `cd` inside is not.
+    let here = event.cwd.unwrap_or(&project);
+    let cwd = match &parent.cwd {
+        Some(cwd) if cwd != here => {
+            format!("\nThe shell stood in {cwd}; the clear put it back to {here}.")
+        }
+        _ => String::new(),
+    };
+    let (shells, phase) = (shells(parent), phase(facts, &parent.job));
+    let values = [
+        ("job", parent.job.as_str()),
+        ("live", live.as_str()),
+        ("phase", phase.as_str()),
+        ("shells", shells.as_str()),
+        ("cwd", cwd.as_str()),
+    ];
+    let Some(token) = token else { return say(&facts.places, Text::Cleared, &values) };
+    let text = match token.delivery {
+        Delivery::Sealed => Text::Carried,
+        Delivery::Reload | Delivery::Template => Text::Focused,
+        Delivery::Transition => Text::Completed,
+    };
+    let values = [&values[..], &[("completed", token.job.as_str())]].concat();
+    deliver::about(facts, token, text, &values)
+}
+
+fn shells(parent: &Session) -> String {
+    let mut shells = String::new();
+    for shell in parent.shells.iter().take(SHELLS) {
+        let shell = cut(shell, SHELL_CHARS);
+        let _ = write!(shells, "\nStill running in the background: {shell}");
+    }
+    if let Some(more) = parent.shells.len().checked_sub(SHELLS + 1) {
+        let _ = write!(shells, "\nAnd {} more.", more + 1);
+    }
+    shells
+}
+
+/// After the client's own compaction: the live file again, and the phase.
+pub fn compacted(facts: &Facts) -> Reply {
+    let job = facts.session.job.as_str();
+    let path = facts.places.compaction(job).display().to_string();
+    let Ok(Some(text)) = jobs::read(&facts.places, job) else { return Reply::default() };
+    let text = plain::notes(&for_reader(&text));
+    let phase = phase(facts, job);
+    let chars = deliver::PIECE_CHARS.saturating_sub(phase.chars().count());
+    let first: String = text.chars().take(chars).collect();
+    let file =
+        if first.len() == text.len() { text } else { format!("{first}\n[the rest is in {path}]") };
+    let values =
+        [("job", job), ("path", path.as_str()), ("file", file.as_str()), ("phase", phase.as_str())];
+    let text = deliver::framed(facts, job, None, Text::Compacted, &values);
+    super::account::delivered(facts, text.len());
+    Reply::note("SessionStart", text)
+}

@@ -1,0 +1,42 @@
+//! The session's job and its file, made when the first thing is said of it.
+
+use std::io;
+
+use super::facts::Facts;
+use crate::files::jobs::{self, Asker};
+use crate::texts::{self, Text};
+use base::beneath;
+use base::clock;
+
+impl Facts<'_> {
+    /// The session as the store of jobs knows it.
+    pub fn asker(&self) -> Asker<'_> {
+        Asker {
+            places: &self.places,
+            id: self.id,
+            session: &self.session,
+            settings: &self.settings,
+            template: texts::template(&self.places, Text::Compaction),
+            now: self.now,
+            date: clock::local_date(),
+        }
+    }
+
+    /// Makes a job's compaction file from the template where there is none.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn ensure_file(&self, job: &str) -> io::Result<()> {
+        if beneath::exists(&self.places.compaction(job)) {
+            return Ok(());
+        }
+        jobs::make_file(&self.asker(), job)
+    }
+
+    /// [`Self::ensure_file`] for the session's job: the file is there when the agent is told of it.
+    pub fn make_file(&self) {
+        if let Err(e) = self.ensure_file(&self.session.job) {
+            self.fault("compaction file not made", &e);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! The session's side of a job verb: what it works on from then on, and the
+//! boundary that begins it afresh there.
+
+use super::deliver;
+use super::facts::Facts;
+use super::opening::{self, Opening, Refusal};
+use crate::boundary::{Carrier, Delivery, MOVED_ON, Token};
+use crate::compaction::{self, BlockKind, Role, Shape};
+use crate::files::{aside, boundary, jobs, prompts};
+use crate::texts::Text;
+use base::clock;
+use base::paths::short_digest;
+use base::{atomic, beneath};
+
+/// A job that the session turned to.
+#[derive(Debug, Clone, Copy)]
+pub struct Focus<'a> {
+    /// The job.
+    pub job: &'a str,
+    /// The name that it had until now, where it is this session's default job.
+    pub adopted: Option<&'a str>,
+    /// It is new, made from the template.
+    pub created: bool,
+    /// The session is to be cleared for it.
+    pub clear: bool,
+}
+
+/// The session works on another job. What is to be said to the agent, if anything.
+pub fn focus(facts: &mut Facts, ask: &Focus) -> Option<String> {
+    let left = facts.session.job.clone();
+    if let Some(old) = ask.adopted {
+        adopt(facts, old, ask.job);
+        prompts_follow(facts, &left, ask.job);
+        return None;
+    }
+    if left == ask.job && !(ask.clear && unopened(facts, ask.job)) {
+        return None;
+    }
+    let new = ask.created || !beneath::exists(&facts.places.compaction(ask.job));
+    if let Err(e) = facts.ensure_file(ask.job) {
+        facts.fault("compaction file not made", &e);
+    }
+    // The job that is left counts in it.
+    let refusal = opening::why_no_boundary(facts, ask.job, Some(true), true);
+    switch(facts, ask.job, new);
+    prompts_follow(facts, &left, ask.job);
+    if !ask.clear {
+        return None;
+    }
+    let text = jobs::read(&facts.places, ask.job).ok().flatten().unwrap_or_default();
+    let delivery = if new { Delivery::Template } else { Delivery::Reload };
+    cross_with(facts, ask.job, delivery, 0, &text, refusal)
+}
+
+/// Whether a focus that a killed hook had begun to carry out lacks its boundary still.
+fn unopened(facts: &Facts, job: &str) -> bool {
+    let ours = |t: &Token| t.parent == facts.id && t.job == job && t.delivery.focuses();
+    !facts.token().is_some_and(|t| ours(&t))
+}
+
+/// The job was put aside: the session gets a default job, and no boundary.
+pub fn pause(facts: &mut Facts, job: &str) {
+    if facts.session.job == job {
+        to_default(facts);
+    }
+}
+
+/// The job is closed. What is to be said to the agent, if anything.
+pub fn complete(facts: &mut Facts, job: &str, version: u64) -> Option<String> {
+    let sealed = jobs::version(&facts.places, job, version).ok().flatten();
+    if facts.session.job == job {
+        to_default(facts);
+    }
+    let Some(sealed) = sealed else {
+        let why = format!("the sealed version {version} of the job can't be read");
+        facts.fault("no transition note", &why);
+        // The verb has told the agent to end its turn, and nobody would go on.
+        let opening = Opening {
+            delivery: Delivery::Transition,
+            ..Opening::of_seal(&facts.places, job, version, Some(true), true)
+        };
+        return Some(stays(facts, &opening.token(facts, Carrier::Manual), &why));
+    };
+    let note = transition_note(&sealed, &facts.settings.file.shape);
+    cross_with(facts, job, Delivery::Transition, version, &note, None)
+}
+
+/// What the agent is told where its session is not cleared after all.
+pub fn stays(facts: &Facts, token: &Token, why: &str) -> String {
+    let text = match token.delivery {
+        Delivery::Sealed => Text::GoOn,
+        Delivery::Reload | Delivery::Template => Text::GoOnFocused,
+        Delivery::Transition => Text::GoOnCompleted,
+    };
+    deliver::about(facts, token, text, &[("why", why)])
+}
+
+/// A focused job's file as it stands at the clear is what crosses: the copy that
+/// is delivered from then on no longer changes.
+pub fn freeze(facts: &Facts, token: &Token) {
+    if !token.delivery.focuses() {
+        return;
+    }
+    let kept = match jobs::read(&facts.places, &token.job) {
+        Ok(Some(text)) => atomic::write(std::path::Path::new(&token.sealed), text.as_bytes()),
+        Ok(None) => Ok(()),
+        Err(e) => Err(e),
+    };
+    if let Err(e) = kept {
+        facts.fault("file of the focused job not copied anew", &e);
+    }
+}
+
+fn cross_with(
+    facts: &mut Facts,
+    job: &str,
+    delivery: Delivery,
+    version: u64,
+    text: &str,
+    refusal: Option<Refusal>,
+) -> Option<String> {
+    let name = format!("{}{job}{}", facts.id, facts.now.to_rfc3339());
+    let name = format!("{}.md", short_digest(name.as_bytes()));
+    let path = facts.places.state.join("boundary").join(name);
+    let kept = facts.places.ensure_state().and_then(|()| atomic::write(&path, text.as_bytes()));
+    let opening = Opening {
+        job: job.to_owned(),
+        delivery,
+        version,
+        text: path.display().to_string(),
+        // No tier has to be reached for it, and nothing written.
+        clear: Some(true),
+        authored: true,
+    };
+    if let Err(e) = kept {
+        facts.fault("text of the boundary not kept, so no boundary", &e);
+        let why = format!("its text could not be kept: {e}");
+        return Some(stays(facts, &opening.token(facts, Carrier::Manual), &why));
+    }
+    let refusal = match refusal {
+        Some(refusal) => {
+            opening::refused(facts, &refusal);
+            refusal
+        }
+        None => opening::open(facts, &opening).err()?,
+    };
+    Some(stays(facts, &opening.token(facts, Carrier::Manual), &refusal.why))
+}
+
+/// From here on the session writes for `job`; a boundary of the one before is over.
+fn switch(facts: &mut Facts, job: &str, new: bool) {
+    if let Some(token) = facts.token().filter(|t| t.holds_or_cancelled(facts.id)) {
+        let ended = boundary::update(&facts.places, &token.id, |t| t.fail(MOVED_ON, facts.now));
+        if let Err(e) = ended {
+            facts.fault("token not ended", &e);
+        }
+    }
+    let text = if new { None } else { jobs::read(&facts.places, job).ok().flatten() };
+    let text = text.unwrap_or_default();
+    let document = compaction::parse(&text, &facts.settings.file.shape);
+    let (inherited, born) = (jobs::authored_ids(&document), compaction::measure(&document).total);
+    let left = &facts.session.job;
+    let was_named = !jobs::auto(&facts.places, left, &jobs::record(&facts.places, left));
+    let change = |s: &mut crate::session::Session| {
+        s.residue |= was_named && s.job != job;
+        job.clone_into(&mut s.job);
+        (s.inherited, s.born_words) = (inherited.clone(), born as u64);
+        (s.counted, s.ranks.file, s.stop_blocks) = (None, 0, 0);
+    };
+    facts.update(change);
+    change(&mut facts.session);
+}
+
+fn to_default(facts: &mut Facts) {
+    match jobs::claim_default(&facts.places, &clock::local_date()) {
+        Ok(job) => switch(facts, &job, true),
+        Err(e) => {
+            facts.fault("no default job", &e);
+            let job = format!("session-{}", facts.id);
+            switch(facts, &job, true);
+        }
+    }
+}
+
+/// Catches up with a verb that gave the session's job a name and was killed before it
+/// could say so.
+pub fn follow_name(facts: &mut Facts) {
+    let old = facts.session.job.clone();
+    let now = jobs::name_now(&facts.places, &old);
+    if now != old {
+        adopt(facts, &old, &now);
+    }
+}
+
+/// The default job goes on under a name: so do the copies in the state, and a
+/// boundary that is under way.
+fn adopt(facts: &mut Facts, old: &str, job: &str) {
+    if let Err(e) = aside::rename(&facts.places, old, job) {
+        facts.fault("state of the job not renamed", &e);
+    }
+    let name = job.to_owned();
+    facts.update(|s| s.job.clone_from(&name));
+    facts.session.job = name;
+    let Some(token) = facts.token().filter(|t| t.holds_or_cancelled(facts.id)) else { return };
+    let path = jobs::sealed_path(&facts.places, job, token.version).display().to_string();
+    let followed = boundary::update(&facts.places, &token.id, |t| {
+        if t.job == old && t.delivery == Delivery::Sealed {
+            (t.job, t.sealed) = (job.to_owned(), path);
+        }
+    });
+    if let Err(e) = followed {
+        facts.fault("token not renamed", &e);
+    }
+}
+
+/// What waited with the session, and the prompt that asked for the change, belong
+/// to the new job too: its first session is to read them.
+fn prompts_follow(facts: &Facts, left: &str, job: &str) {
+    let asked = prompts::all(&facts.places, left, facts.id);
+    let asked = asked.into_iter().rev().find(|p| p.session == facts.id && facts.session.asked);
+    let moved = prompts::flush(&facts.places, job, facts.id).and_then(|()| {
+        let last = prompts::all(&facts.places, job, facts.id).pop();
+        match asked.filter(|asked| last.as_ref() != Some(asked)) {
+            Some(asked) => prompts::keep(&facts.places, job, &asked),
+            None => Ok(()),
+        }
+    });
+    if let Err(e) = moved {
+        facts.fault("prompts not moved", &e);
+    }
+}
+
+/// What of a sealed file crosses after its job: the body of Prior Summary as it stands there.
+fn transition_note(sealed: &str, shape: &Shape) -> String {
+    let document = compaction::parse(sealed, shape);
+    let summary = shape.with_role(Role::Summary);
+    let body = document.blocks().iter().filter(|block| {
+        block.section.is_some()
+            && block.section == summary
+            && !matches!(block.kind, BlockKind::Section | BlockKind::Comment)
+    });
+    let text: String = body.map(|block| &sealed[block.range.clone()]).collect();
+    text.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_transition_note_is_the_summarys_body_and_nothing_else() {
+        let sealed = "---\njob: j\n---\n# j\n\n## Forward State\n- next\n\n## Prior Summary\n<!-- what was -->\n\
+                      - learned a\n  in two lines\n\n### Detail\n- learned b\n\n## Git Commit Messages\n- abc x\n";
+        assert_eq!(
+            transition_note(sealed, &Shape::default()),
+            "- learned a\n  in two lines\n\n### Detail\n- learned b"
+        );
+        assert_eq!(transition_note("# j\n## Forward State\n- a\n", &Shape::default()), "");
+    }
+}

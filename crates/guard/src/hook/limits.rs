@@ -1,0 +1,145 @@
+//! Reads what the client's command line and settings files say of its limit: at a session's
+//! start, with each prompt and at a switch of the model, so that no tool call pays for it.
+
+use std::path::{Path, PathBuf};
+
+use super::facts::Facts;
+use crate::client;
+use crate::policy::limit::{Configured, Launch, LaunchSettings, Layer, LayerSettings};
+use base::atomic;
+use base::env::Env;
+use base::paths::{Places, config_folder};
+
+/// Where an administrator's settings lie (seen in client 2.1.329, Linux).
+pub const MANAGED: &str = "/etc/claude-code";
+
+/// Reads again what may have changed since. The command line is read once a session.
+pub fn refresh(facts: &mut Facts) {
+    // Before the first reading there is no transcript that could name the model.
+    let model = match (&facts.session.model, facts.session.reading) {
+        (None, Some(_)) => facts.model().name.map(str::to_owned),
+        (model, _) => model.clone(),
+    };
+    let launch = facts.session.launch.clone().or_else(|| {
+        let pid = facts.env.client_pid()?;
+        let folder = client::folder(pid).unwrap_or_default();
+        Some(Launch::parse(&client::arguments(pid), &folder, model.as_deref()))
+    });
+    let configured = configured(&facts.places, facts.env, launch.as_ref(), model.as_deref());
+    if facts.session.configured != configured || facts.session.launch != launch {
+        facts.update(|s| (s.configured, s.launch) = (configured, launch.clone()));
+        (facts.session.configured, facts.session.launch) = (configured, launch);
+    }
+}
+
+/// What the command line and the settings files come to.
+pub fn configured(
+    places: &Places,
+    env: &Env,
+    launch: Option<&Launch>,
+    model: Option<&str>,
+) -> Configured {
+    let config = config_folder(env).unwrap_or_default();
+    let mut layers: Vec<(Layer, LayerSettings)> =
+        files(&config, &places.project, Path::new(MANAGED))
+            .into_iter()
+            .filter_map(|(layer, path)| Some((layer, read(layer, &path, model)?)))
+            .collect();
+    match launch.and_then(|launch| launch.settings.as_ref()) {
+        Some(LaunchSettings::Inline(of)) => layers.push((Layer::CommandLine, *of)),
+        Some(LaunchSettings::File(path)) => {
+            let of = read(Layer::CommandLine, path, model);
+            layers.extend(of.map(|of| (Layer::CommandLine, of)));
+        }
+        None => {}
+    }
+    Configured::merge(launch.and_then(|launch| launch.flag), &layers)
+}
+
+/// The client's settings files, whether they are there or not.
+pub fn files(config: &Path, project: &Path, managed: &Path) -> Vec<(Layer, PathBuf)> {
+    let project = project.join(".claude");
+    // Where the folder is named by a variable, the file lies in it, else beside it.
+    let global = [config.join(".claude.json"), config.with_file_name(".claude.json")];
+    let global = global.into_iter().find(|path| path.is_file());
+    let mut all: Vec<_> = global.map(|path| (Layer::Global, path)).into_iter().collect();
+    all.extend([
+        (Layer::User, config.join("settings.json")),
+        (Layer::Project, project.join("settings.json")),
+        (Layer::Local, project.join("settings.local.json")),
+        (Layer::Managed, config.join("remote-settings.json")),
+        (Layer::Managed, managed.join("managed-settings.json")),
+    ]);
+    let more = std::fs::read_dir(managed.join("managed-settings.d")).into_iter().flatten();
+    let mut more: Vec<PathBuf> = more.flatten().map(|entry| entry.path()).collect();
+    more.sort();
+    all.extend(more.into_iter().map(|path| (Layer::Managed, path)));
+    all
+}
+
+/// What a settings file says; nothing where it is none. Those that a repository brings are
+/// read up to a bound, since each prompt waits for them.
+fn read(layer: Layer, path: &Path, model: Option<&str>) -> Option<LayerSettings> {
+    let text = match layer {
+        Layer::Project | Layer::Local => {
+            let bytes = atomic::read_record(path).ok()??;
+            String::from_utf8(bytes).ok()?
+        }
+        _ => atomic::read_text(path).ok()??,
+    };
+    LayerSettings::parse(&text, model)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::limit::LimitSource;
+
+    #[test]
+    fn every_file_of_the_clients_counts() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |path: &str| dir.path().join(path);
+        let (config, project, managed) = (at("home/.claude"), at("project"), at("managed"));
+        for folder in [&config, &project.join(".claude"), &managed.join("managed-settings.d")] {
+            std::fs::create_dir_all(folder).unwrap();
+        }
+        let put = |path: &str, text: &str| atomic::write(&at(path), text.as_bytes()).unwrap();
+        let env = Env::of([("CLAUDE_CONFIG_DIR", config.to_str().unwrap()), ("HOME", "/none")]);
+        let places = Places::of(&env, &project).unwrap();
+        let found = |launch: Option<&Launch>| configured(&places, &env, launch, None);
+        assert_eq!(found(None), Configured::default());
+        put("home/.claude.json", r#"{"autoCompactEnabled": false}"#);
+        assert_eq!(found(None).off, Some(Layer::Global));
+        put(
+            "home/.claude/settings.json",
+            r#"{"autoCompactWindow": 200000, "autoCompactEnabled": true}"#,
+        );
+        assert_eq!(found(None).window, Some((200_000, LimitSource::Settings(Layer::User))));
+        assert_eq!(found(None).off, None);
+        put("project/.claude/settings.local.json", r#"{"autoCompactWindow": 130000}"#);
+        assert_eq!(found(None).window, Some((130_000, LimitSource::Settings(Layer::Local))));
+        put("own.json", r#"{"autoCompactWindow": 160000}"#);
+        let launch = Launch { flag: None, settings: Some(LaunchSettings::File(at("own.json"))) };
+        let by_line = Some((160_000, LimitSource::Settings(Layer::CommandLine)));
+        assert_eq!(found(Some(&launch)).window, by_line);
+        let long = " ".repeat(atomic::MAX_RECORD as usize);
+        put(
+            "project/.claude/settings.local.json",
+            &(r#"{"autoCompactWindow": 130000}"#.to_owned() + &long),
+        );
+        assert_eq!(
+            found(None).window.map(|(tokens, _)| tokens),
+            Some(200_000),
+            "too long to wait for"
+        );
+        put("project/.claude/settings.local.json", "no JSON");
+        assert_eq!(found(None).window.map(|(tokens, _)| tokens), Some(200_000));
+        put("managed/managed-settings.d/10.json", r#"{"autoCompactWindow": 140000}"#);
+        let listed = files(&config, &project, &managed);
+        assert!(
+            listed
+                .iter()
+                .any(|(layer, path)| *layer == Layer::Managed && path.ends_with("10.json"))
+        );
+    }
+}

@@ -1,0 +1,209 @@
+//! The hook: JSON on stdin, JSON or nothing on stdout, exit 0. Whatever goes
+//! wrong in here lets the call through and leaves a line in the log.
+
+pub mod account;
+mod checkout;
+pub mod commits;
+pub mod crossing;
+pub mod deliver;
+pub mod ended;
+pub mod event;
+pub mod facts;
+pub mod ground;
+pub mod input;
+mod job_file;
+pub mod jobs;
+pub mod limits;
+pub mod merged;
+pub mod opening;
+mod phase;
+pub mod post_tool;
+pub mod pre_tool;
+pub mod prompt;
+pub mod question;
+pub mod reply;
+pub mod rewake;
+pub mod say;
+pub mod select;
+pub mod session;
+mod shadow;
+pub mod stop;
+pub mod surroundings;
+pub mod taking;
+pub mod target;
+mod tried;
+mod unsealed;
+mod usage;
+pub mod variables;
+pub mod watch;
+pub mod wire;
+
+use std::io::Read;
+use std::mem::ManuallyDrop;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::boundary::Client;
+use crate::session::reach::Reach;
+use base::clock::{self, Time};
+use base::env::{self, Env};
+use base::log;
+use base::paths::{Places, project_root};
+use event::{Event, Kind, Source};
+use facts::Facts;
+use reply::Reply;
+use wire::Payload;
+
+/// The largest payload that is looked at; larger ones pass. No tool's is near it, and
+/// four times as much took longer than a call may wait.
+const MAX_PAYLOAD: u64 = 16 * 1024 * 1024;
+
+/// How one registered hook entry differs from the main one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// `hook`: decides.
+    Main,
+    /// `hook --piece N`: brings one further piece of a delivery.
+    Piece(usize),
+    /// `hook --rewake`: starts a turn where nobody else does.
+    Rewake,
+}
+
+/// What the hook asks of the program around it, so that it knows neither carriers nor verbs.
+#[derive(Clone, Copy)]
+pub struct Outside {
+    /// Looks for the terminals around the client.
+    pub look: fn(&Env, Client) -> Reach,
+    /// Answers a command that a person typed, by its name and arguments.
+    pub answer: fn(&Facts, &str, &str) -> Option<String>,
+}
+
+/// Reads one payload and answers it. Never fails: a fault is logged, and the
+/// answer is then silence.
+pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside) -> Reply {
+    let mut bytes = Vec::with_capacity(input::USUAL);
+    if let Err(e) = input.take(MAX_PAYLOAD).read_to_end(&mut bytes) {
+        log_fault(env, now, "payload not read", &e.to_string());
+        return Reply::default();
+    }
+    let payload: Payload = match serde_json::from_slice(&bytes) {
+        Ok(payload) => payload,
+        Err(e) => {
+            // Well-formed JSON of a shape we don't model is no opinion, and no fault.
+            if !e.is_data() {
+                log_fault(env, now, "payload is not JSON", &e.to_string());
+            }
+            return Reply::default();
+        }
+    };
+    let Some(event) = Event::of(&payload) else { return Reply::default() };
+    let Some(facts) = Facts::of(env, now, &event) else { return Reply::default() };
+    // The process ends with the answer: to take the settings apart is work for nobody.
+    let mut facts = ManuallyDrop::new(facts);
+    facts.outside = Some(outside);
+    if !facts.on() {
+        return Reply::default();
+    }
+    let reply = match role {
+        Role::Main => {
+            remember_surroundings(&mut facts);
+            let mut reply = dispatch(&mut facts, &event);
+            checkout::tell(&facts, &event, &mut reply);
+            reply
+        }
+        Role::Piece(number) => piece(&mut facts, &event, number),
+        Role::Rewake => rewake::handle(&mut facts, &event),
+    };
+    account::answered(&facts, &event, &reply);
+    reply
+}
+
+/// For the commands, which see the client from outside.
+fn remember_surroundings(facts: &mut Facts) {
+    let seen = Some(facts.seen);
+    if !facts.unseen && facts.session.seen != seen {
+        facts.update(|s| s.seen = seen);
+        facts.session.seen = seen;
+    }
+}
+
+fn dispatch(facts: &mut Facts, event: &Event) -> Reply {
+    if matches!(event.kind, Kind::PreTool(_)) && !event.subagent {
+        crossing::tidy(facts);
+    }
+    match &event.kind {
+        Kind::PreTool(call) => pre_tool::handle(facts, event, call),
+        Kind::PostTool(call, output) => post_tool::used(facts, event, call, *output),
+        Kind::PostToolFailure(call) => post_tool::used(facts, event, call, None),
+        Kind::PostBatch(bytes) => post_tool::batch(facts, event, *bytes),
+        Kind::SessionStart { source, model } => session::start(facts, event, *source, *model),
+        Kind::Prompt(text) => prompt::submit(facts, event, text),
+        Kind::Expansion { command, args } => prompt::expand(facts, command, args),
+        Kind::Stop { agents, shells } => stop::handle(facts, event, *agents, shells),
+        Kind::TurnFailed => stop::failed(facts, event),
+        Kind::PreCompact => session::before_compaction(facts),
+        Kind::ModelSwitch(model) => {
+            session::switch_model(facts, model);
+            Reply::default()
+        }
+        Kind::Question => question::wait(facts),
+        Kind::SessionEnd => ended::session(facts),
+    }
+}
+
+/// How long a sidecar hook waits for the main one of the same event.
+const SIDECAR_PATIENCE: Duration = Duration::from_secs(4);
+
+/// Waits until the main hook has written down what this event means for the
+/// session; `false` if it never did.
+fn main_hook_is_done(facts: &mut Facts, event: &Event, patience: Duration) -> bool {
+    if matches!(event.kind, Kind::SessionStart { .. }) && facts.unseen {
+        let path = facts.places.session(facts.id, "json");
+        if !crossing::wait_for(patience, || path.exists()) {
+            return false;
+        }
+        let Ok(Some(session)) = crate::files::state::load(&facts.places, facts.id) else {
+            return false;
+        };
+        (facts.session, facts.unseen) = (session, false);
+    }
+    facts.session.token.is_some()
+}
+
+fn piece(facts: &mut Facts, event: &Event, number: usize) -> Reply {
+    if !main_hook_is_done(facts, event, SIDECAR_PATIENCE) {
+        return Reply::default();
+    }
+    let Some(token) = facts.token() else { return Reply::default() };
+    match &event.kind {
+        Kind::SessionStart { source: Source::Clear, .. } if token.hooks_deliver() => {
+            deliver::claim_piece(facts, &token, number, "")
+                .map_or_else(Reply::default, |text| Reply::note("SessionStart", text))
+        }
+        Kind::Prompt(text) if !deliver::is_delivery(text, &token) => {
+            prompt::attach(facts, Some(&token), number)
+        }
+        _ => Reply::default(),
+    }
+}
+
+/// From here on a panic ends the process with success and a line in the log: a
+/// bug must still let the call through. Runs before the release profile's abort.
+pub fn pass_on_panic() {
+    #[allow(clippy::exit, reason = "a panicking hook has nowhere to return to")]
+    std::panic::set_hook(Box::new(|info| {
+        log_fault(&Env::Process, clock::now(), "panic", &info.to_string());
+        std::process::exit(0);
+    }));
+}
+
+/// Where a fault is logged when not even the event is known.
+pub fn log_fault(env: &Env, now: Time, what: &str, error: &str) {
+    let root = env.path(env::PROJECT_DIR).or_else(|| env.cwd().map(|cwd| project_root(env, &cwd)));
+    let log: Option<PathBuf> = root.and_then(|r| Places::of(env, &r)).map(|p| p.log());
+    if let Some(log) = log {
+        log::write(&log, now, "fault", &json!({"what": what, "error": error}));
+    }
+}

@@ -1,0 +1,183 @@
+//! A boundary begins: whether it may, and its token.
+
+use serde_json::json;
+
+use super::facts::Facts;
+use super::watch;
+use crate::boundary::{Carrier, Delivery, SEALED_ANEW, Step, Token, budget};
+use crate::files::{boundary, jobs, state};
+use base::clock::Time;
+use base::log;
+use base::paths::{Places, short_digest};
+
+const LIFTED_MINUTES: i64 = 15;
+
+/// How long blocks stay lifted after a boundary failed.
+pub(super) fn lifted_for() -> chrono::Duration {
+    chrono::Duration::minutes(LIFTED_MINUTES)
+}
+
+/// A boundary that is asked for.
+#[derive(Debug, Clone)]
+pub struct Opening {
+    /// The job that crosses.
+    pub job: String,
+    /// What of it.
+    pub delivery: Delivery,
+    /// Version of the sealed file, 0 where none crosses.
+    pub version: u64,
+    /// Path of the text that is delivered.
+    pub text: String,
+    /// It was asked for in so many words, or against.
+    pub clear: Option<bool>,
+    /// The session wrote something of its own.
+    pub authored: bool,
+}
+
+impl Opening {
+    /// The boundary that a seal asks for.
+    pub fn of_seal(
+        places: &Places,
+        job: &str,
+        version: u64,
+        clear: Option<bool>,
+        authored: bool,
+    ) -> Self {
+        let text = jobs::sealed_path(places, job, version).display().to_string();
+        let job = job.to_owned();
+        Self { job, delivery: Delivery::Sealed, version, text, clear, authored }
+    }
+
+    /// Its token, as it begins.
+    pub fn token(&self, facts: &Facts, carrier: Carrier) -> Token {
+        let seed = format!("{}{}{}", facts.id, self.text, facts.now.to_rfc3339());
+        Token {
+            id: short_digest(seed.as_bytes()),
+            job: self.job.clone(),
+            parent: facts.id.to_owned(),
+            child: None,
+            step: Step::Pending,
+            why: None,
+            carrier,
+            waits: None,
+            tried: Vec::new(),
+            delivery: self.delivery,
+            inject: facts.settings.boundary.inject,
+            kicks_off: false,
+            version: self.version,
+            sealed: self.text.clone(),
+            client: facts.session.client,
+            created: facts.now,
+            since: facts.now,
+            notice_until: None,
+            cancelled: false,
+            stopped: false,
+            at_once: false,
+            cut: false,
+            unanswered: 0,
+            retry_at: None,
+        }
+    }
+}
+
+/// Why no boundary is opened, in words for the agent and the log; `None` if it is.
+pub fn why_no_boundary(
+    facts: &Facts,
+    job: &str,
+    clear: Option<bool>,
+    authored: bool,
+) -> Option<Refusal> {
+    let reached = facts.session.ranks.context.max(facts.session.ranks.file) > 0;
+    let calls = || state::calls(&facts.places, facts.id);
+    let not_wanted = match clear {
+        Some(false) => Some("--no-clear was given"),
+        None if !reached => Some("no tier is reached (`--clear` asks for one all the same)"),
+        _ if !authored => Some("nothing was written in this session"),
+        _ if facts.settings.shadow => Some("shadow mode is on"),
+        // Asked for or not: while it stands, no carrier acts.
+        _ if facts.session.overridden(facts.now, calls) => {
+            Some("the operator's override is active")
+        }
+        _ if facts.headless_only_coached() => Some("this is a headless run"),
+        _ => None,
+    };
+    if let Some(why) = not_wanted {
+        return Some(Refusal { why: why.to_owned(), lifts_until: None });
+    }
+    if facts.carrier().chosen.is_none() {
+        let why = "no carrier can clear this session now".to_owned();
+        return Some(Refusal { why, lifts_until: Some(facts.now + lifted_for()) });
+    }
+    let mut earlier = boundary::times(&facts.places, job);
+    if earlier.is_empty() && job != facts.session.job {
+        // Else one new job after another would be a loop without an end.
+        earlier = boundary::times(&facts.places, &facts.session.job);
+    }
+    let spent = budget::check(&earlier, facts.now, &facts.settings.boundary).err()?;
+    Some(Refusal { why: spent.why, lifts_until: Some(spent.until) })
+}
+
+/// Why there is no boundary, and until when that lifts the blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The reason.
+    pub why: String,
+    /// Until when nothing is blocked for want of a way out.
+    pub lifts_until: Option<Time>,
+}
+
+/// There is no boundary: what that means for the session.
+pub fn refused(facts: &mut Facts, refusal: &Refusal) {
+    let details = json!({"session": facts.id, "why": refusal.why});
+    log::write(&facts.places.log(), facts.now, "no-boundary", &details);
+    if let Some(until) = refusal.lifts_until {
+        facts.update(|s| s.lifted = Some((until, refusal.why.clone())));
+        facts.session.lifted = Some((until, refusal.why.clone()));
+    }
+}
+
+/// Opens a boundary, if one is due and can be carried out.
+///
+/// # Errors
+/// Why there is none.
+pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), Refusal> {
+    if let Some(refusal) = why_no_boundary(facts, &opening.job, opening.clear, opening.authored) {
+        refused(facts, &refusal);
+        return Err(refusal);
+    }
+    let failed = |why: &str| Refusal { why: why.to_owned(), lifts_until: None };
+    let Some(carrier) = facts.carrier().chosen else {
+        return Err(failed("no carrier can clear this session now"));
+    };
+    if let Some(old) = facts.token().filter(|t| t.step <= Step::Clearing) {
+        let replaced = boundary::update(&facts.places, &old.id, |t| t.fail(SEALED_ANEW, facts.now));
+        if let Err(e) = replaced {
+            facts.fault("token not ended", &e);
+        }
+    }
+    let token = opening.token(facts, carrier);
+    if let Err(e) = boundary::create(&facts.places, &token) {
+        facts.fault("token not written, so no boundary", &e);
+        return Err(failed("its token could not be written"));
+    }
+    facts.update(|s| {
+        s.token = Some(token.id.clone());
+        s.lifted = None;
+        s.stop_blocks = 0;
+    });
+    facts.session.token = Some(token.id.clone());
+    // From the seal on: a client that dies before the turn's end leaves nothing open.
+    if let Err(e) = watch::start(facts.env, &facts.places, &token.id) {
+        facts.fault("waiter not started", &e);
+    }
+    log::write(
+        &facts.places.log(),
+        facts.now,
+        "boundary",
+        &json!({
+            "token": token.id, "session": facts.id, "job": token.job, "version": token.version,
+            "carrier": carrier.name(), "delivery": token.delivery,
+        }),
+    );
+    Ok(())
+}

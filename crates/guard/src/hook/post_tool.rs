@@ -1,0 +1,230 @@
+//! `PostToolUse`, `PostToolUseFailure`, `PostToolBatch`: what a call brought in,
+//! and the one note a batch.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::event::{Event, ToolCall};
+use super::facts::Facts;
+use super::pre_tool::settle;
+use super::reply::{Agent, Reply};
+use super::say::Say;
+use super::target::absolute;
+use super::wire::ToolInput;
+use super::{checkout, commits, crossing, usage};
+use crate::files::{journal, state};
+use crate::policy::bands::{Band, band};
+use crate::policy::coach::note_due;
+use crate::policy::stance::{Cap, Ranks};
+use crate::texts::{self, Text};
+use base::atomic;
+
+/// `PostToolUse` and, without an output, `PostToolUseFailure`.
+pub fn used(
+    facts: &mut Facts,
+    event: &Event,
+    call: &ToolCall,
+    output: Option<&serde_json::value::RawValue>,
+) -> Reply {
+    let input = ToolInput::of(call.input);
+    if matches!(call.tool, "Read" | "Edit" | "Write")
+        && output.is_some()
+        && !event.subagent
+        && let Some(path) = input.file_path.as_deref()
+    {
+        let path = absolute(event, path);
+        if let Err(e) = state::remember_file(&facts.places, facts.id, &path.to_string_lossy()) {
+            facts.fault("file not remembered", &e);
+        }
+    }
+    if checkout::writes_notes(facts, event, call, &input) {
+        checkout::written(facts);
+    }
+    let shell = band(call.tool, &facts.settings.bands) == Band::Shell;
+    if !shell {
+        return Reply::default();
+    }
+    let command = input.command.as_deref().unwrap_or_default();
+    let committed = commits::after_call(facts, event, call, command, output);
+    if command.contains("brain-guard") {
+        note_unwritten(facts, call);
+    }
+    let note = command
+        .contains("brain-guard")
+        .then(|| crossing::after_verbs(facts, command, event.subagent))
+        .flatten();
+    if committed {
+        crossing::after_commits(facts);
+    }
+    if let Some(note) = note {
+        let event = if output.is_some() { "PostToolUse" } else { "PostToolUseFailure" };
+        return Reply::note(event, note);
+    }
+    match output {
+        Some(output) if !event.subagent => cap_output(facts, call, output.get()),
+        _ => Reply::default(),
+    }
+}
+
+/// Remembers that a verb of ours could not write, until one can: the disk may refuse for
+/// reasons that nothing tells beforehand (a quota, the client's sandbox).
+fn note_unwritten(facts: &mut Facts, call: &ToolCall) {
+    let failed = |line: &&str| line.contains("brain-guard: ") && line.contains("(os error ");
+    let line = call.error.and_then(|error| error.lines().find(failed));
+    let unwritten = line.map(|line| (facts.now, line.chars().take(300).collect::<String>()));
+    if facts.session.unwritten.is_some() || unwritten.is_some() {
+        facts.update(|s| s.unwritten.clone_from(&unwritten));
+        facts.session.unwritten = unwritten;
+    }
+}
+
+/// Cuts what a shell brought in where reads are blocked: head and tail stay, the
+/// whole goes to a file, since the transcript keeps only the replacement.
+fn cap_output(facts: &Facts, call: &ToolCall, output: &str) -> Reply {
+    let limit = facts.session.reading.map_or(u64::MAX, |r| r.limit);
+    let ramp = facts.ramp(limit);
+    let rank = facts.session.ranks.context.max(facts.session.ranks.file);
+    let max = facts.settings.coach.shell_chars;
+    // A quick look first: most output is short.
+    if rank < ramp.first_blocking() || output.len() <= max {
+        return Reply::default();
+    }
+    let readings = facts.readings(None, None);
+    if facts.cap(&readings).is_some_and(|cap| cap != Cap::Headless) {
+        return Reply::default();
+    }
+    let Ok(Value::Object(mut output)) = serde_json::from_str(output) else {
+        return Reply::default();
+    };
+    let text = |key: &str, from: &serde_json::Map<String, Value>| {
+        from.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    if output.get("isImage") == Some(&Value::Bool(true)) || output.contains_key("backgroundTaskId")
+    {
+        return Reply::default();
+    }
+    let (stdout, stderr) = (text("stdout", &output), text("stderr", &output));
+    let whole = if stderr.is_empty() { stdout } else { format!("{stdout}\n{stderr}") };
+    let count = whole.chars().count();
+    if count <= max {
+        return Reply::default();
+    }
+    let persisted = output.get("persistedOutputPath").and_then(Value::as_str).map(str::to_owned);
+    let path = persisted.clone().unwrap_or_else(|| save_path(facts, call).display().to_string());
+    let (head, tail) = (max * 3 / 5, max * 2 / 5);
+    let first: String = whole.chars().take(head).collect();
+    let last: String = whole.chars().skip(count - tail).collect();
+    let cut = (count - head - tail).to_string();
+    let line = texts::say(&facts.places, Text::Capped, &[("cut", &cut), ("path", &path)]);
+    let kept = format!("{first}\n{line}\n{last}");
+    // Of what is hardly too long the line about the cut would be more than the cut.
+    let is_shorter = kept.chars().count() < count;
+    if !is_shorter || (persisted.is_none() && !save(facts, call, &whole)) {
+        return Reply::default();
+    }
+    let cut = journal::Cut {
+        id: call.id.to_owned(),
+        tool: call.tool.to_owned(),
+        before: count as u64,
+        after: kept.chars().count() as u64,
+        path,
+    };
+    super::account::cut(facts, cut, &line);
+    output.insert("stdout".into(), json!(kept));
+    output.insert("stderr".into(), json!(""));
+    for key in ["persistedOutputPath", "persistedOutputSize"] {
+        output.remove(key);
+    }
+    Reply { agent: Some(Agent::Output(Value::Object(output))), ..Reply::default() }
+}
+
+/// Where the whole output of a call is saved.
+fn save_path(facts: &Facts, call: &ToolCall) -> PathBuf {
+    let name = if base::paths::safe_name(call.id) { call.id } else { "output" };
+    facts.places.state.join("outputs").join(facts.id).join(format!("{name}.txt"))
+}
+
+/// Saves a call's whole output; `false` where it can't be.
+fn save(facts: &Facts, call: &ToolCall, text: &str) -> bool {
+    let path = save_path(facts, call);
+    let folder = path.parent().map_or(Ok(()), atomic::create_private_dir);
+    let saved = folder.and_then(|()| atomic::write_unsynced(&path, text.as_bytes()));
+    if let Err(e) = &saved {
+        facts.fault("output not saved, so not cut", e);
+    }
+    saved.is_ok()
+}
+
+/// `PostToolBatch`: once a response, after all its tools: where one note lands
+/// once (seen with client 2.1.329).
+pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
+    if event.subagent {
+        return Reply::default();
+    }
+    if let Some(path) = facts.session.missing.clone() {
+        facts.update(|s| s.missing = None);
+        let text = texts::say(&facts.places, Text::NotesMissing, &[("path", path.as_str())]);
+        return Reply::note("PostToolBatch", text);
+    }
+    learn_model(facts);
+    let context = facts.context(None, bytes);
+    let file = facts.file();
+    settle(facts, context, file.map(|f| f.1));
+    let readings = facts.readings(context, file.map(|f| f.0));
+    let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
+    let stance = facts.stance(&ramp, &readings);
+    if stance.rank == 0 && facts.session.told.rank == 0 && facts.session.ranks == Ranks::default() {
+        return Reply { user: usage::unknown(facts, context.as_ref()), ..Reply::default() };
+    }
+    let say = Say::new(facts, &ramp, &readings, &stance);
+    let now = say.told(&stance);
+    let coach = &facts.settings.coach;
+    let claimed = state::update(&facts.places, facts.id, |s| {
+        s.ranks = Ranks { context: stance.context_rank, file: stance.file_rank };
+        if let Some(context) = context {
+            (s.reading, s.window) = (Some(context.reading), Some(context.window));
+        }
+        // At the top denials say it, but a capped stance denies nothing.
+        let top = if stance.cap.is_some() { usize::MAX } else { ramp.top() };
+        let due = note_due(&s.told, &now, top, coach.every_percent, coach.every_calls);
+        let again = now.rank == s.told.rank;
+        if due || now.rank < s.told.rank {
+            s.told = now;
+        }
+        (due, again, say.claim_user(s))
+    });
+    let (due, again, tell_user) = match claimed {
+        Ok(claimed) => claimed,
+        Err(e) => {
+            facts.fault("note not claimed, so not given", &e);
+            return Reply::default();
+        }
+    };
+    if due {
+        facts.make_file();
+        super::ground::coached(facts);
+    }
+    let mut reply = match (due, again) {
+        (true, true) => Reply::note("PostToolBatch", say.note_again()),
+        (true, false) => Reply::note("PostToolBatch", say.note()),
+        (false, _) => Reply::default(),
+    };
+    reply.user = tell_user.then(|| say.user());
+    reply
+}
+
+/// The model as the transcript names it, where no event did: under `-p`, after a
+/// resume, and after a switch on clients that don't tell.
+fn learn_model(facts: &mut Facts) {
+    let Some(seen) = facts.fill().and_then(|f| f.model.clone()) else { return };
+    if facts.session.model.as_deref().is_none_or(|m| !m.starts_with(&seen)) {
+        if facts.session.model.is_some() {
+            super::session::switch_model(facts, &seen);
+            (facts.session.reported_window, facts.session.window) = (None, None);
+        } else {
+            facts.update(|s| s.model = Some(seen.clone()));
+        }
+        facts.session.model = Some(seen);
+    }
+}

@@ -1,0 +1,347 @@
+//! `PreToolUse`: the decision on one call.
+
+use std::io;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::checkout;
+use super::event::{Event, Kind, QUESTION_TOOL, ToolCall};
+use super::facts::{Context, Facts, sealed};
+use super::reply::{Agent, Reply};
+use super::say::Say;
+use super::shadow::shadowed;
+use super::target;
+use super::tried::Seen;
+use super::wire::ToolInput;
+use crate::files::jobs;
+use crate::files::state;
+use crate::policy::bands::{Band, band};
+use crate::policy::coach::Told;
+use crate::policy::decide::{Call, Decision, Denial, Target, decide};
+use crate::policy::ramp::Ramp;
+use crate::policy::stance::{Cap, Ranks, Readings, Stance};
+use crate::session::{Counted, Denied, First, Grace};
+use base::log;
+use base::paths::safe_name;
+use sessions::gauge::Reading;
+use sessions::gauge::WindowSource;
+
+/// Handles the event.
+pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
+    let input = ToolInput::of(call.input);
+    let band = band_of(facts, call.tool, &input);
+    let raw = call;
+    if event.subagent {
+        let target = target::of(facts, event, raw, &input, band, true);
+        let call = Call {
+            tool: raw.tool,
+            band,
+            subagent: true,
+            target,
+            sealed: false,
+            unanswerable: false,
+        };
+        let none = Readings::default();
+        let ramp = Ramp::default();
+        let stance = facts.stance(&ramp, &none);
+        let decision = decide(&call, &stance, &ramp, 0, || false);
+        let say = Say::new(facts, &ramp, &none, &stance);
+        let decision = shadowed(facts, &call, decision, &say, || None);
+        Seen { facts, event, raw, input: &input, call: &call }.account(&ramp, &stance, &decision);
+        let reply = answer(facts, &call, &input, None, decision.made, &say);
+        return looked_at(facts, event, raw, &input, reply);
+    }
+    let context = facts.context(Some(call.id), 0);
+    let file = facts.file();
+    settle(facts, context, file.map(|f| f.1));
+    let readings = facts.readings(context, file.map(|f| f.0));
+    let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
+    let stance = facts.stance(&ramp, &readings);
+    keep(facts, event, context, &stance, file.map(|f| f.1));
+    let squeezed = stance.effective(&ramp) >= ramp.first_blocking();
+    let target = target::of(facts, event, raw, &input, band, squeezed);
+    let call = Call {
+        tool: raw.tool,
+        band,
+        subagent: false,
+        target,
+        sealed: sealed(facts, &readings),
+        unanswerable: raw.tool == QUESTION_TOOL && !facts.attended(),
+    };
+    let lines = facts.settings.coach.reread_lines;
+    let decided = |stance: &Stance| {
+        decide(&call, stance, &ramp, lines, || {
+            let path = target::absolute(event, input.file_path.as_deref().unwrap_or_default());
+            state::knows_file(&facts.places, facts.id, &path.to_string_lossy())
+        })
+    };
+    let say = Say::new(facts, &ramp, &readings, &stance);
+    let decision = shadowed(facts, &call, decided(&stance), &say, || {
+        let open = || Stance { cap: facts.cap_behind_shadow(&readings), ..stance.clone() };
+        (stance.cap == Some(Cap::Shadow)).then(|| decided(&open()))
+    });
+    let seen = Seen { facts, event, raw, input: &input, call: &call };
+    seen.account(&ramp, &stance, &decision);
+    let blocked = matches!(decision.made, Decision::Deny(Denial::Tier | Denial::Sealed));
+    let mut reply = answer(facts, &call, &input, Some((&ramp, &stance)), decision.made, &say);
+    if blocked
+        && let Some(Agent::Deny(reason)) = &mut reply.agent
+        && let Some(miss) = seen.near_miss()
+    {
+        *reason = say.deny_near_miss(&miss);
+    }
+    looked_at(facts, event, raw, &input, reply)
+}
+
+/// The answer, with a look at the notes ahead of a call that writes them.
+fn looked_at(
+    facts: &Facts,
+    event: &Event,
+    call: &ToolCall,
+    input: &ToolInput,
+    mut reply: Reply,
+) -> Reply {
+    if checkout::writes_notes(facts, event, call, input) {
+        checkout::look(facts, &mut reply);
+    }
+    reply
+}
+
+/// The plugin's own skill, by the name the client gives it.
+const SKILL: &str = "brain-guard:brain-guard";
+
+/// The band of a call. Our own skill only says how the file is written: it starts no
+/// agent, and is asked for where the squeeze is on.
+fn band_of(facts: &Facts, tool: &str, input: &ToolInput) -> Band {
+    if tool == "Skill" && input.skill.as_deref() == Some(SKILL) {
+        return Band::Control;
+    }
+    band(tool, &facts.settings.bands)
+}
+
+/// Whether the hook would deny a main-loop call because the file is sealed.
+pub fn denied_after_seal(facts: &Facts, tool: &str, input: Option<&RawValue>) -> bool {
+    let event = Event {
+        session: facts.id,
+        transcript: None,
+        cwd: facts.session.cwd.as_deref(),
+        subagent: false,
+        mode: None,
+        kind: Kind::SessionEnd,
+    };
+    let call = ToolCall { tool, input, id: "", took: None, error: None };
+    let parsed = ToolInput::of(input);
+    let band = band_of(facts, tool, &parsed);
+    band != Band::Control
+        && sealed(facts, &Readings::default())
+        && target::of(facts, &event, &call, &parsed, band, true) == Target::Other
+}
+
+/// Begins a session at first sight, and takes from its first reading what that
+/// settles: the base, or a period of grace.
+pub fn settle(facts: &mut Facts, context: Option<Context>, counted: Option<Counted>) {
+    if facts.unseen {
+        facts.session = super::session::begin(facts, First::Grace);
+        facts.unseen = false;
+    }
+    // A window that was assumed for want of a model settles nothing: the next
+    // response names the model.
+    let known = |c: &Context| c.window.source != WindowSource::Assumed || c.model_named;
+    let Some(context) = context.filter(|c| facts.session.first != First::Done && known(c)) else {
+        return;
+    };
+    let reading = context.reading;
+    let own = (facts.session.first_bytes as f64 / sessions::fill::BYTES_PER_TOKEN) as u64;
+    // Rows are written late: the first reading may be the second response's already.
+    let began = context.before.filter(|_| facts.session.first == First::Base);
+    let used = began.map_or(reading.used, |before| before.min(reading.used));
+    let base = used.saturating_sub(own);
+    let calls = state::calls(&facts.places, facts.id);
+    let (settings, first) = (facts.settings.ramp(reading.limit), facts.session.first);
+    let result = state::update(&facts.places, facts.id, |s| {
+        if s.first == First::Done {
+            return;
+        }
+        if first == First::Base {
+            s.base_tokens = base;
+        }
+        let ramp = settings.shifted(s.base_percent(reading.limit));
+        let at_first = Reading { used, ..reading }.percent();
+        if ramp.context_rank(at_first, 0) >= ramp.first_blocking() {
+            s.grace = Some(Grace { percent: reading.percent() + 1.0, calls: calls + 25 });
+        }
+        s.first = First::Done;
+        s.counted = counted.or(s.counted);
+    });
+    if result.is_ok()
+        && let Ok(Some(session)) = state::load(&facts.places, facts.id)
+    {
+        facts.session = session;
+    }
+}
+
+/// Writes down what changed, and nothing if nothing did.
+fn keep(
+    facts: &Facts,
+    event: &Event,
+    context: Option<Context>,
+    stance: &Stance,
+    counted: Option<Counted>,
+) {
+    let ranks = Ranks { context: stance.context_rank, file: stance.file_rank };
+    let s = &facts.session;
+    if stance.rank > 0 || s.override_.is_some() {
+        // A lost count delays a note.
+        let _ = state::count_call(&facts.places, facts.id);
+    }
+    let mode = event.mode.map(str::to_owned);
+    let reported = context.and_then(|c| c.reported);
+    let limit = context.and_then(|c| c.reported_limit);
+    let moved = s.transcript.as_deref() != event.transcript
+        || s.mode != mode
+        || (event.cwd.is_some() && s.cwd.as_deref() != event.cwd)
+        || (reported.is_some() && s.reported_window != reported)
+        || (limit.is_some() && s.reported_limit != limit)
+        // What was used once holds for good: a compaction doesn't make the window smaller.
+        || context.is_some_and(|c| {
+            c.window.source == WindowSource::Observed && s.window != Some(c.window)
+        });
+    if s.ranks == ranks && !moved && (counted.is_none() || counted == s.counted) {
+        return;
+    }
+    let result = state::update(&facts.places, facts.id, |s| {
+        s.ranks = ranks;
+        s.counted = counted.or(s.counted);
+        s.transcript = event.transcript.map(str::to_owned).or(s.transcript.take());
+        s.cwd = event.cwd.map(str::to_owned).or(s.cwd.take());
+        s.mode = mode;
+        s.reported_window = reported.or(s.reported_window);
+        s.reported_limit = limit.or(s.reported_limit);
+        if let Some(context) = context {
+            s.reading = Some(context.reading);
+            s.window = Some(context.window);
+        }
+        // A tier that was left is told of anew when it is entered again.
+        if stance.rank < s.told.rank {
+            s.told = Told { rank: stance.rank, ..s.told };
+        }
+    });
+    if let Err(e) = result {
+        facts.fault("state not kept", &e);
+    }
+}
+
+fn answer(
+    facts: &Facts,
+    call: &Call,
+    input: &ToolInput,
+    at: Option<(&Ramp, &Stance)>,
+    decision: Decision,
+    say: &Say,
+) -> Reply {
+    match decision {
+        Decision::Pass => Reply::default(),
+        Decision::Allow(command) => {
+            if let Some(why) = refused_files(facts, &call.target) {
+                facts.fault("call left to the client, whose files are refused", &why);
+                return Reply::default();
+            }
+            if call.target == Target::CompactionFile && call.tool != "Read" {
+                facts.make_file();
+            }
+            if let Target::Own(_) = call.target
+                && let Err(e) = jobs::free_dead(&facts.places)
+            {
+                facts.fault("dead holders not freed", &e);
+            }
+            let input = command.map(|c| json!({ "command": c }));
+            Reply { agent: Some(Agent::Allow(input, None)), ..Reply::default() }
+        }
+        Decision::PartialRead(lines) => {
+            if input.limit.is_some_and(|l| l <= lines) {
+                return Reply::default();
+            }
+            let mut value = json!({ "file_path": input.file_path, "limit": lines });
+            if let Some(offset) = input.offset {
+                value["offset"] = Value::from(offset);
+            }
+            Reply { agent: Some(Agent::Allow(Some(value), Some(say.reread()))), ..Reply::default() }
+        }
+        Decision::Deny(denial) => deny(facts, call, at, denial, say),
+    }
+}
+
+/// Why the files of a job that the call touches are not used, if so. Then the client asks
+/// its user, as for any other call.
+fn refused_files(facts: &Facts, target: &Target) -> Option<io::Error> {
+    let own = facts.session.job.as_str();
+    let named = match target {
+        Target::Own(own) => own.words.as_slice(),
+        _ => &[],
+    };
+    let names = named.iter().map(String::as_str).filter(|name| safe_name(name)).chain([own]);
+    names
+        .map(|job| jobs::name_now(&facts.places, job))
+        .find_map(|job| jobs::check(&facts.places, &job).err())
+}
+
+fn deny(
+    facts: &Facts,
+    call: &Call,
+    at: Option<(&Ramp, &Stance)>,
+    denial: Denial,
+    say: &Say,
+) -> Reply {
+    let mut user = None;
+    let reason = match denial {
+        Denial::Operator => say.deny_operator(),
+        Denial::MainLoopOnly => match &call.target {
+            Target::Own(own) => say.deny_main_loop(&own.verbs.join(", ")),
+            _ => say.deny_main_loop("this"),
+        },
+        Denial::Sealed => say.deny_sealed(),
+        Denial::Unanswerable => say.deny_question(),
+        Denial::Tier => {
+            let Some((ramp, stance)) = at else { return Reply::default() };
+            facts.make_file();
+            let told = say.told(stance);
+            // One of twenty parallel denials tells of a tier that was jumped over.
+            let first = state::update(&facts.places, facts.id, |s| {
+                let first = s.told.rank < stance.rank;
+                if first {
+                    s.told = told;
+                }
+                let again = s.denied_at.replace(stance.rank) == Some(stance.rank);
+                (first, again, say.claim_user(s))
+            });
+            let (first, again, tell_user) = match first {
+                Ok(told) => told,
+                Err(e) => {
+                    // The way out leads through the state: where that can't be kept, none may be closed.
+                    facts.fault("state not kept, so not denied", &e);
+                    return Reply::default();
+                }
+            };
+            if tell_user {
+                user = Some(say.user());
+            }
+            let note = if first { say.jumped(ramp, stance) } else { String::new() };
+            say.deny_tier(call.tool, &note, again)
+        }
+    };
+    let denied = Denied { at: facts.now, tool: call.tool.to_owned(), reason: reason.clone() };
+    if let Err(e) = state::update(&facts.places, facts.id, |s| s.denied = Some(denied)) {
+        facts.fault("denial not kept", &e);
+        if matches!(denial, Denial::Tier | Denial::Sealed | Denial::Unanswerable) {
+            // On a full disk no note and no seal can be kept either: there is no way out.
+            return Reply::default();
+        }
+    }
+    let details = json!({
+        "session": facts.id, "tool": call.tool, "band": call.band.name(), "why": denial.name(),
+        "figure": say.figure(),
+    });
+    log::write(&facts.places.log(), facts.now, "deny", &details);
+    Reply { agent: Some(Agent::Deny(reason)), user, wake: None }
+}

@@ -1,0 +1,147 @@
+//! What the hook answers, in the client's terms.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use base::plain;
+
+/// Characters of one text to the agent: above 10,000 the client shows 2,000 of them.
+const CONTEXT_CHARS: usize = 9_990;
+
+/// Characters of a message to the user.
+const MESSAGE_CHARS: usize = 2_000;
+
+/// An answer; the default says nothing and prints nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reply {
+    /// To the agent, in the event's own way.
+    pub agent: Option<Agent>,
+    /// One line for the user.
+    pub user: Option<String>,
+    /// Ends a waiting hook with the code that starts a turn (`asyncRewake`): the turn's text.
+    pub wake: Option<String>,
+}
+
+/// What reaches the agent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Agent {
+    /// `PreToolUse`: refused, with the reason.
+    Deny(String),
+    /// `PreToolUse`: allowed unasked; a new input; a note.
+    Allow(Option<Value>, Option<String>),
+    /// `PermissionRequest`: its dialog is closed without an answer, with the reason.
+    Close(String),
+    /// A note in the event's `additionalContext`.
+    Note(&'static str, String),
+    /// `PostToolUse`: another output in the place of the tool's own.
+    Output(Value),
+    /// The event is stopped (`Stop`, `UserPromptExpansion`): the reason.
+    Block(String),
+}
+
+#[derive(Serialize)]
+struct Wire<'a> {
+    #[serde(rename = "hookSpecificOutput", skip_serializing_if = "Option::is_none")]
+    specific: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(rename = "systemMessage", skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+}
+
+impl Reply {
+    /// A note to the agent.
+    pub fn note(event: &'static str, text: String) -> Self {
+        Self { agent: Some(Agent::Note(event, text)), ..Self::default() }
+    }
+
+    /// An answer that stops the event.
+    pub fn block(reason: String) -> Self {
+        Self { agent: Some(Agent::Block(reason)), ..Self::default() }
+    }
+
+    /// Whether the event is stopped.
+    pub fn blocks(&self) -> bool {
+        matches!(self.agent, Some(Agent::Block(_)))
+    }
+
+    /// The JSON to print; `None` where there is nothing to say.
+    pub fn json(&self) -> Option<String> {
+        if self.agent.is_none() && self.user.is_none() {
+            return None;
+        }
+        let told = |text: &str| plain::block(text, CONTEXT_CHARS);
+        let message = self.user.as_deref().map(|text| plain::block(text, MESSAGE_CHARS));
+        let reason;
+        let mut wire =
+            Wire { specific: None, decision: None, reason: None, message: message.as_deref() };
+        match &self.agent {
+            Some(Agent::Deny(reason)) => {
+                wire.specific = Some(json!({
+                    "hookEventName": "PreToolUse",
+                    "permissionDecision": "deny",
+                    "permissionDecisionReason": told(reason),
+                }));
+            }
+            Some(Agent::Allow(input, note)) => {
+                let mut specific = json!({
+                    "hookEventName": "PreToolUse",
+                    "permissionDecision": "allow",
+                });
+                if let Some(input) = input {
+                    specific["updatedInput"] = input.clone();
+                }
+                if let Some(note) = note {
+                    specific["additionalContext"] = json!(told(note));
+                }
+                wire.specific = Some(specific);
+            }
+            Some(Agent::Close(text)) => {
+                wire.specific = Some(json!({
+                    "hookEventName": "PermissionRequest",
+                    "decision": {"behavior": "deny", "message": told(text)},
+                }));
+            }
+            Some(Agent::Note(event, text)) => {
+                wire.specific =
+                    Some(json!({"hookEventName": event, "additionalContext": told(text)}));
+            }
+            Some(Agent::Output(output)) => {
+                wire.specific =
+                    Some(json!({"hookEventName": "PostToolUse", "updatedToolOutput": output}));
+            }
+            Some(Agent::Block(text)) => {
+                reason = told(text);
+                (wire.decision, wire.reason) = (Some("block"), Some(reason.as_str()));
+            }
+            None => {}
+        }
+        serde_json::to_string(&wire).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes() {
+        assert_eq!(Reply::default().json(), None);
+        let deny =
+            Reply { agent: Some(Agent::Deny("no".into())), user: Some("u".into()), wake: None };
+        assert_eq!(
+            deny.json().unwrap(),
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"},"systemMessage":"u"}"#
+        );
+        assert_eq!(
+            Reply::block("r".into()).json().unwrap(),
+            r#"{"decision":"block","reason":"r"}"#
+        );
+        assert_eq!(
+            Reply::note("PostToolBatch", "n".into()).json().unwrap(),
+            r#"{"hookSpecificOutput":{"additionalContext":"n","hookEventName":"PostToolBatch"}}"#
+        );
+    }
+}

@@ -1,0 +1,248 @@
+//! The texts of one moment: templates filled with its figures.
+
+use std::collections::BTreeSet;
+
+use super::deliver;
+use super::facts::Facts;
+use crate::boundary::Delivery;
+use crate::files::state;
+use crate::policy::bands::{Band, effect};
+use crate::policy::coach::{Told, figure, grouped};
+use crate::policy::ramp::Ramp;
+use crate::policy::stance::{Gauge, Readings, Stance};
+use crate::session::Session;
+use crate::texts::{Text, say};
+
+/// One moment of a session.
+pub struct Say<'a> {
+    facts: &'a Facts<'a>,
+    ramp: &'a Ramp,
+    readings: &'a Readings,
+    stance: &'a Stance,
+}
+
+impl<'a> Say<'a> {
+    /// The moment of these readings.
+    pub fn new(
+        facts: &'a Facts<'a>,
+        ramp: &'a Ramp,
+        readings: &'a Readings,
+        stance: &'a Stance,
+    ) -> Self {
+        Self { facts, ramp, readings, stance }
+    }
+
+    fn fill(&self, text: Text, more: &[(&str, &str)]) -> String {
+        let facts = self.facts;
+        let tier = self.ramp.tier(self.stance.rank);
+        let at = |rank: usize| {
+            self.ramp.tier(rank).map_or_else(String::new, |t| {
+                let at = if self.stance.gauge == Gauge::File { t.file } else { t.context };
+                trimmed(at)
+            })
+        };
+        let file = self.readings.file;
+        let blocked = tier.map_or_else(String::new, |t| effect(&t.blocks));
+        let next_blocked = self
+            .ramp
+            .tier(self.ramp.first_blocking())
+            .map_or_else(String::new, |t| effect(&t.blocks));
+        let kinds = facts.settings.file.shape.kinds_by_section();
+        let form = say(&facts.places, Text::Form, &[("kinds", &kinds)]);
+        let path = facts.places.compaction(&facts.session.job).display().to_string();
+        let words = grouped(file.map_or(0, |f| f.used));
+        let word_limit = grouped(facts.settings.file.words);
+        let lines = facts.settings.coach.reread_lines.to_string();
+        let chars = grouped(facts.settings.coach.shell_chars as u64);
+        let (here, next, top) =
+            (at(self.stance.rank), at(self.ramp.first_blocking()), at(self.ramp.top()));
+        let why = self.stance.cap.as_ref().map(crate::policy::stance::Cap::why).unwrap_or_default();
+        let figure = self.figure();
+        let mut values = vec![
+            ("gauge", self.gauge()),
+            ("figure", figure.as_str()),
+            ("stance", self.ramp.name(self.stance.rank)),
+            ("at", here.as_str()),
+            ("next_at", next.as_str()),
+            ("top_at", top.as_str()),
+            ("blocked", blocked.as_str()),
+            ("path", path.as_str()),
+            ("job", facts.session.job.as_str()),
+            ("words", words.as_str()),
+            ("word_limit", word_limit.as_str()),
+            ("lines", lines.as_str()),
+            ("chars", chars.as_str()),
+            ("why", why.as_str()),
+            ("form", form.as_str()),
+            ("next_blocked", next_blocked.as_str()),
+        ];
+        values.splice(0..0, more.iter().copied());
+        say(&facts.places, text, &values)
+    }
+
+    fn gauge(&self) -> &'static str {
+        match self.stance.gauge {
+            Gauge::Context => "context",
+            Gauge::File => "compaction file",
+        }
+    }
+
+    /// The deciding gauge's figure, with source and age.
+    pub fn figure(&self) -> String {
+        let (reading, unit) = match self.stance.gauge {
+            Gauge::Context => (self.readings.context, "tokens"),
+            Gauge::File => (self.readings.file, "words"),
+        };
+        reading.map_or_else(|| "unknown".into(), |r| figure(&r, unit, self.facts.now))
+    }
+
+    /// What a note about this moment is remembered by.
+    pub fn told(&self, stance: &Stance) -> Told {
+        let reading = match stance.gauge {
+            Gauge::Context => self.readings.context,
+            Gauge::File => self.readings.file,
+        };
+        let calls = state::calls(&self.facts.places, self.facts.id);
+        Told { rank: stance.rank, percent: reading.map_or(0.0, |r| r.percent()), calls }
+    }
+
+    /// The note to the agent about the stance.
+    pub fn note(&self) -> String {
+        let effective = self.stance.effective(self.ramp);
+        let text = if self.stance.cap.is_some() && self.stance.rank > effective {
+            Text::NoteCapped
+        } else if self.stance.rank == self.ramp.top()
+            && self.ramp.first_blocking() <= self.ramp.top()
+        {
+            Text::NoteNarrow
+        } else if self.stance.rank >= self.ramp.first_blocking() {
+            Text::NoteBlocking
+        } else {
+            Text::NoteCoach
+        };
+        self.fill(text, &[])
+    }
+
+    /// The note where the tier was told of in full before.
+    pub fn note_again(&self) -> String {
+        let blocked = self.ramp.tier(self.stance.effective(self.ramp)).map(|t| &t.blocks);
+        let effect = match (&self.stance.cap, blocked) {
+            (Some(cap), _) => format!("nothing is blocked, because {}", cap.why()),
+            (None, Some(bands)) => effect(bands),
+            (None, None) => effect(&BTreeSet::new()),
+        };
+        self.fill(Text::NoteAgain, &[("effect", &effect)])
+    }
+
+    /// What the first denial adds when tiers were jumped over.
+    pub fn jumped(&self, ramp: &Ramp, stance: &Stance) -> String {
+        let skipped: Vec<&str> =
+            (self.facts.session.told.rank + 1..stance.rank).map(|r| ramp.name(r)).collect();
+        if skipped.is_empty() {
+            return String::new();
+        }
+        format!("\nUsage rose past {} at once, so no note came before this.", skipped.join(" and "))
+    }
+
+    /// Whether the user has not heard of this stance yet; remembers that now.
+    pub fn claim_user(&self, session: &mut Session) -> bool {
+        let now = (self.stance.rank, self.stance.cap.is_some());
+        let new = session
+            .told_user
+            .is_none_or(|before| before.0 < now.0 || (before.0 == now.0 && before.1 != now.1));
+        let due = new && now.0 > 0;
+        if due {
+            session.told_user = Some(now);
+        }
+        due
+    }
+
+    /// The line for the user about the stance.
+    pub fn user(&self) -> String {
+        if self.stance.cap.is_some() {
+            return self.fill(Text::UserCapped, &[]);
+        }
+        let effect = match self.ramp.tier(self.stance.rank) {
+            Some(tier) if !tier.blocks.is_empty() => effect(&tier.blocks),
+            _ => "the agent is asked to write its notes; nothing is blocked".to_owned(),
+        };
+        self.fill(Text::UserStance, &[("effect", &effect)])
+    }
+
+    /// The reason of a denial by tier; a short one where the way out was told at this tier.
+    pub fn deny_tier(&self, tool: &str, note: &str, again: bool) -> String {
+        let text = if again { Text::DenyAgain } else { Text::DenyTier };
+        let tier = self.ramp.tier(self.stance.effective(self.ramp));
+        let free = [Band::Read, Band::Write, Band::Shell, Band::Dispatch]
+            .into_iter()
+            .filter(|b| tier.is_some_and(|t| !t.blocks.contains(b)));
+        let mut allowed: Vec<&str> = free.map(Band::activity).collect();
+        allowed.extend([
+            "editing the compaction file",
+            "the commands `brain-guard append`, `close`, `seal`, `status` and `explain`",
+        ]);
+        let allowed = allowed.join(", ");
+        // Whoever never heard of the guard reads who speaks.
+        let known = self.facts.session.told.rank > 0;
+        let by = if known { "" } else { " by this plugin, which your user installed" };
+        self.fill(text, &[("tool", tool), ("allowed", &allowed), ("note", note), ("by", by)])
+    }
+
+    /// The reason of a denial where the session is to end.
+    pub fn deny_sealed(&self) -> String {
+        let Some(token) = self.facts.token() else {
+            return self.fill(Text::DenySealed, &[]);
+        };
+        let text = match token.delivery {
+            Delivery::Sealed => Text::DenySealed,
+            Delivery::Reload | Delivery::Template => Text::DenyFocused,
+            Delivery::Transition => Text::DenyCompleted,
+        };
+        deliver::about(self.facts, &token, text, &[])
+    }
+
+    /// The reason of a denial of a question that nobody can answer.
+    pub fn deny_question(&self) -> String {
+        self.fill(Text::DenyQuestion, &[])
+    }
+
+    /// The reason of a denial of what is the operator's.
+    pub fn deny_operator(&self) -> String {
+        self.fill(Text::DenyOperator, &[])
+    }
+
+    /// The reason of a denial of a command that almost was one of the agent's own.
+    pub fn deny_near_miss(&self, miss: &NearMiss) -> String {
+        let values = [("verb", miss.verb), ("reason", miss.reason.as_str())];
+        self.fill(Text::DenyNearMiss, &values)
+    }
+
+    /// The reason of a denial of a verb in a subagent.
+    pub fn deny_main_loop(&self, verb: &str) -> String {
+        self.fill(Text::DenyMainLoop, &[("verb", verb)])
+    }
+
+    /// The note that comes with a partial read.
+    pub fn reread(&self) -> String {
+        self.fill(Text::Reread, &[])
+    }
+
+    /// The reason why a turn may not end yet.
+    pub fn stop_unsealed(&self) -> String {
+        self.fill(Text::StopUnsealed, &[])
+    }
+}
+
+/// `20`, `27.5`.
+fn trimmed(percent: f64) -> String {
+    if percent.fract() == 0.0 { format!("{percent:.0}") } else { format!("{percent:.1}") }
+}
+
+/// A command that names one of the agent's own verbs and is not accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NearMiss {
+    /// The verb.
+    pub verb: &'static str,
+    /// What stands against it.
+    pub reason: String,
+}

@@ -1,0 +1,167 @@
+//! Which carrier would be used, and why not the others.
+
+use std::fmt::Write as _;
+
+use crate::boundary::Carrier;
+use crate::boundary::CarrierChoice;
+use crate::session::reach::{Reach, Way};
+use base::env::{self, Env};
+
+/// What was seen of the surroundings.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a> {
+    /// The plugin's module lives in this client and has our version.
+    pub mod_alive: bool,
+    /// The client has a terminal.
+    pub interactive: bool,
+    /// Someone is at it.
+    pub attended: bool,
+    /// The terminals around the client; not looked at yet without.
+    pub reach: Option<&'a Reach>,
+    /// The user's own program is named in the settings.
+    pub command: bool,
+}
+
+/// The choice, with a word on each carrier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    /// The one that would be used.
+    pub chosen: Option<Carrier>,
+    /// Each carrier that was looked at: usable or not, and why.
+    pub looked: Vec<(Carrier, bool, String)>,
+}
+
+impl Selection {
+    /// One line a carrier.
+    pub fn explain(&self) -> String {
+        let mut text = String::new();
+        for (carrier, usable, why) in &self.looked {
+            let mark = if *usable { "yes" } else { "no" };
+            let _ = writeln!(text, "{:<7} {mark:<4} {why}", carrier.name());
+        }
+        text
+    }
+}
+
+/// Chooses, best first, among those that were not tried in vain.
+pub fn select(choice: CarrierChoice, seen: &Seen, tried: &[Carrier]) -> Selection {
+    let order: &[Carrier] = match choice {
+        CarrierChoice::Auto => &[Carrier::Mod, Carrier::Tmux, Carrier::X11, Carrier::Manual],
+        CarrierChoice::Mod => &[Carrier::Mod],
+        CarrierChoice::Tmux => &[Carrier::Tmux],
+        CarrierChoice::X11 => &[Carrier::X11],
+        CarrierChoice::Command => &[Carrier::Command],
+        CarrierChoice::Manual => &[Carrier::Manual],
+    };
+    let look = |carrier: &Carrier| {
+        let (usable, why) = judge(*carrier, seen);
+        let again = tried.contains(carrier);
+        let why = if again { "it was tried and could not".to_owned() } else { why };
+        (*carrier, usable && !again, why)
+    };
+    let looked: Vec<_> = order.iter().map(look).collect();
+    let chosen = looked.iter().find(|(_, usable, _)| *usable).map(|(carrier, ..)| *carrier);
+    Selection { chosen, looked }
+}
+
+/// Whether a carrier could be used, and why.
+fn judge(carrier: Carrier, seen: &Seen) -> (bool, String) {
+    const NO_TERMINAL: &str = "this client has no terminal";
+    let unseen = || (false, "the client's terminal was not looked at yet".to_owned());
+    let words = |usable, why: &str| (usable, why.to_owned());
+    match carrier {
+        Carrier::Mod if seen.mod_alive => words(true, "the plugin's module answers in this client"),
+        Carrier::Mod => words(
+            false,
+            "the plugin's module is not at work in this client, or has another version",
+        ),
+        _ if !seen.interactive => words(false, NO_TERMINAL),
+        Carrier::Tmux => seen.reach.map_or_else(unseen, |reach| match &reach.tmux {
+            Way::Open(place) => (true, format!("the client's own pane is {}", place.pane)),
+            Way::Shut(why) => (false, why.clone()),
+        }),
+        Carrier::X11 => seen.reach.map_or_else(unseen, |reach| match &reach.x11 {
+            Way::Open(place) => {
+                (true, format!("the client's own window is on display {}", place.display))
+            }
+            Way::Shut(why) => (false, why.clone()),
+        }),
+        Carrier::Command if seen.command => words(true, "boundary.command is set"),
+        Carrier::Command => words(false, "boundary.command is empty"),
+        Carrier::Manual if seen.attended => {
+            words(true, "someone is at the terminal and can type /clear")
+        }
+        Carrier::Manual => words(false, "nobody has typed a prompt lately"),
+    }
+}
+
+/// Whether the mod lives in the very client that started us, in our version: it
+/// says so in the environment, which nested clients inherit too, hence the pid.
+pub fn mod_alive(env: &Env) -> bool {
+    let Some((version, pid)) = env.get(env::MOD).and_then(|v| {
+        let (version, pid) = v.split_once(':')?;
+        Some((version.to_owned(), pid.parse::<u32>().ok()?))
+    }) else {
+        return false;
+    };
+    version == env!("CARGO_PKG_VERSION") && env.client_pid() == Some(pid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::reach::TmuxPane;
+
+    #[test]
+    fn best_first_and_a_way_out_or_none() {
+        let seen = |mod_alive, attended| Seen {
+            mod_alive,
+            interactive: true,
+            attended,
+            reach: None,
+            command: false,
+        };
+        let chosen = |choice, seen| select(choice, &seen, &[]).chosen;
+        assert_eq!(chosen(CarrierChoice::Auto, seen(true, false)), Some(Carrier::Mod));
+        assert_eq!(chosen(CarrierChoice::Auto, seen(false, true)), Some(Carrier::Manual));
+        assert_eq!(chosen(CarrierChoice::Auto, seen(false, false)), None);
+        assert_eq!(chosen(CarrierChoice::Manual, seen(true, false)), None);
+        let headless = Seen { interactive: false, ..seen(false, true) };
+        assert_eq!(chosen(CarrierChoice::Auto, headless), None);
+        assert!(select(CarrierChoice::Auto, &headless, &[]).explain().contains("manual  no"));
+    }
+
+    #[test]
+    fn the_next_one_takes_over_what_was_tried() {
+        let place = TmuxPane { socket: "/s".into(), pane: "%3".into() };
+        let reach = Reach { tmux: Way::Open(place), x11: Way::Shut("no X11 display".into()) };
+        let seen = Seen {
+            mod_alive: true,
+            interactive: true,
+            attended: true,
+            reach: Some(&reach),
+            command: true,
+        };
+        let chosen = |tried: &[Carrier]| select(CarrierChoice::Auto, &seen, tried).chosen;
+        assert_eq!(chosen(&[]), Some(Carrier::Mod));
+        assert_eq!(chosen(&[Carrier::Mod]), Some(Carrier::Tmux));
+        assert_eq!(chosen(&[Carrier::Mod, Carrier::Tmux]), Some(Carrier::Manual));
+        assert_eq!(chosen(&[Carrier::Mod, Carrier::Tmux, Carrier::Manual]), None);
+        let command = select(CarrierChoice::Command, &seen, &[]).chosen;
+        assert_eq!(command, Some(Carrier::Command));
+        let why = select(CarrierChoice::Auto, &seen, &[]).explain();
+        assert!(why.contains("x11     no   no X11 display"), "{why}");
+    }
+
+    #[test]
+    fn the_mod_of_another_client_is_not_ours() {
+        let version = env!("CARGO_PKG_VERSION");
+        let alive = |value: &str, pid: &str| {
+            mod_alive(&Env::of([("BRAIN_GUARD_MOD", value), ("CLAUDE_PID", pid)]))
+        };
+        assert!(alive(&format!("{version}:12"), "12"));
+        assert!(!alive(&format!("{version}:12"), "13"));
+        assert!(!alive("0.0.0:12", "12"));
+        assert!(!alive("junk", "12"));
+    }
+}

@@ -1,0 +1,314 @@
+//! `SessionStart`, `PreCompact`, `PostModelSwitch`: where a session comes from
+//! and what it begins with.
+
+use serde_json::json;
+
+use super::event::{Event, Source};
+use super::facts::Facts;
+use super::reply::{Agent, Reply};
+use super::{deliver, ground, limits, taking};
+use crate::boundary::{Carrier, EDITED, PROMPTED, Step, Token};
+use crate::compaction;
+use crate::files::state;
+use crate::files::{boundary, commits, jobs, sealing};
+use crate::policy::coach::Told;
+use crate::policy::stance::Ranks;
+use crate::session::{First, Override, Session};
+use base::log;
+use base::plain;
+use sessions::gauge::WindowSource;
+
+/// A session as it begins, written down; its job is the day's next default one.
+pub fn begin(facts: &Facts, first: First) -> Session {
+    let client = facts.env.client_pid().and_then(state::client);
+    let job = jobs::claim_default(&facts.places, &base::clock::local_date()).unwrap_or_else(|e| {
+        facts.fault("no default job", &e);
+        format!("session-{}", facts.id)
+    });
+    let session = Session {
+        job,
+        client,
+        first,
+        started: Some(facts.now),
+        transcript: facts.transcript.as_ref().map(|p| p.to_string_lossy().into_owned()),
+        mode: facts.mode.clone(),
+        ..Session::default()
+    };
+    write(facts, facts.id, session)
+}
+
+/// Writes a session's first state, unless a parallel hook did already.
+fn write(facts: &Facts, id: &str, session: Session) -> Session {
+    let kept = state::update(&facts.places, id, |s| {
+        if s.started.is_none() {
+            *s = session.clone();
+        }
+        s.clone()
+    });
+    if let Some(client) = session.client
+        && let Err(e) = state::take_seat(&facts.places, client, id)
+    {
+        facts.fault("seat not taken", &e);
+    }
+    kept.unwrap_or_else(|e| {
+        facts.fault("session not kept", &e);
+        session
+    })
+}
+
+/// `SessionStart`.
+pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&str>) -> Reply {
+    match source {
+        Source::Startup => {
+            facts.session = begin(facts, First::Base);
+            named(facts, model);
+            look_around(facts);
+            let (agent, offer) = taking::offer(facts).unzip();
+            let user: Vec<String> = settings_problems(facts).into_iter().chain(offer).collect();
+            Reply {
+                agent: agent.map(|line| Agent::Note("SessionStart", line)),
+                user: (!user.is_empty()).then(|| user.join("\n")),
+                wake: None,
+            }
+        }
+        Source::Resume | Source::Fork => {
+            let left = taking::left_seat(facts);
+            if facts.unseen {
+                facts.session = begin(facts, First::Grace);
+            } else {
+                afresh(facts, First::Grace);
+                // A turn that its client's end cut has no other end.
+                facts.update(|s| (s.turn, s.asked) = (None, false));
+            }
+            named(facts, model);
+            look_around(facts);
+            let line = match left.filter(|_| source == Source::Fork && facts.unseen) {
+                Some(parent) => taking::forked(facts, &parent),
+                None => taking::resumed(facts),
+            };
+            line.map_or_else(Reply::default, |line| Reply::note("SessionStart", line))
+        }
+        Source::Compact => {
+            afresh(facts, First::Grace);
+            named(facts, model);
+            ground::compacted(facts)
+        }
+        Source::Clear => cleared(facts, event),
+    }
+}
+
+/// Looks for the terminals around the client, which only its own processes see.
+pub fn look_around(facts: &mut Facts) {
+    let client = facts.session.client.or(facts.env.client_pid().and_then(state::client));
+    let Some(client) = client.filter(|_| facts.seen.interactive) else { return };
+    let Some(outside) = facts.outside else { return };
+    let reach = Some((outside.look)(facts.env, client));
+    if facts.session.reach != reach {
+        facts.update(|s| s.reach.clone_from(&reach));
+        facts.session.reach = reach;
+    }
+}
+
+/// What is wrong in the settings, said to the user once a session.
+fn settings_problems(facts: &Facts) -> Option<String> {
+    let all = &facts.diagnostics;
+    // The last one says how many more there are.
+    let last = all.last().filter(|_| all.len() > PROBLEMS);
+    let shown = all.iter().take(PROBLEMS).chain(last);
+    let shown: Vec<String> = shown.map(|d| plain::line(&d.message, PROBLEM_CHARS)).collect();
+    let all = if last.is_some() { " (`brain-guard settings check` lists all)" } else { "" };
+    (!shown.is_empty()).then(|| format!("brain-guard settings: {}{all}", shown.join("; ")))
+}
+
+/// Faults of the settings that a session's start names, and characters of each.
+const PROBLEMS: usize = 2;
+const PROBLEM_CHARS: usize = 300;
+
+fn named(facts: &mut Facts, model: Option<&str>) {
+    match model {
+        Some(model) => switch_model(facts, model),
+        None => limits::refresh(facts),
+    }
+}
+
+/// The model is another one now. What was known of the other one's window goes.
+pub fn switch_model(facts: &mut Facts, model: &str) {
+    let change = |s: &mut Session| {
+        if s.model.as_deref() != Some(model) {
+            (s.reported_window, s.window, s.reported_limit) = (None, None, None);
+        }
+        s.model = Some(model.to_owned());
+    };
+    facts.update(change);
+    change(&mut facts.session);
+    limits::refresh(facts);
+}
+
+/// The readings of a session that goes on begin anew.
+fn afresh(facts: &Facts, first: First) {
+    let client = facts.env.client_pid().and_then(state::client);
+    facts.update(|s| {
+        (s.first, s.grace, s.ranks) = (first, None, Ranks::default());
+        (s.told, s.told_user, s.denied_at) = (Told::default(), None, None);
+        // The module's last figure is of what is no longer there.
+        s.reading = None;
+        s.ended = None;
+        s.client = client.or(s.client);
+    });
+    let Some(client) = client else { return };
+    if let Err(e) = state::take_seat(&facts.places, client, facts.id) {
+        facts.fault("seat not taken", &e);
+    }
+    super::ended::of_another_client(facts, client);
+}
+
+/// `PreCompact`: the live file is put beside the sealed ones before the client
+/// rewrites the conversation.
+pub fn before_compaction(facts: &Facts) -> Reply {
+    let archive = || -> std::io::Result<()> {
+        let Some(text) = jobs::read(&facts.places, &facts.session.job)? else { return Ok(()) };
+        let name = format!("compacted-{}.md", facts.now.format("%Y%m%dT%H%M%SZ"));
+        let dir = facts.places.job(&facts.session.job).join("sealed");
+        base::atomic::create_private_dir(&dir)?;
+        base::atomic::write(&dir.join(name), text.as_bytes())?;
+        jobs::mirror(&facts.places, &facts.session.job)
+    };
+    if let Err(e) = archive() {
+        facts.fault("compaction file not archived", &e);
+    }
+    super::account::did(facts, crate::files::journal::What::Compacted);
+    log::write(&facts.places.log(), facts.now, "client-compaction", &json!({"session": facts.id}));
+    Reply::default()
+}
+
+fn cleared(facts: &mut Facts, event: &Event) -> Reply {
+    let client = facts.env.client_pid().and_then(state::client);
+    // The seat is taken with the session's state, not ahead of it: a hook that is cut short
+    // (the client ends it at its timeout) is gone on with where it is called again.
+    let parent_id = client
+        .and_then(|c| state::seat_before(&facts.places, c, facts.id))
+        .or_else(|| facts.session.parent.clone())
+        .filter(|id| base::paths::safe_name(id));
+    let parent = parent_id.as_deref().and_then(|id| state::load(&facts.places, id).ok().flatten());
+    let (Some(parent_id), Some(mut parent)) = (parent_id, parent) else {
+        facts.session = begin(facts, First::Base);
+        look_around(facts);
+        limits::refresh(facts);
+        return Reply::default();
+    };
+    let token = parent.token.as_deref().or(facts.session.token.as_deref());
+    let crossing = token.and_then(|id| cross(facts, id));
+    // A call that was interrupted had no hook that could take up what its verbs asked for.
+    let (job, asked) = taking::asked(facts, &parent_id, &parent.job);
+    if crossing.is_none() {
+        parent.job = job;
+    }
+    let child = child_of(facts, event, &parent_id, &parent, crossing.as_ref());
+    facts.session = write(facts, facts.id, child);
+    facts.unseen = false;
+    limits::refresh(facts);
+    asked.done();
+    if let Err(e) = commits::follow(&facts.places, &parent_id, facts.id) {
+        facts.fault("background calls not followed", &e);
+    }
+    taking::link(facts, &parent_id, crossing.as_ref().map(|(token, _)| token));
+    let Some((token, by_hand)) = crossing else {
+        return Reply::note("SessionStart", ground::bearings(facts, event, &parent, None));
+    };
+    facts.update_of(&parent_id, |s| s.token = None);
+    let bearings = format!("{}\n\n", ground::bearings(facts, event, &parent, Some(&token)));
+    let whole = by_hand.then(|| deliver::claim_piece(facts, &token, 1, &bearings)).flatten();
+    Reply::note("SessionStart", whole.unwrap_or_else(|| bearings.trim_end().to_owned()))
+}
+
+/// Moves a token whose session was cleared; `None` if it is past that or what it
+/// sealed was edited since. Also tells whether the hooks deliver: they do unless
+/// the mod cleared, which submits the text itself.
+fn cross(facts: &Facts, id: &str) -> Option<(Token, bool)> {
+    if let Ok(Some(token)) = boundary::load(&facts.places, id)
+        && (token.step < Step::Cleared || token.given_up_on_clear())
+    {
+        super::jobs::freeze(facts, &token);
+    }
+    let moved = boundary::update(&facts.places, id, |token| {
+        if token.step == Step::Cleared && token.child.as_deref() == Some(facts.id) {
+            return Some((token.clone(), token.hooks_deliver(), false));
+        }
+        if token.step == Step::Unsealed {
+            // The user cleared by themselves, before anything was sealed.
+            token.fail(PROMPTED, facts.now);
+            return None;
+        }
+        let fresh = sealing::fresh_version(&facts.places, &token.job, &facts.settings);
+        let revived = token.revive(facts.now);
+        if token.step >= Step::Cleared && !revived {
+            return None;
+        }
+        // Once the carrier clears, the sealed version crosses, whatever came after it.
+        if token.step == Step::Pending && !token.stands(fresh) {
+            token.fail(EDITED, facts.now);
+            return None;
+        }
+        if token.step == Step::Pending {
+            (token.carrier, token.kicks_off) = (Carrier::Manual, false);
+        }
+        let by_hand = token.hooks_deliver();
+        token.child = Some(facts.id.to_owned());
+        token.advance(Step::Cleared, facts.now);
+        Some((token.clone(), by_hand, true))
+    });
+    let (token, by_hand, is_new) = moved.unwrap_or_else(|e| {
+        facts.fault("token not moved", &e);
+        None
+    })??;
+    if !is_new && boundary::times(&facts.places, &token.job).contains(&token.since) {
+        return Some((token, by_hand));
+    }
+    if let Err(e) = boundary::record(&facts.places, &token.job, token.since) {
+        facts.fault("boundary not recorded", &e);
+    }
+    log::write(
+        &facts.places.log(),
+        facts.now,
+        "cleared",
+        &json!({
+            "token": id, "job": token.job, "from": token.parent, "to": facts.id,
+            "carrier": token.carrier.name(), "delivery": token.delivery,
+        }),
+    );
+    Some((token, by_hand))
+}
+
+fn child_of(
+    facts: &Facts,
+    event: &Event,
+    parent_id: &str,
+    parent: &Session,
+    crossing: Option<&(Token, bool)>,
+) -> Session {
+    let text = jobs::read(&facts.places, &parent.job).ok().flatten().unwrap_or_default();
+    let document = compaction::parse(&text, &facts.settings.file.shape);
+    Session {
+        job: parent.job.clone(),
+        started: Some(facts.now),
+        parent: Some(parent_id.to_owned()),
+        model: parent.model.clone(),
+        reported_window: parent.reported_window,
+        reported_limit: parent.reported_limit,
+        window: parent.window.filter(|w| w.source == WindowSource::Observed),
+        client: parent.client,
+        reach: parent.reach.clone(),
+        transcript: event.transcript.map(str::to_owned),
+        first: First::Base,
+        first_bytes: crossing.map_or(0, |(token, _)| {
+            deliver::delivered(facts, token).map_or(0, |text| text.len() as u64) + 2_000
+        }),
+        last_human: parent.last_human,
+        inherited: jobs::authored_ids(&document),
+        born_words: compaction::measure(&document).total as u64,
+        token: crossing.map(|(token, _)| token.id.clone()),
+        override_: parent.override_.filter(|o| *o != Override::UntilClear),
+        mode: parent.mode.clone(),
+        ..Session::default()
+    }
+}

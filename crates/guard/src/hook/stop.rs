@@ -1,0 +1,130 @@
+//! `Stop`: a turn's end, the only place a boundary may begin.
+
+use serde_json::json;
+
+use super::event::Event;
+use super::facts::Facts;
+use super::pre_tool::settle;
+use super::reply::Reply;
+use super::say::Say;
+use super::unsealed::{hand_over, without_the_agent};
+use super::{account, commits, crossing, usage};
+use crate::boundary::{EDITED, Step, Token};
+use crate::files::journal::{Verdict, What};
+use crate::files::{boundary, sealing, state};
+use crate::policy::stance::Cap;
+use base::log;
+
+/// Turn ends we refuse before we act without the agent.
+const REFUSALS: u32 = 2;
+
+/// Handles the event.
+pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) -> Reply {
+    if event.subagent || facts.unseen {
+        return Reply::default();
+    }
+    crossing::tidy(facts);
+    crossing::take_requests(facts);
+    if commits::at_turn_end(facts, shells) {
+        crossing::after_commits(facts);
+    }
+    let reply = turn_end(facts, agents, shells);
+    if !reply.blocks() {
+        facts.update(|s| s.turn = None);
+    }
+    reply
+}
+
+/// `StopFailure`: the API broke the turn. What was sealed crosses all the same, and what was to
+/// be sealed is, once nobody is there; no turn end is refused, since nobody would hear of it.
+pub fn failed(facts: &mut Facts, event: &Event) -> Reply {
+    if event.subagent || facts.unseen {
+        return Reply::default();
+    }
+    // Nothing is tidied up here: what was delivered is not answered by an error.
+    crossing::take_requests(facts);
+    let reply =
+        if facts.token().is_some_and(|t| t.holds_or_cancelled(facts.id) && !broken(facts, &t)) {
+            hand_over(facts)
+        } else if !facts.settings.shadow && facts.view().is_at_top() {
+            without_the_agent(facts)
+        } else {
+            Reply::default()
+        };
+    let now = facts.now;
+    facts.update(|s| (s.turn, s.broke) = (None, Some(now)));
+    Reply { user: reply.user, ..Reply::default() }
+}
+
+fn turn_end(facts: &mut Facts, agents: u32, shells: &[&str]) -> Reply {
+    if facts.session.agents != agents || facts.session.shells != shells {
+        let shells: Vec<String> = shells.iter().map(|s| (*s).to_owned()).collect();
+        facts.update(|s| (s.agents, s.shells) = (agents, shells));
+        facts.session.agents = agents;
+    }
+    match facts.token() {
+        Some(token) if token.holds_or_cancelled(facts.id) => {
+            if broken(facts, &token) {
+                unsealed(facts, true)
+            } else {
+                hand_over(facts)
+            }
+        }
+        _ => unsealed(facts, false),
+    }
+}
+
+/// Whether the file was edited after the seal that the token is about; such a
+/// token ends here, and the file counts as not sealed.
+fn broken(facts: &Facts, token: &Token) -> bool {
+    if token.stands(sealing::fresh_version(&facts.places, &token.job, &facts.settings)) {
+        return false;
+    }
+    let failed = boundary::update(&facts.places, &token.id, |t| t.fail(EDITED, facts.now));
+    match failed {
+        Ok(Some(true)) => {
+            let details =
+                json!({"token": token.id, "step": Step::Failed, "why": EDITED, "by": "hook"});
+            log::write(&facts.places.log(), facts.now, "boundary-step", &details);
+        }
+        Ok(_) => {}
+        Err(e) => facts.fault("token not moved", &e),
+    }
+    true
+}
+
+/// At the top of the ramp a turn ends sealed, or with a person who knows; and
+/// wherever an edit broke a seal, since the agent was told to end its turn.
+fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
+    let context = facts.context(None, 0);
+    let file = facts.file();
+    settle(facts, context, file.map(|f| f.1));
+    let readings = facts.readings(context, file.map(|f| f.0));
+    let ramp = facts.ramp(context.map_or(u64::MAX, |c| c.reading.limit));
+    let stance = facts.stance(&ramp, &readings);
+    let top = |rank: usize| rank >= ramp.top() && ramp.first_blocking() <= ramp.top();
+    if facts.settings.shadow {
+        let shadow =
+            stance.cap == Some(Cap::Shadow) && facts.cap_behind_shadow(&readings).is_none();
+        if broke || (shadow && top(stance.rank)) {
+            account::did(facts, What::Stop(Verdict::WouldDeny));
+        }
+        return Reply::default();
+    }
+    if !top(stance.effective(&ramp)) && !broke {
+        return Reply { user: usage::unknown(facts, context.as_ref()), ..Reply::default() };
+    }
+    if facts.not_writable().is_some() {
+        // Neither the agent nor the guard can seal now: the turn may end.
+        return Reply::default();
+    }
+    if facts.session.stop_blocks < REFUSALS {
+        // A refusal that isn't counted would be repeated without end.
+        if let Err(e) = state::update(&facts.places, facts.id, |s| s.stop_blocks += 1) {
+            facts.fault("state not kept, so the turn may end", &e);
+            return Reply::default();
+        }
+        return Reply::block(Say::new(facts, &ramp, &readings, &stance).stop_unsealed());
+    }
+    without_the_agent(facts)
+}

@@ -1,0 +1,221 @@
+//! Which job a session has from its start: taken again where it goes on, taken over
+//! where it forks, offered where it is new; and the link from the session before it.
+
+use super::facts::Facts;
+use super::phase;
+use crate::boundary::{Delivery, Token};
+use crate::compaction;
+use crate::files::requests::{self, Request, Taken};
+use crate::files::state;
+use crate::files::{aside, jobs};
+use crate::job::{Holder, Link, State};
+use crate::session::Session;
+use crate::texts::{Text, say};
+use base::clock;
+use base::{atomic, beneath};
+
+/// Days after its last writing in which a job is offered: one that somebody named,
+/// and one of the guard's own naming.
+const NAMED_DAYS: i64 = 30;
+const DEFAULT_DAYS: i64 = 1;
+
+/// The session this client was in until now.
+pub fn left_seat(facts: &Facts) -> Option<String> {
+    let client = facts.env.client_pid().and_then(state::client)?;
+    let before = state::seat(&facts.places, client.pid).filter(|id| id != facts.id)?;
+    let session = state::load(&facts.places, &before).ok()??;
+    (session.client == Some(client)).then_some(before)
+}
+
+/// A session goes on: it takes its job again, or learns who has it. The line for the agent.
+pub fn resumed(facts: &mut Facts) -> Option<String> {
+    let (job, taken) = asked(facts, facts.id, &facts.session.job);
+    let line = take(facts, &job);
+    taken.done();
+    line
+}
+
+/// The job that a session's verbs had moved it to when it ended, or was cleared by its
+/// user, before a hook could take that up; nothing is cleared for it any more.
+pub fn asked(facts: &Facts, id: &str, job: &str) -> (String, Taken) {
+    let asked = requests::take(&facts.places, id);
+    for request in &asked.requests {
+        if let Request::Focus { job, adopted: Some(old), .. } = request
+            && let Err(e) = aside::rename(&facts.places, old, job)
+        {
+            facts.fault("state of the job not renamed", &e);
+        }
+    }
+    let job = match asked.requests.iter().rev().find_map(Request::moves_to) {
+        Some(Some(job)) => job.to_owned(),
+        Some(None) => jobs::claim_default(&facts.places, &clock::local_date())
+            .unwrap_or_else(|_| format!("session-{}", facts.id)),
+        None => job.to_owned(),
+    };
+    (jobs::name_now(&facts.places, &job), asked)
+}
+
+/// A fork goes on with the conversation of `parent`, whose client left it for this one.
+pub fn forked(facts: &mut Facts, parent: &str) -> Option<String> {
+    let before = state::load(&facts.places, parent).ok()??;
+    let inherit = |s: &mut Session| {
+        s.parent = Some(parent.to_owned());
+        s.inherited.clone_from(&before.inherited);
+        (s.born_words, s.last_human) = (before.born_words, before.last_human);
+    };
+    facts.update(inherit);
+    inherit(&mut facts.session);
+    let line = take(facts, &before.job);
+    link(facts, parent, None);
+    line
+}
+
+fn take(facts: &mut Facts, job: &str) -> Option<String> {
+    if job.is_empty() {
+        return None;
+    }
+    let Some(why) = refused(facts, job) else {
+        set(facts, job.to_owned());
+        return holds(facts);
+    };
+    match jobs::claim_default(&facts.places, &clock::local_date()) {
+        Ok(own) => set(facts, own),
+        Err(e) => facts.fault("no default job", &e),
+    }
+    Some(say(&facts.places, Text::NotHeld, &[("job", job), ("why", &why)]))
+}
+
+fn set(facts: &mut Facts, job: String) {
+    if facts.session.job != job {
+        facts.update(|s| (s.job, s.counted) = (job.clone(), None));
+        (facts.session.job, facts.session.counted) = (job, None);
+    }
+}
+
+/// Why the session can't have the job; `None` if it has it now.
+fn refused(facts: &Facts, job: &str) -> Option<String> {
+    match jobs::record(&facts.places, job).state {
+        State::Active => {}
+        State::Paused => {
+            return Some(format!("is paused (`brain-guard job resume {job}` resumes it)"));
+        }
+        State::Completed => return Some("is complete".to_owned()),
+    }
+    let client = facts.env.client_pid().and_then(state::client);
+    let me = Holder { session: facts.id.to_owned(), client };
+    match jobs::hold(&facts.places, job, &me) {
+        Ok(Ok(())) => None,
+        Ok(Err(other)) => {
+            let pid = other.client.map_or(0, |c| c.pid);
+            Some(format!("is worked on by the session {} (process {pid})", other.session))
+        }
+        Err(e) => {
+            facts.fault("job not taken", &e);
+            None
+        }
+    }
+}
+
+/// One line on the job that the session has, where there is something of it.
+fn holds(facts: &Facts) -> Option<String> {
+    let job = facts.session.job.as_str();
+    let live = facts.places.compaction(job);
+    if !beneath::exists(&live) {
+        return None;
+    }
+    let (phase, live) = (phase::phase_name(facts, job), live.display().to_string());
+    let values = [("job", job), ("phase", phase.as_str()), ("live", live.as_str())];
+    Some(say(&facts.places, Text::Holds, &values))
+}
+
+/// An unfinished job that nobody works on, offered to a new session with somebody at
+/// its terminal: one line for the agent, one for the user.
+pub fn offer(facts: &Facts) -> Option<(String, String)> {
+    if !facts.seen.interactive {
+        return None;
+    }
+    let written = |job: &String| {
+        let (nanos, _) = atomic::stat(&facts.places.compaction(job))?;
+        Some(chrono::DateTime::from_timestamp_nanos(nanos))
+    };
+    let mut jobs: Vec<_> = jobs::all(&facts.places)
+        .into_iter()
+        .filter_map(|job| Some((written(&job)?, job)))
+        .filter(|(at, _)| facts.now - *at < chrono::Duration::days(NAMED_DAYS))
+        .collect();
+    jobs.sort();
+    let (at, job) = jobs.into_iter().rev().find(|(at, job)| {
+        let record = jobs::record(&facts.places, job);
+        let default = jobs::auto(&facts.places, job, &record);
+        let days = if default { DEFAULT_DAYS } else { NAMED_DAYS };
+        record.state != State::Completed
+            && facts.now - *at < chrono::Duration::days(days)
+            && authored(facts, job)
+            && jobs::holder(&facts.places, job).is_none()
+    })?;
+    let (age, phase) = (age(facts.now - at), phase::phase_name(facts, &job));
+    let values = [("job", job.as_str()), ("age", age.as_str()), ("phase", phase.as_str())];
+    let text = |text| say(&facts.places, text, &values);
+    Some((text(Text::Offer), text(Text::UserOffer)))
+}
+
+fn authored(facts: &Facts, job: &str) -> bool {
+    let text = jobs::read(&facts.places, job).ok().flatten().unwrap_or_default();
+    let document = compaction::parse(&text, &facts.settings.file.shape);
+    !jobs::authored_ids(&document).is_empty()
+}
+
+fn age(age: chrono::Duration) -> String {
+    match (age.num_days(), age.num_hours(), age.num_minutes()) {
+        (0, 0, minutes) => format!("{} min", minutes.max(0)),
+        (0, hours, _) => format!("{hours} h"),
+        (1, ..) => "1 day".to_owned(),
+        (days, ..) => format!("{days} days"),
+    }
+}
+
+/// Writes down that this session came from `from`, in the job that crossed with
+/// `token` or went on without one; and that it is now this one's.
+pub fn link(facts: &Facts, from: &str, token: Option<&Token>) {
+    let job = token.map_or(facts.session.job.as_str(), |t| t.job.as_str());
+    if !jobs::exists(&facts.places, job) {
+        return;
+    }
+    let sealed = |t: &Token| !t.delivery.focuses();
+    let link = Link {
+        from: from.to_owned(),
+        to: facts.id.to_owned(),
+        version: token.filter(|t| sealed(t)).map(|t| t.version),
+        at: facts.now,
+    };
+    let over = token.is_some_and(|t| t.delivery == Delivery::Transition);
+    let written = jobs::lock(&facts.places, job).and_then(|_held| {
+        jobs::change_record(&facts.places, job, |record| {
+            if record.lineage.last().is_none_or(|last| last.to != link.to) {
+                record.lineage.push(link);
+            }
+            let ours = |h: &&mut Holder| h.client.is_some() && h.client == facts.session.client;
+            if let Some(holder) = record.holder.as_mut().filter(ours).filter(|_| !over) {
+                facts.id.clone_into(&mut holder.session);
+            }
+        })
+    });
+    if let Err(e) = written {
+        facts.fault("lineage not written", &e);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrono::Duration;
+
+    #[test]
+    fn ages_are_told_in_one_unit() {
+        for (minutes, told) in
+            [(-3, "0 min"), (59, "59 min"), (61, "1 h"), (1_500, "1 day"), (4_400, "3 days")]
+        {
+            assert_eq!(age(Duration::minutes(minutes)), told);
+        }
+    }
+}

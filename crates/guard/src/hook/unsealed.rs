@@ -1,0 +1,121 @@
+//! A turn that ends at the top of the ramp without a seal: who waits for whom, and until when.
+
+use super::facts::Facts;
+use super::opening::Opening;
+use super::reply::Reply;
+use super::{crossing, deliver, watch};
+use crate::boundary::{Carrier, NOT_CARRIED, PROMPTED, Step, Token};
+use crate::files::boundary;
+use crate::texts::{Text, say};
+
+/// The agent has refused to seal. With a person there the guard waits for them; else it seals
+/// the notes as they are and opens a boundary, or lifts the blocks and lets the agent go on.
+pub fn without_the_agent(facts: &mut Facts) -> Reply {
+    if facts.attended() {
+        return wait_for_person(facts);
+    }
+    match seal(facts) {
+        Ok(reply) => reply,
+        Err(text) => Reply::block(text),
+    }
+}
+
+/// Seals for an agent that nobody watches, and hands the boundary to its carrier.
+///
+/// # Errors
+/// What the agent is told to go on with, where the notes can't be sealed.
+fn seal(facts: &mut Facts) -> Result<Reply, String> {
+    if crossing::seal_for_the_agent(facts) {
+        return Ok(hand_over(facts));
+    }
+    crossing::give_up(facts, NOT_CARRIED);
+    facts.update(|s| s.stop_blocks = 0);
+    let path = facts.places.compaction(&facts.session.job).display().to_string();
+    Err(say(&facts.places, Text::GoOn, &[("why", NOT_CARRIED), ("path", &path)]))
+}
+
+/// Tells the person what the session waits for. The process that follows this turn's end
+/// (`--rewake`) acts once they count as gone.
+fn wait_for_person(facts: &mut Facts) -> Reply {
+    let Some(gone_at) = facts.gone_at() else { return Reply::default() };
+    if facts.token().is_some_and(|t| t.waits_for_person(facts.id)) {
+        return Reply::default();
+    }
+    let opening = Opening::of_seal(&facts.places, &facts.session.job, 0, None, true);
+    let carrier = facts.carrier().chosen.unwrap_or(Carrier::Manual);
+    let token = Token { step: Step::Unsealed, ..opening.token(facts, carrier) };
+    if let Err(e) = boundary::create(&facts.places, &token) {
+        facts.fault("token not written, so nobody waits", &e);
+        return Reply::default();
+    }
+    facts.update(|s| s.token = Some(token.id.clone()));
+    facts.session.token = Some(token.id);
+    let minutes = ((gone_at - facts.now).num_seconds() + 59) / 60;
+    let text = say(&facts.places, Text::UserUnsealed, &[("minutes", &minutes.max(1).to_string())]);
+    Reply { user: Some(text), ..Reply::default() }
+}
+
+/// The person counts as gone. The boundary that takes the waiting one's place, or what the
+/// agent is told to go on with.
+///
+/// # Errors
+/// The text that starts the next turn.
+pub fn person_left(facts: &mut Facts, token: &Token) -> Result<Option<Token>, String> {
+    let still = |t: &mut Token| t.waits_for_person(facts.id);
+    if !matches!(boundary::update(&facts.places, &token.id, still), Ok(Some(true))) {
+        return Ok(None);
+    }
+    let sealed = seal(facts);
+    // Where it was sealed, the new boundary has ended this one already.
+    let ended = boundary::update(&facts.places, &token.id, |t| t.fail(NOT_CARRIED, facts.now));
+    if let Err(e) = ended {
+        facts.fault("token not ended", &e);
+    }
+    sealed.map(|_| facts.token())
+}
+
+/// A prompt of the person's ends the wait.
+pub fn prompted(facts: &Facts, token: &Token) {
+    let ended = boundary::update(&facts.places, &token.id, |t| {
+        t.waits_for_person(facts.id) && t.fail(PROMPTED, facts.now)
+    });
+    match ended {
+        Ok(Some(true)) => facts.update(|s| s.token = None),
+        Ok(_) => {}
+        Err(e) => facts.fault("token not ended", &e),
+    }
+}
+
+/// A boundary waits: the carrier acts from here on, and one process watches it.
+pub(super) fn hand_over(facts: &mut Facts) -> Reply {
+    let Some(token) = facts.token() else { return Reply::default() };
+    // The pane may have moved, the window may be another one.
+    super::session::look_around(facts);
+    let chosen = facts.carrier_after(&token.tried).chosen.unwrap_or(token.carrier);
+    let moved = boundary::update(&facts.places, &token.id, |t| {
+        t.cancelled = t.stopped;
+        if t.step == Step::Pending {
+            (t.carrier, t.since) = (chosen, facts.now);
+        }
+    });
+    if let Err(e) = moved {
+        facts.fault("token not moved", &e);
+    }
+    if let Err(e) = watch::start(facts.env, &facts.places, &token.id) {
+        facts.fault("waiter not started", &e);
+    }
+    Reply { user: notice(facts, chosen, &token), ..Reply::default() }
+}
+
+/// What a person at the terminal is told; the module shows it in its own band.
+fn notice(facts: &Facts, carrier: Carrier, token: &Token) -> Option<String> {
+    let seconds = facts.settings.boundary.attended_notice_seconds;
+    let text = match carrier {
+        Carrier::Mod => return None,
+        Carrier::Manual => Text::UserTypeClear,
+        _ if facts.attended() && seconds > 0 => Text::UserNotice,
+        _ => return None,
+    };
+    let (what, seconds) = (token.what(), seconds.to_string());
+    Some(deliver::about(facts, token, text, &[("what", &what), ("seconds", &seconds)]))
+}

@@ -1,0 +1,90 @@
+//! When the agent is told, and the figures it is told: facts, never a countdown
+//! (orders from nowhere are taken for prompt injection).
+
+use serde::{Deserialize, Serialize};
+
+use base::clock::Time;
+use sessions::gauge::Reading;
+
+/// What was said last, for the claim that it is said once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Told {
+    /// The rank the last note was about.
+    pub rank: usize,
+    /// The deciding gauge's percent then.
+    pub percent: f64,
+    /// Calls of the session then.
+    pub calls: u64,
+}
+
+/// Whether a note is due: a higher rank was entered, or below the top of the
+/// ramp `every_percent` or `every_calls` have passed. At the top every denial
+/// says it already.
+pub fn note_due(told: &Told, now: &Told, top: usize, every_percent: f64, every_calls: u64) -> bool {
+    if now.rank == 0 {
+        return false;
+    }
+    if now.rank > told.rank {
+        return true;
+    }
+    now.rank < top
+        && (now.percent >= told.percent + every_percent
+            || now.calls >= told.calls.saturating_add(every_calls))
+}
+
+/// `23.4 % (226,000 of 967,000 tokens, transcript, 3 s old)`.
+pub fn figure(reading: &Reading, unit: &str, now: Time) -> String {
+    let age = (now - reading.at).num_seconds().max(0);
+    let age = if age == 0 { "now".to_owned() } else { format!("{age} s old") };
+    format!(
+        "{:.1} % ({} of {} {unit}, {}, {age})",
+        reading.percent(),
+        grouped(reading.used),
+        grouped(reading.limit),
+        reading.source.name(),
+    )
+}
+
+/// A number with thousands grouped, as people read it.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sessions::gauge::Source;
+
+    #[test]
+    fn due_on_entry_then_by_percent_or_calls_and_never_again_at_the_top() {
+        let at = |rank, percent, calls| Told { rank, percent, calls };
+        let due = |told, now| note_due(&told, &now, 3, 1.0, 25);
+        assert!(!due(Told::default(), at(0, 5.0, 99)));
+        assert!(due(Told::default(), at(1, 20.0, 1)));
+        assert!(!due(at(1, 20.0, 1), at(1, 20.9, 20)));
+        assert!(due(at(1, 20.0, 1), at(1, 21.0, 2)));
+        assert!(due(at(1, 20.0, 1), at(1, 20.0, 26)));
+        assert!(due(at(1, 20.0, 1), at(2, 25.0, 2)));
+        assert!(due(at(2, 29.0, 1), at(3, 30.0, 2)));
+        assert!(!due(at(3, 30.0, 1), at(3, 35.0, 99)));
+    }
+
+    #[test]
+    fn figures() {
+        let at: Time = "2026-01-01T00:00:00Z".parse().unwrap();
+        let reading = Reading { used: 226_000, limit: 967_000, source: Source::Transcript, at };
+        let text = figure(&reading, "tokens", at + chrono::Duration::seconds(3));
+        assert_eq!(text, "23.4 % (226,000 of 967,000 tokens, transcript, 3 s old)");
+        assert_eq!(grouped(7), "7");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+    }
+}

@@ -1,0 +1,208 @@
+//! What happens to one tool call.
+
+use super::bands::Band;
+use super::carve_outs::OwnCommand;
+use super::ramp::Ramp;
+use super::stance::Stance;
+use super::verbs;
+
+/// What the call would touch of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// Nothing of ours.
+    Other,
+    /// The compaction file itself, through Read, Edit or Write.
+    CompactionFile,
+    /// Our own verbs and nothing else.
+    Own(OwnCommand),
+    /// The override, our settings or our state.
+    Operator,
+}
+
+/// One tool call.
+#[derive(Debug, Clone)]
+pub struct Call<'a> {
+    /// The tool's name.
+    pub tool: &'a str,
+    /// Its band.
+    pub band: Band,
+    /// Fired inside a subagent.
+    pub subagent: bool,
+    /// What it touches of ours.
+    pub target: Target,
+    /// A valid seal waits for its boundary.
+    pub sealed: bool,
+    /// It asks a person, and nobody is there.
+    pub unanswerable: bool,
+}
+
+/// Why a call is denied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Denial {
+    /// The tier blocks the tool's band.
+    Tier,
+    /// The file is sealed, the turn should end.
+    Sealed,
+    /// It is the operator's.
+    Operator,
+    /// Close, seal, phase and job are the main loop's.
+    MainLoopOnly,
+    /// A question where the session is to end, and nobody is there to answer it.
+    Unanswerable,
+}
+
+impl Denial {
+    /// The word the log and the journal use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tier => "tier",
+            Self::Sealed => "sealed",
+            Self::Operator => "operator",
+            Self::MainLoopOnly => "main-loop-only",
+            Self::Unanswerable => "unanswerable",
+        }
+    }
+}
+
+/// The verdict on one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// No opinion: the client's own rules stand.
+    Pass,
+    /// Let it run unasked, with this command if one is given.
+    Allow(Option<String>),
+    /// A file read before may be read again, this many lines of it.
+    PartialRead(u64),
+    /// Refused.
+    Deny(Denial),
+}
+
+/// Decides. `known_file` tells whether the session has read or
+/// edited the call's file before; asked only where it matters.
+pub fn decide(
+    call: &Call,
+    stance: &Stance,
+    ramp: &Ramp,
+    partial_lines: u64,
+    known_file: impl FnOnce() -> bool,
+) -> Decision {
+    match &call.target {
+        Target::Operator => return Decision::Deny(Denial::Operator),
+        Target::Own(own) => {
+            let main_only = |verb: &String| !verbs::subagents(verb);
+            return if call.subagent && own.verbs.iter().any(main_only) {
+                Decision::Deny(Denial::MainLoopOnly)
+            } else {
+                Decision::Allow(Some(own.rewritten.clone()))
+            };
+        }
+        Target::CompactionFile if !call.subagent => return Decision::Allow(None),
+        Target::CompactionFile | Target::Other => {}
+    }
+    if call.subagent {
+        return Decision::Pass;
+    }
+    if call.unanswerable && (call.sealed || is_at_top(stance, ramp)) {
+        return Decision::Deny(Denial::Unanswerable);
+    }
+    if call.band == Band::Control {
+        return Decision::Pass;
+    }
+    if call.sealed {
+        return Decision::Deny(Denial::Sealed);
+    }
+    let Some(tier) = ramp.tier(stance.effective(ramp)) else { return Decision::Pass };
+    if !tier.blocks.contains(&call.band) {
+        return Decision::Pass;
+    }
+    let re_reads = call.tool == "Read" && !tier.blocks.contains(&Band::Write);
+    if re_reads && known_file() {
+        return Decision::PartialRead(partial_lines);
+    }
+    Decision::Deny(Denial::Tier)
+}
+
+/// Whether only the notes may be changed.
+pub fn is_at_top(stance: &Stance, ramp: &Ramp) -> bool {
+    ramp.first_blocking() <= ramp.top() && stance.effective(ramp) >= ramp.top()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::stance::{Cap, Gauge};
+    use crate::settings::Settings;
+
+    fn stance(rank: usize, cap: Option<Cap>) -> Stance {
+        Stance { rank, context_rank: rank, file_rank: 0, gauge: Gauge::Context, cap }
+    }
+
+    fn verdict(call: &Call, rank: usize, cap: Option<Cap>, known: bool) -> Decision {
+        let ramp = Settings::default().ramp(967_000);
+        decide(call, &stance(rank, cap), &ramp, 200, || known)
+    }
+
+    fn call(tool: &'static str, band: Band) -> Call<'static> {
+        let target = Target::Other;
+        Call { tool, band, subagent: false, target, sealed: false, unanswerable: false }
+    }
+
+    fn own(verb: &str) -> Target {
+        let (rewritten, verbs) = (format!("/x {verb}"), vec![verb.into()]);
+        Target::Own(OwnCommand { rewritten, verbs, words: Vec::new() })
+    }
+
+    #[test]
+    fn bands_by_rank() {
+        use Decision::{Deny, PartialRead, Pass};
+        let deny = Deny(Denial::Tier);
+        for (tool, band, expected) in [
+            ("Read", Band::Read, [Pass, Pass, deny.clone(), deny.clone()]),
+            ("Edit", Band::Write, [Pass, Pass, Pass, deny.clone()]),
+            ("Bash", Band::Shell, [Pass, Pass, Pass, deny.clone()]),
+            ("Agent", Band::Dispatch, [Pass, Pass, Pass, deny.clone()]),
+            ("ToolSearch", Band::Control, [Pass, Pass, Pass, Pass]),
+        ] {
+            for (rank, want) in expected.iter().enumerate() {
+                assert_eq!(&verdict(&call(tool, band), rank, None, false), want, "{tool} {rank}");
+                let mut inside = call(tool, band);
+                inside.subagent = true;
+                assert_eq!(verdict(&inside, rank, None, false), Pass);
+                assert_eq!(verdict(&call(tool, band), rank, Some(Cap::NoCarrier), false), Pass);
+            }
+        }
+        assert_eq!(verdict(&call("Read", Band::Read), 2, None, true), PartialRead(200));
+        assert_eq!(verdict(&call("Read", Band::Read), 3, None, true), deny);
+    }
+
+    #[test]
+    fn carve_outs_hold_at_every_rank() {
+        for rank in 0..=3 {
+            let mut c = call("Bash", Band::Shell);
+            c.target = own("seal");
+            c.sealed = true;
+            assert_eq!(verdict(&c, rank, None, false), Decision::Allow(Some("/x seal".into())));
+            c.subagent = true;
+            assert_eq!(verdict(&c, rank, None, false), Decision::Deny(Denial::MainLoopOnly));
+            c.target = own("append");
+            assert!(matches!(verdict(&c, rank, None, false), Decision::Allow(_)));
+            let mut c = call("Edit", Band::Write);
+            c.target = Target::CompactionFile;
+            assert_eq!(verdict(&c, rank, None, false), Decision::Allow(None));
+            c.target = Target::Operator;
+            assert_eq!(
+                verdict(&c, rank, Some(Cap::Override), false),
+                Decision::Deny(Denial::Operator)
+            );
+        }
+    }
+
+    #[test]
+    fn after_the_seal_only_the_turns_end_is_left() {
+        let mut c = call("Bash", Band::Shell);
+        c.sealed = true;
+        assert_eq!(verdict(&c, 1, None, false), Decision::Deny(Denial::Sealed));
+        c.band = Band::Control;
+        assert_eq!(verdict(&c, 3, None, false), Decision::Pass);
+    }
+}

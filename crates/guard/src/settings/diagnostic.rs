@@ -1,0 +1,310 @@
+//! What is wrong in a layer: where, which key, why, and the way out.
+
+use serde::{Deserialize, Serialize};
+
+use crate::policy::coach::grouped;
+
+/// What holds in the place of a key that is wrong.
+const IGNORED: &str = "; ignored, the rest stands";
+
+/// What holds in the place of a file that is wrong.
+const NO_FILE: &str = "; the file is ignored";
+
+/// The most letters of what is wrong that are shown: it may quote a whole file.
+pub(super) const LONGEST: usize = 400;
+
+/// The most letters of a key or value that are shown.
+const SHORT: usize = 80;
+
+/// What is wrong in a layer.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Diagnostic {
+    /// All of it but the way out, in one line: place, key, what is wrong, what holds instead.
+    pub message: String,
+    /// The file, the environment variable or the plugin option.
+    pub source: String,
+    /// The line in the file.
+    pub line: Option<usize>,
+    /// The key, its parts joined by dots; empty where the whole file is meant.
+    pub key: String,
+    /// What is wrong.
+    pub why: String,
+    /// What to do about it.
+    pub way_out: String,
+}
+
+/// Where a key was set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file, the environment variable or the plugin option.
+    pub source: String,
+    /// The line in the file.
+    pub line: Option<usize>,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(&self.source)?;
+        self.line.map_or(Ok(()), |line| write!(f, ":{line}"))
+    }
+}
+
+/// Why a key may not hold.
+pub(super) struct Why {
+    what: String,
+    way_out: String,
+    /// Said of the key in a sentence with it: `"mode" is the user's to set`.
+    of_key: bool,
+}
+
+impl Why {
+    /// A value that the types don't take.
+    pub(super) fn type_(error: &serde_json::Error) -> Self {
+        let what = in_words(error);
+        let way_out = match suggestion(&what) {
+            Some(meant) => meant,
+            None if what.starts_with("unknown") => "take it out".into(),
+            None => "give it such a value, or take it out".into(),
+        };
+        Self { what, way_out, of_key: false }
+    }
+
+    /// A key that is none of those there are.
+    pub(super) fn unknown(key: &str, known: impl Iterator<Item = &'static str>) -> Self {
+        let key = shown(key);
+        let known: Vec<_> = known.collect();
+        let near = known.iter().map(|name| (distance(&key, name), *name)).min();
+        let way_out = meant(near).unwrap_or_else(|| "take it out".into());
+        let what = format!("unknown field `{key}`, expected one of `{}`", known.join("`, `"));
+        Self { what, way_out, of_key: false }
+    }
+
+    /// A value that the rules don't take.
+    pub(super) fn rule(what: String) -> Self {
+        Self { what, way_out: "give it such a value, or take it out".into(), of_key: false }
+    }
+
+    /// A value that only the user may give.
+    pub(super) fn project(what: &str) -> Self {
+        Self {
+            what: what.to_owned(),
+            way_out: "take it out of the project's file; your own settings may say so".into(),
+            of_key: true,
+        }
+    }
+
+    /// This key was left out.
+    pub(super) fn left_out(self, place: Place, key: &[String]) -> Diagnostic {
+        let parts: Vec<String> = key.iter().map(|part| shown(part)).collect();
+        let key = one_line(&parts.join("."), SHORT);
+        let (why, colon) = (one_line(&self.what, LONGEST), if self.of_key { "" } else { ":" });
+        let message = format!("{place}: \"{key}\"{colon} {why}{IGNORED}");
+        let Place { source, line } = place;
+        Diagnostic { message, source, line, key, why, way_out: self.way_out }
+    }
+
+    /// This variable of a project's was left out.
+    pub(super) fn of_foreign(self, by: &Foreign, key: &[String]) -> Diagnostic {
+        let Foreign { name, value, file, certain, own } = by;
+        let set = one_line(&format!("{name}={value}"), SHORT);
+        let why = if self.of_key { "a project may only tighten" } else { self.what.as_str() };
+        let why = one_line(why, LONGEST);
+        let message = if *certain {
+            format!("`{set}` in {file} is left out: {why}; set it in {own} if you mean it")
+        } else {
+            format!(
+                "`{set}` is left out: {why}, and {file}, which is not readable JSON, may set it; set it in {own} if you mean it"
+            )
+        };
+        Diagnostic {
+            message,
+            source: file.clone(),
+            line: None,
+            key: one_line(&key.join("."), SHORT),
+            why,
+            way_out: format!("take {} out of {file}, or set it in {own}", one_line(name, SHORT)),
+        }
+    }
+}
+
+/// A part of a key as it is shown: whatever is no name may be anybody's text.
+fn shown(part: &str) -> String {
+    let is_name = part.chars().all(|c| c.is_alphanumeric() || "-_. *&".contains(c));
+    if is_name { one_line(part, SHORT) } else { "…".to_owned() }
+}
+
+impl Diagnostic {
+    /// Place, key and what is wrong, for who does nothing until it is mended.
+    pub fn fault(&self) -> &str {
+        let message = self.message.as_str();
+        let fault = message.strip_suffix(IGNORED).or_else(|| message.strip_suffix(NO_FILE));
+        fault.unwrap_or(message)
+    }
+
+    /// A file of which nothing could be used.
+    pub(super) fn file(source: &str, line: usize, at: &str, why: String) -> Self {
+        Self {
+            message: format!("{source}:{at}: {why}{NO_FILE}"),
+            source: source.to_owned(),
+            line: Some(line),
+            key: String::new(),
+            why,
+            way_out: "mend the file there".into(),
+        }
+    }
+
+    /// A file that could not be read.
+    pub(super) fn unreadable(source: &str, why: &str) -> Self {
+        let why = format!("could not be read ({})", one_line(why, LONGEST));
+        Self {
+            message: format!("{source}: {why}{NO_FILE}"),
+            source: source.to_owned(),
+            line: None,
+            key: String::new(),
+            why,
+            way_out: "put a readable settings file there, or remove it".into(),
+        }
+    }
+
+    /// What a project has no room for.
+    pub(super) fn too_much(source: &str, keys: usize) -> Self {
+        let why = format!("too much for a project's settings: {keys} keys were not looked at");
+        Self {
+            message: format!("{source}: {why}; the rest stands"),
+            source: source.to_owned(),
+            line: None,
+            key: String::new(),
+            why,
+            way_out: "take out what the project does not need".into(),
+        }
+    }
+
+    /// So many more than were told.
+    pub fn more(count: usize) -> Self {
+        let way_out = "`brain-guard settings check` lists them".to_owned();
+        let why = format!("and {} more", grouped(count as u64));
+        Self {
+            message: format!("{why}; {way_out}"),
+            source: String::new(),
+            line: None,
+            key: String::new(),
+            why,
+            way_out,
+        }
+    }
+}
+
+/// One line of at most `most` letters, cut in its middle, without what a terminal acts on.
+pub(super) fn one_line(text: &str, most: usize) -> String {
+    let plain = |c: char| match c {
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => ' ',
+        c if c.is_control() => ' ',
+        c => c,
+    };
+    let letters = text.chars().count();
+    if letters <= most {
+        return text.chars().map(plain).collect();
+    }
+    let tail = most / 3;
+    let head = text.chars().take(most - tail);
+    let tail = text.chars().skip(letters - tail);
+    head.chain(['…']).chain(tail).map(plain).collect()
+}
+
+/// The known key or value that an unknown one was meant to be, asked for.
+fn suggestion(said: &str) -> Option<String> {
+    let mut names = said.split('`').skip(1).step_by(2);
+    let wrong = names.next().filter(|_| said.starts_with("unknown"))?;
+    meant(names.map(|name| (distance(wrong, name), name)).min())
+}
+
+/// Whether this one was meant, if it is near enough.
+fn meant(near: Option<(usize, &str)>) -> Option<String> {
+    let (letters, name) = near?;
+    let near = letters <= 2 && letters < name.len();
+    near.then(|| format!("did you mean `{name}`? if not, take it out"))
+}
+
+/// Letters to change, add, take out or swap with their neighbour.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let longer = a.len().abs_diff(b.len());
+    if longer > 2 {
+        // Nobody asks how far off it is.
+        return longer;
+    }
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let same = usize::from(a[i - 1] != b[j - 1]);
+            let mut best = (rows[i - 1][j - 1] + same).min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+/// A variable that came with the project.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(in crate::settings) struct Foreign {
+    pub(in crate::settings) name: String,
+    pub(in crate::settings) value: String,
+    /// The file that sets it.
+    pub(in crate::settings) file: String,
+    /// Whether the file can be read, so that it is known to.
+    pub(in crate::settings) certain: bool,
+    /// The user's own settings of the client.
+    pub(in crate::settings) own: String,
+}
+
+/// What serde found wrong, without Rust's names for things and without the place,
+/// which is named before it.
+pub fn in_words(why: &serde_json::Error) -> String {
+    // A value may be as long as its file, and serde quotes it whole.
+    let said = one_line(&why.to_string(), LONGEST);
+    let mut said = said.split(" at line ").next().unwrap_or_default().to_owned();
+    for (theirs, ours) in [
+        ("expected a sequence", "expected a list"),
+        ("expected string or map", "expected a string"),
+        ("expected u64", "expected a whole number, 0 or more"),
+        ("expected u32", "expected a whole number, 0 or more"),
+        ("expected usize", "expected a whole number, 0 or more"),
+        ("expected f64", "expected a number"),
+    ] {
+        said = said.replace(theirs, ours);
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_meant() {
+        let said =
+            |name| format!("unknown field `{name}`, expected one of `mode`, `tiers`, `file`");
+        let meant = |name| Some(format!("did you mean `{name}`? if not, take it out"));
+        assert_eq!(suggestion(&said("tires")), meant("tiers"));
+        assert_eq!(suggestion(&said("mod")), meant("mode"));
+        assert_eq!(suggestion(&said("colour")), None);
+        assert_eq!(suggestion("invalid type: string `mod`, expected `mode`"), None);
+        assert_eq!((distance("", "abc"), distance("abc", "abc"), distance("ab", "ba")), (3, 0, 1));
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_ends_and_a_line_has_no_control_characters() {
+        assert_eq!(one_line("abcdefghij", 6), "abcd…ij");
+        assert_eq!(one_line("a\n\u{1b}[31mb\u{202e}", 20), "a  [31mb ");
+        let key = vec!["k".repeat(200_000)];
+        let place = Place { source: "/s.json".into(), line: Some(1) };
+        let why = Why::unknown(&key[0], ["mode", "tiers"].into_iter());
+        let said = why.left_out(place, &key);
+        assert!(said.message.len() < 600 && said.key.len() < 100, "{said:?}");
+    }
+}

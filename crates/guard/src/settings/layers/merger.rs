@@ -1,0 +1,299 @@
+//! Adds layer to layer, key by key where a file has a fault, so that no key costs another.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::keys::Keys;
+use super::project;
+use super::tree::{
+    Leaf, collect, read, scalar, set, sort_out, tier_of, weigh, weigh_text, without_schema,
+};
+use super::{Diagnostic, File, Origin, Place};
+use crate::settings::diagnostic::{Foreign, Why, in_words};
+use crate::settings::locate::Lines;
+use crate::settings::{Settings, rules};
+
+/// What is wrong with a key of a file.
+enum Fault {
+    /// It is none of these.
+    Unknown(&'static Keys),
+    /// Its value can't hold.
+    Value(Value, Why),
+}
+
+impl Fault {
+    fn why(self, path: &[String]) -> Why {
+        match self {
+            Self::Unknown(keys) => keys.unknown(path.last().map_or("", String::as_str)),
+            Self::Value(_, why) => why,
+        }
+    }
+
+    fn leaf(self, path: Vec<String>) -> Option<Leaf> {
+        match self {
+            Self::Unknown(_) => None,
+            Self::Value(value, _) => Some((path, value)),
+        }
+    }
+}
+
+/// How much a project may make us try: each key that is tried costs what the keys before it
+/// weigh, since the whole must hold with it.
+const MOST_WORK: usize = 1_000_000;
+
+/// What it costs to try a key that weighs nothing.
+const TRY: usize = 1_000;
+
+/// The layers so far.
+pub(super) struct Merger {
+    tree: Value,
+    /// What holds.
+    pub(super) settings: Settings,
+    /// What is wrong, as far as it is told.
+    diagnostics: Vec<Diagnostic>,
+    /// The most faults that are told.
+    most: usize,
+    /// How many more there are.
+    more: usize,
+    /// What the project's keys weigh that hold.
+    weight: usize,
+    /// What it took to try them.
+    work: usize,
+    /// What was set where, if that is asked for.
+    pub(super) origins: Option<Vec<Origin>>,
+}
+
+impl Default for Merger {
+    fn default() -> Self {
+        Self {
+            tree: Value::Object(Map::new()),
+            settings: Settings::default(),
+            diagnostics: Vec::new(),
+            most: usize::MAX,
+            more: 0,
+            weight: 0,
+            work: 0,
+            origins: None,
+        }
+    }
+}
+
+impl Merger {
+    /// One that tells of at most so many faults.
+    pub(super) fn telling(most: usize) -> Self {
+        Self { most, ..Self::default() }
+    }
+
+    /// Keeps what is wrong, or that there is more.
+    fn tell(&mut self, fault: impl FnOnce() -> Diagnostic) {
+        if self.diagnostics.len() < self.most {
+            self.diagnostics.push(fault());
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// What is wrong; the last one stands for those that were only counted.
+    pub(super) fn faults(&mut self) -> Vec<Diagnostic> {
+        let more = (self.more > 0).then(|| Diagnostic::more(self.more));
+        self.diagnostics.drain(..).chain(more).collect()
+    }
+
+    /// Adds a file.
+    pub(super) fn file(&mut self, file: &File, project: bool) {
+        let text = match &file.text {
+            Ok(text) => text,
+            Err(why) => return self.tell(|| Diagnostic::unreadable(&file.path, why)),
+        };
+        let value: Value = match serde_json::from_str(text) {
+            Ok(value) => value,
+            Err(e) => {
+                let at = format!("{}:{}", e.line(), e.column());
+                let hint = if text.contains("//") { "; JSON has no comments" } else { "" };
+                let why = format!("not JSON ({}{hint})", in_words(&e));
+                return self.tell(|| Diagnostic::file(&file.path, e.line(), &at, why));
+            }
+        };
+        let Value::Object(map) = value else {
+            let why = "not a JSON object".to_owned();
+            return self.tell(|| Diagnostic::file(&file.path, 1, "1", why));
+        };
+        let lines = Lines::new(text);
+        let place =
+            |path: &[String]| Place { source: file.path.clone(), line: Some(lines.line(path)) };
+        let whole = without_schema(map);
+        if whole.is_empty() {
+            return;
+        }
+        let (mut leaves, mut unknown) = (Vec::new(), Vec::new());
+        sort_out(Value::Object(whole), Keys::all(), &mut Vec::new(), &mut leaves, &mut unknown);
+        let tiers: BTreeSet<String> = leaves.iter().filter_map(tier_of).collect();
+        let plain = !project && {
+            let mut tree = self.tree.clone();
+            for (path, value) in &leaves {
+                set(&mut tree, path, value.clone());
+            }
+            self.try_tree(tree).is_ok()
+        };
+        let mut faults: Vec<_> =
+            unknown.into_iter().map(|(path, keys)| (path, Fault::Unknown(keys))).collect();
+        if !plain {
+            faults.extend(self.one_by_one(leaves, project, &file.path, &place));
+            // As they stand in the order of their names.
+            faults.sort_by(|a, b| a.0.cmp(&b.0));
+        } else if self.origins.is_some() {
+            for (path, value) in leaves {
+                let place = place(&path);
+                self.set_by(path, value, place);
+            }
+        }
+        for (path, fault) in faults {
+            match fault {
+                Fault::Value(Value::Array(list), _) if path == ["when"] && !project => {
+                    self.when(list, &place);
+                }
+                fault => self.tell(|| fault.why(&path).left_out(place(&path), &path)),
+            }
+        }
+        let placeless: Vec<String> = self.settings.placeless().map(str::to_owned).collect();
+        for name in placeless.into_iter().filter(|name| tiers.contains(name)) {
+            let why = Why::rule(rules::placeless(&name));
+            let path = ["tiers".to_owned(), name];
+            self.tell(|| why.left_out(place(&path), &path));
+        }
+    }
+
+    /// Sets each key that can hold, and gives those that can't. One may need another first (a
+    /// route its section, a tier its neighbour's new place), so those that fail are tried again.
+    fn one_by_one(
+        &mut self,
+        leaves: Vec<Leaf>,
+        project: bool,
+        source: &str,
+        place: &dyn Fn(&[String]) -> Place,
+    ) -> Vec<(Vec<String>, Fault)> {
+        let mut waiting = leaves;
+        loop {
+            let before = waiting.len();
+            let (mut failed, mut untried) = (Vec::new(), 0);
+            for (path, value) in waiting {
+                if project && self.work > MOST_WORK {
+                    untried += 1;
+                    continue;
+                }
+                let done =
+                    if project { self.tighten(&path, &value) } else { self.set(&path, &value) };
+                match done {
+                    Ok(()) => self.set_by(path.clone(), value, place(&path)),
+                    Err(why) => failed.push((path, Fault::Value(value, why))),
+                }
+            }
+            if untried > 0 {
+                self.tell(|| Diagnostic::too_much(source, untried));
+            }
+            if untried > 0 || failed.len() == before || failed.is_empty() {
+                return failed;
+            }
+            waiting = failed.into_iter().filter_map(|(path, fault)| fault.leaf(path)).collect();
+        }
+    }
+
+    /// A list of which some entries hold. An entry with a bad key is left out whole:
+    /// without it, it might hold for models it was not meant for.
+    fn when(&mut self, list: Vec<Value>, place: &dyn Fn(&[String]) -> Place) {
+        let mut kept = Vec::new();
+        for (index, entry) in list.into_iter().enumerate() {
+            let mut tried = kept.clone();
+            tried.push(entry.clone());
+            let at = vec!["when".to_owned(), index.to_string()];
+            match self.set(&["when"], &Value::Array(tried)) {
+                Ok(()) => {
+                    kept.push(entry.clone());
+                    self.set_by(at.clone(), entry, place(&at));
+                }
+                Err(why) => {
+                    let at = self.culprit(&kept, &entry, at);
+                    self.tell(|| why.left_out(place(&at), &at));
+                }
+            }
+        }
+    }
+
+    /// The key of an entry without which it could hold, or the entry.
+    fn culprit(&self, kept: &[Value], entry: &Value, at: Vec<String>) -> Vec<String> {
+        let mut leaves = Vec::new();
+        collect(entry, &mut Vec::new(), &mut leaves);
+        let without = |path: &[String]| {
+            let mut rest = Value::Object(Map::new());
+            for (other, value) in leaves.iter().filter(|(other, _)| other != path) {
+                set(&mut rest, other, value.clone());
+            }
+            let mut tree = self.tree.clone();
+            let list = kept.iter().cloned().chain([rest]).collect();
+            set(&mut tree, &["when"], Value::Array(list));
+            read(&tree).is_ok()
+        };
+        let found = leaves.iter().map(|(path, _)| path).find(|path| without(path));
+        found.map_or(at.clone(), |path| [at, path.clone()].concat())
+    }
+
+    /// Adds an option or variable of the user's.
+    pub(super) fn variable(&mut self, key: &[String], text: &str, source: String) {
+        let (value, place) = (scalar(text), Place { source, line: None });
+        match Keys::all().unknown_part(key).map_or_else(|| self.set(key, &value), Err) {
+            Ok(()) => self.set_by(key.to_owned(), value, place),
+            Err(why) => self.tell(|| why.left_out(place, key)),
+        }
+    }
+
+    /// Adds a variable of the project's.
+    pub(super) fn foreign(&mut self, key: &[String], text: &str, by: &Foreign) {
+        let value = scalar(text);
+        let done = match Keys::all().unknown_part(key) {
+            Some(why) => Err(why),
+            None if self.work > MOST_WORK => Err(Why::rule("too much for a project".to_owned())),
+            None => self.tighten(key, &value),
+        };
+        match done {
+            Ok(()) => {
+                let place = Place { source: format!("{} in {}", by.name, by.file), line: None };
+                self.set_by(key.to_owned(), value, place);
+            }
+            Err(why) => self.tell(|| why.of_foreign(by, key)),
+        }
+    }
+
+    /// Sets one key as a project may.
+    fn tighten(&mut self, path: &[String], value: &Value) -> Result<(), Why> {
+        let weight = path.iter().map(|part| weigh_text(part)).sum::<usize>() + weigh(value);
+        self.work += TRY + self.weight + weight;
+        let names: Vec<&str> = path.iter().map(String::as_str).collect();
+        if let Some(why) = project::loosens(&self.settings, &names, value) {
+            return Err(Why::project(why));
+        }
+        self.set(path, value)?;
+        self.weight += weight;
+        Ok(())
+    }
+
+    /// Sets one key, unless the whole would not hold with it.
+    fn set(&mut self, path: &[impl AsRef<str>], value: &Value) -> Result<(), Why> {
+        let mut tree = self.tree.clone();
+        set(&mut tree, path, value.clone());
+        self.try_tree(tree)
+    }
+
+    fn try_tree(&mut self, tree: Value) -> Result<(), Why> {
+        self.settings = read(&tree)?;
+        self.tree = tree;
+        Ok(())
+    }
+
+    /// Remembers where a key was set.
+    fn set_by(&mut self, key: Vec<String>, value: Value, place: Place) {
+        let Some(origins) = &mut self.origins else { return };
+        origins.retain(|origin| !origin.key.starts_with(&key) && !key.starts_with(&origin.key));
+        origins.push(Origin { key, value, place });
+    }
+}

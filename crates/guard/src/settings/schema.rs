@@ -1,0 +1,84 @@
+//! The JSON Schema that users' editors check a settings file by, and the list of keys that
+//! the merger knows them by. They are made from the types and checked in;
+//! `UPDATE_SCHEMA=1` writes them anew.
+#![allow(clippy::disallowed_methods, reason = "tests are an edge: they read and write the file")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::Settings;
+
+fn generated() -> Value {
+    let mut schema = schemars::schema_for!(Settings).to_value();
+    schema["title"] = json!("brain-guard settings");
+    // What an editor finds the schema by is no setting, and no mistake either.
+    schema["properties"]["$schema"] = json!({"type": "string"});
+    schema
+}
+
+/// Names that serde takes for keys and the schema leaves out.
+const ALIASES: [&str; 2] = ["extract.keep_restore_calls", "extract.keep_restore_remote_calls"];
+
+/// The keys at which values stand, by the schema: a line each, `*` for a name of the user's own.
+fn keys() -> String {
+    fn collect(schema: &Value, root: &Value, path: &str, keys: &mut BTreeSet<String>) {
+        if let Some(name) = schema["$ref"].as_str() {
+            return collect(root.pointer(&name[1..]).unwrap(), root, path, keys);
+        }
+        let named = schema["properties"].as_object().into_iter().flatten();
+        let any = schema["additionalProperties"].as_object().map(|_| "*");
+        let any = any.map(|name| (name, &schema["additionalProperties"]));
+        let all: Vec<_> = named.map(|(key, below)| (key.as_str(), below)).chain(any).collect();
+        for (key, below) in &all {
+            collect(below, root, &format!("{path}.{key}"), keys);
+        }
+        if all.is_empty() {
+            keys.insert(path[1..].to_owned());
+        }
+    }
+    let (schema, mut keys) = (generated(), ALIASES.map(str::to_owned).into());
+    collect(&schema, &schema, "", &mut keys);
+    keys.remove("$schema");
+    keys.into_iter().collect::<Vec<_>>().join("\n") + "\n"
+}
+
+#[test]
+fn the_schema_and_the_list_of_keys_are_those_of_the_types() {
+    let schema = serde_json::to_string_pretty(&generated()).unwrap() + "\n";
+    let files = [
+        ("templates/settings.schema.json", schema),
+        ("crates/guard/src/settings/layers/keys.txt", keys()),
+    ];
+    for (path, text) in files {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            fs::write(&path, &text).unwrap();
+        }
+        let kept = fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(kept, text, "the settings changed: run the test again with UPDATE_SCHEMA=1");
+    }
+}
+
+#[test]
+fn every_key_stands_in_the_schema_and_says_what_it_is_for() {
+    fn check(schema: &Value, defaults: &Value, root: &Value, path: &str) {
+        let schema = match schema["$ref"].as_str() {
+            Some(name) => root.pointer(&name[1..]).unwrap(),
+            None => schema,
+        };
+        let Some(defaults) = defaults.as_object() else { return };
+        let Some(properties) = schema["properties"].as_object() else { return };
+        for (key, value) in defaults {
+            let property = properties.get(key).unwrap_or_else(|| panic!("{path}{key} is missing"));
+            assert!(property["description"].is_string(), "{path}{key} is not described");
+            check(property, value, root, &format!("{path}{key}."));
+        }
+    }
+    let (schema, defaults) = (generated(), serde_json::to_value(Settings::default()).unwrap());
+    assert!(defaults.as_object().unwrap().len() >= 10);
+    check(&schema, &defaults, &schema, "");
+    assert_eq!(schema["additionalProperties"], json!(false), "a mistyped key is underlined");
+}

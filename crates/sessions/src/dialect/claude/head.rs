@@ -1,0 +1,265 @@
+//! A row's head, read on one way through it with its message and the message's blocks.
+
+use super::is_notice;
+use crate::dialect::{Block, BlockKind, Kind, Row, Scratch, TOLD};
+use crate::span::{self, Cursor, Field, Span};
+use crate::usage;
+
+/// Reads a row; what was found stays in `scratch`.
+pub fn row<'a>(line: &'a [u8], scratch: &mut Scratch) -> Row<'a> {
+    scratch.fields.clear();
+    scratch.blocks.clear();
+    read(Cursor::new(line), line, scratch).unwrap_or_else(|| {
+        scratch.blocks.clear();
+        Row::of(Kind::Broken)
+    })
+}
+
+/// The same of a row, without its line break, that is JSON to its last byte. `None` of others,
+/// and where that takes another look: blanks other than spaces, values within values within values.
+pub fn checked<'a>(line: &'a [u8], scratch: &mut Scratch) -> Option<Row<'a>> {
+    scratch.fields.clear();
+    scratch.blocks.clear();
+    read(Cursor::strict(line)?, line, scratch)
+}
+
+fn read<'a, const STRICT: bool>(
+    mut cursor: Cursor<STRICT>,
+    line: &'a [u8],
+    scratch: &mut Scratch,
+) -> Option<Row<'a>> {
+    let mut head = Head::default();
+    head.read(&mut cursor, line, scratch)?;
+    cursor.ended().then(|| head.row(scratch))
+}
+
+/// The blocks of the content that lies at `content`, in a row of that kind.
+pub fn blocks(line: &[u8], content: Span, kind: Kind, found: &mut Vec<Block>) {
+    let mut message = Message::default();
+    if message.content(&mut Cursor::from(line, content.start), line, found).is_none() {
+        found.clear();
+    }
+    words(kind, found);
+}
+
+/// Says whose words the texts of a message are.
+fn words(kind: Kind, blocks: &mut [Block]) {
+    if kind == Kind::Assistant {
+        for block in blocks.iter_mut().filter(|block| block.kind == BlockKind::UserText) {
+            block.kind = BlockKind::AssistantText;
+        }
+    }
+}
+
+/// What a row's fields say.
+#[derive(Debug, Default)]
+struct Head<'a> {
+    row: Row<'a>,
+    kind: &'a [u8],
+    subtype: &'a [u8],
+    logical: Option<&'a str>,
+    /// The client says that the row is its own.
+    client: bool,
+    summary: bool,
+    synthetic: bool,
+    message: Message,
+}
+
+/// What a message's blocks are.
+#[derive(Debug, Default)]
+struct Message {
+    texts: bool,
+    /// A text is nobody's but the user's.
+    said: bool,
+    result: bool,
+    other: bool,
+}
+
+impl<'a> Head<'a> {
+    /// Reads a row. `None` where it is no object.
+    fn read<const STRICT: bool>(
+        &mut self,
+        cursor: &mut Cursor<STRICT>,
+        line: &'a [u8],
+        scratch: &mut Scratch,
+    ) -> Option<()> {
+        let mut more = cursor.enter(b'{')?;
+        while more {
+            let name = cursor.name()?;
+            let start = cursor.at();
+            if name.of(line) == b"message" && cursor.peek() == Some(b'{') {
+                self.message(cursor, line, &mut scratch.blocks)?;
+            } else {
+                let json = cursor.value()?.of(line);
+                match name.of(line) {
+                    b"type" => self.kind = json,
+                    b"subtype" => self.subtype = json,
+                    b"uuid" => self.row.id = span::plain(json),
+                    b"parentUuid" => self.row.parent = span::plain(json),
+                    b"logicalParentUuid" => self.logical = span::plain(json),
+                    b"timestamp" => self.row.at = span::plain(json),
+                    b"isSidechain" => self.row.sidechain = json == b"true",
+                    field @ (b"isMeta" | b"isVisibleInTranscriptOnly" | b"origin") => {
+                        self.client |= of_client(field, json);
+                    }
+                    b"brainGuard" => {
+                        (self.row.told, self.row.made) = (json.starts_with(TOLD), true);
+                    }
+                    b"forkedFrom" => self.row.copied = true,
+                    b"isCompactSummary" => self.summary = json == b"true",
+                    _ => {}
+                }
+            }
+            scratch.fields.push(Field { name, value: Span { start, end: cursor.at() } });
+            more = cursor.more(b'}')?;
+        }
+        Some(())
+    }
+
+    fn message<const STRICT: bool>(
+        &mut self,
+        cursor: &mut Cursor<STRICT>,
+        line: &'a [u8],
+        found: &mut Vec<Block>,
+    ) -> Option<()> {
+        let mut more = cursor.enter(b'{')?;
+        while more {
+            let name = cursor.name()?;
+            match (name.of(line), cursor.peek()?) {
+                (b"content", _) => {
+                    let start = cursor.at();
+                    self.message.content(cursor, line, found)?;
+                    self.row.content = Some(Span { start, end: cursor.at() });
+                }
+                (b"id", _) => self.row.message = span::plain(cursor.value()?.of(line)),
+                (b"model", _) => self.synthetic = cursor.value()?.of(line) == b"\"<synthetic>\"",
+                (b"usage", b'{') => self.row.used = usage::walk(cursor, line)?,
+                _ => {
+                    cursor.value()?;
+                }
+            }
+            more = cursor.more(b'}')?;
+        }
+        Some(())
+    }
+
+    /// The row, and its blocks as its kind has them.
+    fn row(self, scratch: &mut Scratch) -> Row<'a> {
+        let mut row = self.row;
+        row.kind = match self.kind {
+            b"\"user\"" if self.summary => Kind::Summary,
+            b"\"user\"" => self.message.kind(self.client),
+            b"\"assistant\"" => Kind::Assistant,
+            b"\"attachment\"" => Kind::Attachment,
+            b"\"system\"" if self.subtype == b"\"compact_boundary\"" => {
+                row.parent = row.parent.or(self.logical);
+                Kind::Boundary
+            }
+            b"\"system\"" => Kind::System,
+            _ => Kind::Other,
+        };
+        if !matches!(self.kind, b"\"user\"" | b"\"assistant\"") {
+            // Bookkeeping holds copies of messages.
+            (row.content, row.message, row.used) = (None, None, None);
+            scratch.blocks.clear();
+        }
+        if self.synthetic {
+            row.used = None;
+        }
+        words(row.kind, &mut scratch.blocks);
+        row
+    }
+}
+
+/// Whether a field of a row in the user's role says that the client wrote it.
+pub fn of_client(field: &[u8], json: &[u8]) -> bool {
+    match field {
+        b"isMeta" | b"isVisibleInTranscriptOnly" => json == b"true",
+        b"origin" => json.starts_with(br#"{"kind":"task-notification""#),
+        _ => false,
+    }
+}
+
+impl Message {
+    /// What a row in the user's role is: somebody's message where one of its texts is that.
+    /// Pictures alone are a message, too.
+    fn kind(&self, client: bool) -> Kind {
+        if self.result {
+            Kind::ToolResult
+        } else if !client && (self.said || (self.other && !self.texts)) {
+            Kind::Prompt
+        } else {
+            Kind::Notice
+        }
+    }
+
+    /// A message's content, its blocks into `found`.
+    fn content<const STRICT: bool>(
+        &mut self,
+        cursor: &mut Cursor<STRICT>,
+        line: &[u8],
+        found: &mut Vec<Block>,
+    ) -> Option<()> {
+        if cursor.peek() != Some(b'[') {
+            let span = cursor.value()?;
+            if line[span.start] == b'"' {
+                (self.texts, self.said) = (true, !is_notice(span.of(line)));
+                found.push(Block { kind: BlockKind::UserText, span });
+            }
+            return Some(());
+        }
+        let mut more = cursor.enter(b'[')?;
+        while more {
+            let start = cursor.at();
+            let kind = if cursor.peek() == Some(b'{') {
+                self.block(cursor, line)?
+            } else {
+                cursor.value()?;
+                self.other = true;
+                BlockKind::Row
+            };
+            found.push(Block { kind, span: Span { start, end: cursor.at() } });
+            more = cursor.more(b']')?;
+        }
+        Some(())
+    }
+
+    fn block<const STRICT: bool>(
+        &mut self,
+        cursor: &mut Cursor<STRICT>,
+        line: &[u8],
+    ) -> Option<BlockKind> {
+        let (mut kind, mut text) = (&b""[..], None);
+        let mut more = cursor.enter(b'{')?;
+        while more {
+            let name = cursor.name()?;
+            let json = cursor.value()?.of(line);
+            match name.of(line) {
+                b"type" => kind = json,
+                b"text" => text = Some(json),
+                _ => {}
+            }
+            more = cursor.more(b'}')?;
+        }
+        Some(match kind {
+            b"\"text\"" => {
+                self.texts = true;
+                self.said |= text.is_some_and(|text| !is_notice(text));
+                BlockKind::UserText
+            }
+            b"\"tool_result\"" => {
+                self.result = true;
+                BlockKind::ToolResult
+            }
+            kind => {
+                self.other = true;
+                match kind {
+                    b"\"thinking\"" | b"\"redacted_thinking\"" => BlockKind::Thinking,
+                    b"\"tool_use\"" | b"\"server_tool_use\"" => BlockKind::ToolUse,
+                    b"\"image\"" | b"\"document\"" => BlockKind::Image,
+                    _ => BlockKind::Row,
+                }
+            }
+        })
+    }
+}

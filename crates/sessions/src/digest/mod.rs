@@ -1,0 +1,219 @@
+//! From a session's rows to its rounds: what the index holds of each and the words that the
+//! search finds, gathered row by row. A digest can be put down between any two rows (serde)
+//! and taken up again.
+
+mod calls;
+mod history;
+mod texts;
+
+use crate::dialect::Facts;
+use std::hash::Hasher as _;
+
+use fnv::FnvHasher;
+use serde::{Deserialize, Serialize};
+
+pub use calls::title;
+pub use texts::preview;
+
+use super::dialect::{Block, BlockKind, Dialect, Kind, Row};
+use super::round::{PREVIEW, Round, Rounds, Words};
+use calls::Key;
+use history::History;
+
+/// A session's rounds so far. The last is open: rows that follow may be part of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Digest {
+    rounds: Rounds,
+    facts: Facts,
+    history: History,
+    open: Open,
+    /// Surgery made the session.
+    made: bool,
+    /// Rows that are no JSON, the first of them: their round, and which row of it, from 0.
+    malformed: Vec<(u32, u32)>,
+}
+
+/// The round that rows are added to.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+struct Open {
+    round: Round,
+    words: Words,
+    /// Where in the agent's words the last text begins.
+    last_text: usize,
+    /// Bytes of its messages, as its tokens are estimated by.
+    weight: u64,
+    /// What the context held behind its last response.
+    used: Option<u64>,
+    key: Key,
+}
+
+/// Rows that are no JSON, of which so many are remembered.
+const MALFORMED: usize = 1000;
+
+/// Bytes of text that make a token, where nothing was measured.
+const BYTES_A_TOKEN: u64 = 4;
+
+impl Digest {
+    /// Takes the next row: its head, its line, its parts, and where in the store it lies.
+    /// Returns the round that it ended, which is then complete.
+    pub fn row(
+        &mut self,
+        dialect: &dyn Dialect,
+        row: &Row,
+        line: &[u8],
+        blocks: &[Block],
+        position: u64,
+    ) -> Option<(Round, Words)> {
+        self.made |= row.made;
+        let before = self.rounds.seq;
+        let seq = self.rounds.place(row);
+        let mut ended = None;
+        if seq != before {
+            ended = self.open();
+            self.history.end(ended.as_ref().and_then(|(round, _)| self.used(round)));
+            let boundary = matches!(row.kind, Kind::Boundary | Kind::Summary);
+            let round = Round { seq, boundary, position, ..Round::default() };
+            self.open = Open { round, ..Open::default() };
+        }
+        if self.facts.id.is_none() || self.facts.cwd.is_none() {
+            dialect.facts(line, &mut self.facts);
+        }
+        let at = row.at.and_then(|at| at.parse().ok());
+        self.facts.started = self.facts.started.or(at);
+        self.facts.ended = at.or(self.facts.ended);
+        let round = &mut self.open.round;
+        round.started = round.started.or(at);
+        round.ended = at.or(round.ended);
+        if row.kind == Kind::Broken && self.malformed.len() < MALFORMED {
+            self.malformed.push((seq, round.rows));
+        }
+        round.rows += 1;
+        round.bytes += line.len() as u64;
+        if self.rounds.beside(row) {
+            return ended;
+        }
+        if let Some(id) = row.id {
+            let stands = self.history.row(id, row.parent);
+            if round.first_id.is_none() {
+                round.first_id = Some(id.to_owned());
+                round.follows = stands.filter(|round| *round > 0);
+            }
+        }
+        // What a response used that surgery copied is of another context.
+        let used = row.used.filter(|_| !(self.made && row.copied));
+        self.open.message(dialect, &Row { used, ..*row }, line, blocks);
+        ended
+    }
+
+    /// The round of the last row; 0 before the first.
+    pub fn seq(&self) -> u32 {
+        self.rounds.seq
+    }
+
+    /// The round that is open, as it is now; `None` before the first.
+    pub fn open(&self) -> Option<(Round, Words)> {
+        if self.open.round.seq == 0 {
+            return None;
+        }
+        let Open { round, words, last_text, weight, .. } = &self.open;
+        let mut round = round.clone();
+        if !words.user.is_empty() {
+            round.user_preview = preview(&words.user, PREVIEW);
+        }
+        round.agent_preview = preview(&words.agent[*last_text..], PREVIEW);
+        round.key_tool = self.open.key.text();
+        let base = round.follows.filter(|_| !round.boundary).and_then(|f| self.history.used(f));
+        let grown = self.open.used.zip(base).and_then(|(end, base)| end.checked_sub(base));
+        let grown = grown.filter(|tokens| *tokens > 0);
+        round.measured = grown.is_some();
+        round.tokens = grown.unwrap_or(weight.div_ceil(BYTES_A_TOKEN));
+        Some((round, words.clone()))
+    }
+
+    /// What is known of the session.
+    pub fn session(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// What the context held behind a round that ends: without a response of its own, as much
+    /// as behind the round it follows.
+    fn used(&self, round: &Round) -> Option<u64> {
+        let before =
+            || round.follows.filter(|_| !round.boundary).and_then(|f| self.history.used(f));
+        self.open.used.or_else(before)
+    }
+}
+
+impl Open {
+    /// Takes what a row in the conversation says.
+    fn message(&mut self, dialect: &dyn Dialect, row: &Row, line: &[u8], blocks: &[Block]) {
+        match row.kind {
+            Kind::Attachment => {
+                if let Some(words) = dialect.queued(line) {
+                    self.said(&words);
+                }
+                return;
+            }
+            Kind::System | Kind::Other | Kind::Broken => return,
+            Kind::Prompt => self.round.user = true,
+            Kind::Assistant => self.round.assistant = true,
+            Kind::Boundary | Kind::Summary | Kind::ToolResult | Kind::Notice => {}
+        }
+        let Some(content) = row.content else { return };
+        self.weight += texts::weight(content.of(line));
+        self.used = row.used.or(self.used);
+        if row.kind == Kind::Boundary {
+            self.summary(&texts::of(content.of(line)));
+        }
+        for block in blocks {
+            let json = block.span.of(line);
+            if (row.kind, block.kind) == (Kind::Prompt, BlockKind::UserText) {
+                self.round.said.get_or_insert_with(|| mark(json));
+            }
+            match (row.kind, block.kind) {
+                (Kind::Assistant, BlockKind::AssistantText) => self.answered(&texts::of(json)),
+                (Kind::Assistant, BlockKind::ToolUse) => {
+                    if let Some(call) = dialect.call(json) {
+                        calls::count(&call, &mut self.round, &mut self.key);
+                    }
+                }
+                // What it tells of is found in the rounds themselves.
+                (Kind::Prompt, BlockKind::UserText) if row.told => self.summary(&texts::of(json)),
+                (Kind::Prompt, BlockKind::UserText) => {
+                    if let Some(words) = dialect.said(&texts::of(json)) {
+                        self.said(&words);
+                    }
+                }
+                (Kind::Summary, BlockKind::UserText) => self.summary(&texts::of(json)),
+                _ => {}
+            }
+        }
+    }
+
+    fn said(&mut self, words: &str) {
+        self.round.user = true;
+        texts::append(&mut self.words.user, words);
+    }
+
+    fn answered(&mut self, words: &str) {
+        if let Some(begins) = texts::append(&mut self.words.agent, words) {
+            self.last_text = begins;
+        }
+    }
+
+    fn summary(&mut self, words: &str) {
+        if self.round.user_preview.is_empty() {
+            self.round.user_preview = preview(words, PREVIEW);
+        }
+    }
+}
+
+/// Sixteen hex digits that tell a message from another one.
+fn mark(json: &[u8]) -> String {
+    let mut hasher = FnvHasher::default();
+    hasher.write(json);
+    format!("{:016x}", hasher.finish())
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

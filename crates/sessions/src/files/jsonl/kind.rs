@@ -1,0 +1,80 @@
+//! Whether a file of a session is written at all: by where it is, by its rights, and by its
+//! first row.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::dialect;
+use crate::files::{Refused, told};
+use crate::line::Lines;
+use crate::span;
+
+/// Whether the file at `path`, whose real name is `real`, is written.
+///
+/// # Errors
+/// [`Refused::Unsupported`]; what the system says.
+pub fn supported(path: &Path, real: &Path, source: &File) -> Result<(), Refused> {
+    let name = path.display();
+    let database = |file: &Path| {
+        let folder = std::path::absolute(file).ok()?.parent()?.to_owned();
+        let there = folder.parent()?.join("agent/openclaw-agent.sqlite");
+        (folder.ends_with("sessions") && there.exists()).then_some(there)
+    };
+    if let Some(database) = database(path).or_else(|| database(real)) {
+        return Err(Refused::Unsupported(format!(
+            "{name} lies in an OpenClaw that keeps its sessions in {}: its doctor stops at such a file; name the session in the database instead",
+            database.display()
+        )));
+    }
+    let mode = source.metadata().map_err(|e| told(real, &e))?.mode() & 0o777;
+    if mode & 0o222 == 0 {
+        return Err(Refused::Unsupported(format!(
+            "{name} is read-only (mode {mode:o}), and a new file would take its place all the same: `chmod u+w` it first"
+        )));
+    }
+    let mut lines = Lines::new(BufReader::new(source));
+    let mut first = Vec::new();
+    while let Some(line) = lines.next().map_err(|e| told(real, &e))? {
+        // pi passes over what is no JSON, also ahead of the header.
+        if span::fields(line.bytes, &mut Vec::new()).is_some() {
+            first = line.bytes.to_vec();
+            break;
+        }
+    }
+    let first = first.as_slice();
+    if first.is_empty() {
+        return Err(Refused::Unsupported(format!("{name} holds no session")));
+    }
+    let is = |field: &str| span::find(first, field).is_some_and(|id| id.starts_with(b"\""));
+    if dialect::of_first_line(first).name() != "pi" {
+        // The seed's flat rows come without one.
+        if is("__id") || is("id") && !is("uuid") && !is("sessionId") {
+            return Ok(());
+        }
+        return Err(Refused::Unsupported(format!(
+            "{name} is no session of pi or OpenClaw: its first row is no header"
+        )));
+    }
+    match span::find(first, "version") {
+        Some(b"3") if is("id") => Ok(()),
+        Some(b"3") => Err(Refused::Unsupported(format!("{name}: its header has no id"))),
+        Some(newer) if number(newer).is_some_and(|version| version > 3) => {
+            Err(Refused::Unsupported(format!(
+                "{name} is a session of version {}, and this brain-guard knows versions up to 3 only: a newer one is needed for it",
+                String::from_utf8_lossy(newer)
+            )))
+        }
+        version => {
+            let version = version.map_or("1".into(), String::from_utf8_lossy);
+            Err(Refused::Unsupported(format!(
+                "{name} is a session of version {version}, not 3: open it once with its client, which brings one of version 1 or 2 to 3"
+            )))
+        }
+    }
+}
+
+fn number(json: &[u8]) -> Option<u64> {
+    std::str::from_utf8(json).ok()?.parse().ok()
+}

@@ -1,0 +1,219 @@
+//! The file that is to take a session's place: written beside it under a name that nobody
+//! asks for, with all that the old one has but its content.
+
+use std::fs::{self, File, FileTimes, Metadata, Permissions};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::XattrFlags;
+
+use super::BUFFER;
+use crate::files::{Change, Refused, kept, told};
+use crate::line::Lines;
+use base::atomic;
+use base::behind::Behind;
+use base::process;
+
+/// What nobody wrote for so long is nobody's, whoever has its number now.
+const ABANDONED: Duration = Duration::from_secs(30 * 60);
+
+/// Names or a value of attributes: the kernel gives no more.
+const ATTRIBUTES: usize = 64 * 1024;
+
+/// A new file; removed when it is dropped.
+#[derive(Debug)]
+pub struct Temp {
+    path: PathBuf,
+    file: File,
+    old: Metadata,
+}
+
+impl Temp {
+    /// An empty one beside `real`, with the rights, the owner and the attributes of that.
+    ///
+    /// # Errors
+    /// A folder in which nothing can be made, an owner who can't be kept.
+    pub fn beside(real: &Path, source: &File) -> Result<Self, Refused> {
+        sweep(real);
+        let old = source.metadata().map_err(|e| told(real, &e))?;
+        let (path, file) = atomic::temp_beside(real, 0o600).map_err(|e| why(real, &old, &e))?;
+        let temp = Self { path, file, old };
+        temp.belong(real, source)?;
+        Ok(temp)
+    }
+
+    fn belong(&self, real: &Path, source: &File) -> Result<(), Refused> {
+        let (new, old) = (self.file.metadata().map_err(|e| told(&self.path, &e))?, &self.old);
+        if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+            std::os::unix::fs::fchown(&self.file, Some(old.uid()), Some(old.gid())).map_err(|e| {
+                let what = format!(
+                    "{} belongs to user {} and group {}, and what would take its place can't be given to them ({e}): run this as its owner",
+                    real.display(), old.uid(), old.gid()
+                );
+                io::Error::new(e.kind(), what)
+            })?;
+        }
+        attributes(source, &self.file).map_err(|e| told(&self.path, &e))?;
+        let mode = Permissions::from_mode(old.mode() & 0o7777);
+        Ok(self.file.set_permissions(mode).map_err(|e| told(&self.path, &e))?)
+    }
+
+    /// What it is so far.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn metadata(&self) -> io::Result<Metadata> {
+        self.file.metadata().map_err(|e| told(&self.path, &e))
+    }
+
+    /// The first `size` bytes of the old file with other rows where `change` gives some;
+    /// `false` where no row changes, and then it is not whole.
+    ///
+    /// # Errors
+    /// A row that would lose what it must keep; what `change` or the system says.
+    pub fn rewrite(
+        &self,
+        real: &Path,
+        mut source: &File,
+        size: u64,
+        change: Change<'_>,
+    ) -> Result<bool, Refused> {
+        let failed = |e: &io::Error| Refused::Io(why(real, &self.old, e));
+        source.seek(SeekFrom::Start(0)).map_err(|e| told(real, &e))?;
+        let mut lines = Lines::new(BufReader::with_capacity(BUFFER, source.take(size)));
+        let mut out = Behind::new(self.file.try_clone().map_err(|e| failed(&e))?);
+        let mut changed = false;
+        while let Some(line) = lines.next().map_err(|e| told(real, &e))? {
+            let number = line.number - 1;
+            let Some(new) = change(number, line.bytes)? else {
+                out.put(line.bytes).map_err(|e| failed(&e))?;
+                continue;
+            };
+            if let Err(lost) = kept(line.bytes, &new) {
+                let what = format!("{}: row {number} would lose {lost}", real.display());
+                return Err(io::Error::new(io::ErrorKind::InvalidData, what).into());
+            }
+            changed |= new != line.bytes;
+            out.put(&new).map_err(|e| failed(&e))?;
+        }
+        if changed {
+            out.flush().map_err(|e| failed(&e))?;
+            self.finish().map_err(|e| failed(&e))?;
+        }
+        Ok(changed)
+    }
+
+    /// The first `size` bytes of the old file, with rows between.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn insert(
+        &self,
+        real: &Path,
+        mut source: &File,
+        size: u64,
+        at: u64,
+        rows: &[u8],
+    ) -> Result<(), Refused> {
+        let mut copy = || -> io::Result<()> {
+            let mut out = &self.file;
+            source.seek(SeekFrom::Start(0))?;
+            io::copy(&mut source.take(at), &mut out)?;
+            out.write_all(rows)?;
+            source.seek(SeekFrom::Start(at))?;
+            io::copy(&mut source.take(size.saturating_sub(at)), &mut out)?;
+            self.finish()
+        };
+        copy().map_err(|e| Refused::Io(why(real, &self.old, &e)))
+    }
+
+    /// On the disk, with the old one's time: by that of its last row a client knows which
+    /// session was the last.
+    fn finish(&self) -> io::Result<()> {
+        let (modified, accessed) = (self.old.modified()?, self.old.accessed()?);
+        self.file.set_times(FileTimes::new().set_modified(modified).set_accessed(accessed))?;
+        self.file.sync_all()
+    }
+
+    /// Puts it in the old one's place.
+    ///
+    /// # Errors
+    /// What the system says; the old one is still there then.
+    pub fn put(mut self, real: &Path) -> io::Result<()> {
+        fs::rename(&self.path, real).map_err(|e| told(real, &e))?;
+        self.path = PathBuf::new();
+        if let Some(folder) = real.parent() {
+            // Some file systems refuse to sync a folder; the rename itself stands.
+            let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Temp {
+    fn drop(&mut self) {
+        if !self.path.as_os_str().is_empty() {
+            // Nobody asks for it; the next one removes what stays.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// What the system says of writing beside a session, with what it means for that.
+pub fn why(real: &Path, old: &Metadata, error: &io::Error) -> io::Error {
+    let (file, folder) = (real.display(), real.parent().unwrap_or(Path::new("/")).display());
+    let what = match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => format!(
+            "{file} is as it was: it is written anew beside itself, and no file can be made in {folder} ({error})"
+        ),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            format!(
+                "{file} is as it was: it is written anew beside itself, which takes up to {} bytes in {folder} for that time ({error})",
+                old.len()
+            )
+        }
+        _ => format!("{file} is as it was: {error}"),
+    };
+    io::Error::new(error.kind(), what)
+}
+
+/// Gives `new` the access list and the user's own attributes of `old`; those that the system
+/// keeps for itself come by themselves.
+fn attributes(old: &File, new: &File) -> io::Result<()> {
+    let mut names = vec![0; ATTRIBUTES];
+    // A file system that knows none has none.
+    let Ok(length) = rustix::fs::flistxattr(old, names.as_mut_slice()) else { return Ok(()) };
+    let mut value = vec![0; ATTRIBUTES];
+    for name in names[..length].split(|byte| *byte == 0) {
+        if name.starts_with(b"user.") || name == b"system.posix_acl_access" {
+            let length = rustix::fs::fgetxattr(old, name, value.as_mut_slice())?;
+            rustix::fs::fsetxattr(new, name, &value[..length], XattrFlags::empty())?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes what processes left beside the file that were killed as they wrote it.
+fn sweep(real: &Path) {
+    let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else { return };
+    let begins = format!(".{}.", name.to_string_lossy());
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let middle = name.strip_prefix(&begins).and_then(|rest| rest.strip_suffix(".tmp"));
+        let pid = middle.and_then(|m| m.split('.').find_map(|part| part.parse().ok()));
+        if pid.is_some_and(|pid| process::start(pid).is_none() || abandoned(&entry)) {
+            // What can't be removed is in nobody's way.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// By the change that nobody can set: its time of modification is the session's in the end.
+fn abandoned(entry: &fs::DirEntry) -> bool {
+    let changed = |meta: Metadata| u64::try_from(meta.ctime()).ok().map(Duration::from_secs);
+    let then = entry.metadata().ok().and_then(changed).map(|age| SystemTime::UNIX_EPOCH + age);
+    then.and_then(|then| then.elapsed().ok()).is_some_and(|age| age > ABANDONED)
+}

@@ -1,0 +1,170 @@
+//! What a row must keep when another is put in its place: what other rows refer to, and the
+//! shape that a client reads it by. A row that loses it breaks a session without a word.
+
+use crate::span::Cursor;
+
+/// What ties a row to others, byte for byte.
+const TIES: [&str; 12] = [
+    "type",
+    "id",
+    "__id",
+    "uuid",
+    "parentId",
+    "parentUuid",
+    "timestamp",
+    "firstKeptEntryId",
+    "targetId",
+    "fromId",
+    "customType",
+    "sessionId",
+];
+
+/// The same of its message.
+const OF_MESSAGE: [&str; 5] = ["role", "toolCallId", "toolName", "isError", "id"];
+
+/// Whether `new` may stand in the place of `old`: one line with the same line break, the same
+/// ties, a message of the same shape that is not empty.
+///
+/// # Errors
+/// What it loses.
+pub fn kept(old: &[u8], new: &[u8]) -> Result<(), String> {
+    let (old_row, new_row) = (without_break(old), without_break(new));
+    if old[old_row.len()..] != new[new_row.len()..] || memchr::memchr(b'\n', new_row).is_some() {
+        return Err("its line break".to_owned());
+    }
+    let old = Shape::of(old_row).ok_or("its place: the row there is no JSON")?;
+    let new = Shape::of(new_row).ok_or("its shape: it is no JSON")?;
+    let differs = |n: &usize| old.ties[*n] != new.ties[*n];
+    if let Some(n) = (0..TIES.len()).find(differs) {
+        return Err(format!("its {}", TIES[n]));
+    }
+    if old.message.is_some() && old.message != new.message {
+        return Err("its message".to_owned());
+    }
+    if old.message != Some(b'{') {
+        return Ok(());
+    }
+    let differs = |n: &usize| old.of_message[*n] != new.of_message[*n];
+    if let Some(n) = (0..OF_MESSAGE.len()).find(differs) {
+        return Err(format!("its {}", OF_MESSAGE[n]));
+    }
+    if old.content.is_some() && old.content != new.content {
+        return Err("its message's content".to_owned());
+    }
+    if old.filled && !new.filled {
+        return Err("its message's last block".to_owned());
+    }
+    Ok(())
+}
+
+fn without_break(row: &[u8]) -> &[u8] {
+    let row = row.strip_suffix(b"\n").unwrap_or(row);
+    row.strip_suffix(b"\r").unwrap_or(row)
+}
+
+/// What must stay of a row, found on one way through it. Of a name that stands twice the first
+/// one counts.
+#[derive(Default)]
+struct Shape<'a> {
+    ties: [Option<&'a [u8]>; TIES.len()],
+    of_message: [Option<&'a [u8]>; OF_MESSAGE.len()],
+    /// How the message begins, and its content.
+    message: Option<u8>,
+    content: Option<u8>,
+    /// The content is a list of something.
+    filled: bool,
+}
+
+impl<'a> Shape<'a> {
+    /// `None` where the row is no object.
+    fn of(row: &'a [u8]) -> Option<Self> {
+        let (mut shape, mut cursor) = (Self::default(), Cursor::new(row));
+        let mut more = cursor.enter(b'{')?;
+        while more {
+            let name = cursor.name()?.of(row);
+            if name == b"message" && shape.message.is_none() {
+                shape.message = cursor.peek();
+                if shape.message == Some(b'{') {
+                    shape.message(&mut cursor, row)?;
+                } else {
+                    cursor.value()?;
+                }
+            } else {
+                let value = cursor.value()?.of(row);
+                keep(&TIES, &mut shape.ties, name, value);
+            }
+            more = cursor.more(b'}')?;
+        }
+        cursor.ended().then_some(shape)
+    }
+
+    fn message(&mut self, cursor: &mut Cursor, row: &'a [u8]) -> Option<()> {
+        let mut more = cursor.enter(b'{')?;
+        while more {
+            let name = cursor.name()?.of(row);
+            let begins = cursor.peek();
+            let value = cursor.value()?.of(row);
+            if name == b"content" && self.content.is_none() {
+                self.content = begins;
+                self.filled = begins == Some(b'[') && Cursor::new(value).enter(b'[')?;
+            } else {
+                keep(&OF_MESSAGE, &mut self.of_message, name, value);
+            }
+            more = cursor.more(b'}')?;
+        }
+        Some(())
+    }
+}
+
+/// Puts a value that is one of `names` in its place, where that is free.
+fn keep<'a>(names: &[&str], values: &mut [Option<&'a [u8]>], name: &[u8], value: &'a [u8]) {
+    if let Some(n) = names.iter().position(|known| known.as_bytes() == name) {
+        values[n].get_or_insert(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROW: &str = r#"{"type":"message","id":"a5","parentId":"a4","timestamp":"t","message":{"role":"toolResult","toolCallId":"c","content":[{"type":"text","text":"long"}],"isError":false}}"#;
+
+    fn with(from: &str, to: &str) -> Result<(), String> {
+        assert!(ROW.contains(from));
+        kept(format!("{ROW}\n").as_bytes(), format!("{}\n", ROW.replace(from, to)).as_bytes())
+    }
+
+    #[test]
+    fn a_text_may_change_and_marks_may_come() {
+        assert_eq!(with("long", "[[extracted-a5]]"), Ok(()));
+        assert_eq!(with("}}", r#"},"_restored":"2026-02-20T17:30:00Z"}"#), Ok(()));
+        let flat = br#"{"type":"tool_result","__id":"m","message":"long"}"#;
+        assert_eq!(kept(flat, br#"{"type":"tool_result","__id":"m","message":"[[e]]"}"#), Ok(()));
+    }
+
+    #[test]
+    fn what_breaks_a_session_is_told() {
+        for (from, to, lost) in [
+            (r#""a5""#, r#""a6""#, "its id"),
+            (r#""parentId":"a4","#, "", "its parentId"),
+            (r#""toolCallId":"c","#, "", "its toolCallId"),
+            (
+                r#"[{"type":"text","text":"long"}]"#,
+                r#""[[extracted-a5]]""#,
+                "its message's content",
+            ),
+            (r#"[{"type":"text","text":"long"}]"#, "[]", "its message's last block"),
+            ("}}", "}", "its shape: it is no JSON"),
+            ("long", "lo\nng", "its line break"),
+        ] {
+            assert_eq!(with(from, to).unwrap_err(), lost, "{from} → {to}");
+        }
+        let message = &ROW[ROW.find(r#"{"role""#).unwrap()..ROW.len() - 1];
+        assert_eq!(with(message, r#""[[extracted-a5]]""#).unwrap_err(), "its message");
+        for (old, new) in [("\r\n", "\n"), ("\n", ""), ("", "\n")] {
+            let row = |end: &str| format!("{ROW}{end}").into_bytes();
+            assert_eq!(kept(&row(old), &row(new)).unwrap_err(), "its line break");
+            assert_eq!(kept(&row(old), &row(old)), Ok(()));
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Session files of Claude Code, pi and `OpenClaw`: their lines as they are, what the rows mean in
+//! each client's dialect, rounds, usage; and for the hook, how full the context is, read from the
+//! file's end. Only [`files`] touches the disk.
+
+mod branch;
+pub mod course;
+pub mod dialect;
+pub mod digest;
+pub mod files;
+pub mod fill;
+#[cfg(any(test, feature = "testing"))]
+pub mod fixtures;
+pub mod flat;
+pub mod gauge;
+#[cfg(any(test, feature = "testing"))]
+pub mod generate;
+#[cfg(test)]
+mod laws;
+pub mod line;
+pub mod round;
+mod row;
+pub mod rows;
+pub mod settings;
+pub mod span;
+pub mod usage;

@@ -1,0 +1,102 @@
+//! The transcript's rows as client 2.1.329 writes them, as far as they are looked at.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::usage::Usage;
+use base::clock::Time;
+
+/// Rows from this length on are looked at before they are parsed: most hold whole requests.
+const LONG: usize = 64 * 1024;
+
+/// Whether a row may be of a kind that tells something: if only what it hangs on, as the
+/// client's attachments do.
+pub fn may_tell(line: &[u8]) -> bool {
+    let kinds =
+        [r#""type":"assistant""#, r#""type":"user""#, "compact_boundary", r#""parentUuid":""#];
+    line.len() < LONG || kinds.iter().any(|kind| memmem::find(line, kind.as_bytes()).is_some())
+}
+
+/// A row, as far as it is looked at.
+#[derive(Deserialize)]
+pub struct Row<'a> {
+    #[serde(borrow, rename = "type", default)]
+    pub kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub subtype: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub uuid: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "parentUuid", default)]
+    pub parent: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "isSidechain", default)]
+    pub sidechain: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub timestamp: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub message: Option<&'a RawValue>,
+    #[serde(borrow, rename = "compactMetadata", default)]
+    pub compact: Option<&'a RawValue>,
+}
+
+/// A field whose shape may be another one than we know: then it is as if it weren't
+/// there, and the row still counts.
+pub fn field<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+/// What a row of a compaction says.
+#[derive(Deserialize)]
+pub struct Compact {
+    /// Optional in the client's own types (read in client 2.1.329).
+    #[serde(rename = "postTokens")]
+    pub post_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow, default)]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    model: Option<Cow<'a, str>>,
+    #[serde(default)]
+    usage: Option<Usage>,
+}
+
+/// A message's content, unparsed.
+#[derive(Deserialize)]
+pub struct Content<'a> {
+    #[serde(borrow, default)]
+    pub content: Option<&'a RawValue>,
+}
+
+/// A response of the main loop with what it used.
+pub struct Response {
+    pub message: Option<String>,
+    pub model: Option<String>,
+    pub at: Option<Time>,
+    pub total: u64,
+    pub output: u64,
+}
+
+impl Response {
+    /// `None` for rows without usage and for those of the client's own.
+    pub fn of(row: &Row) -> Option<Self> {
+        let message = field::<Message>(row.message)?;
+        let usage = message.usage?;
+        let total = usage.total();
+        // The client writes rows of its own with zero usage.
+        if total == 0 || message.model.as_deref() == Some("<synthetic>") {
+            return None;
+        }
+        Some(Self {
+            message: message.id.map(Cow::into_owned),
+            model: message.model.map(Cow::into_owned),
+            at: field(row.timestamp),
+            total,
+            output: usage.output_tokens.unwrap_or(0),
+        })
+    }
+}

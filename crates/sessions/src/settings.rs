@@ -1,0 +1,8 @@
+//! What can be tuned about sessions: what is kept of them, and what is extracted. The guard's
+//! settings hold these among their own.
+
+mod extract;
+mod surgery;
+
+pub use extract::{Acts, ExtractSettings, Placeholder, Trigger, TriggerRule, triggers};
+pub use surgery::{Inscribe, SurgerySettings};

@@ -1,0 +1,306 @@
+//! What the settings of extraction must be: types by their names, durations, schedules, globs.
+
+use chrono::{DateTime, Duration};
+use croner::parser::{CronParser, Seconds, Year};
+use globset::{Glob, GlobSet};
+use serde::{Deserialize, Serialize};
+
+use super::{ExtractSettings, TriggerRule};
+
+/// What a value is to the rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// Reasoning.
+    Thinking,
+    /// What a tool gave.
+    ToolResult,
+    /// What a tool was given.
+    ToolCall,
+    /// The user's words.
+    User,
+    /// The agent's words.
+    Assistant,
+}
+
+impl Trigger {
+    /// All there are.
+    pub const ALL: [Self; 5] =
+        [Self::Thinking, Self::ToolResult, Self::ToolCall, Self::User, Self::Assistant];
+
+    /// As the settings write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Thinking => "thinking",
+            Self::ToolResult => "tool_result",
+            Self::ToolCall => "tool_call",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
+}
+
+/// The types that an entry of `trigger_types` means: a name, one of the names that clients and
+/// older settings have for it, `*`, or several with `|`.
+///
+/// # Errors
+/// What can be written.
+pub fn triggers(text: &str) -> Result<Vec<Trigger>, String> {
+    let mut all = Vec::new();
+    for word in text.split('|').map(str::trim) {
+        match word {
+            "*" => all.extend(Trigger::ALL),
+            "thinking" => all.push(Trigger::Thinking),
+            "tool_result" | "toolResult" | "tool" => all.push(Trigger::ToolResult),
+            "tool_call" | "toolCall" | "tool_use" => all.push(Trigger::ToolCall),
+            "user" => all.push(Trigger::User),
+            "assistant" => all.push(Trigger::Assistant),
+            other => {
+                let known = Trigger::ALL.map(Trigger::name).join(", ");
+                return Err(format!(
+                    "{other:?} is no type; write {known}, * for all, or several with |"
+                ));
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Whose messages a rule may be for.
+pub const ROLES: [&str; 3] = ["user", "assistant", "tool"];
+
+/// The most characters of a value that a placeholder shows.
+const SHOWN: u64 = 10_000;
+
+/// The key of a rule that is wrong, and what it must be.
+fn rule(number: usize, rule: &TriggerRule) -> Option<String> {
+    let told = |key: &str, why: String| Some(format!("rule {}: {key}: {why}", number + 1));
+    if let Err(why) = triggers(&rule.kind) {
+        return told("type", why);
+    }
+    let mut roles = rule.role.iter().flat_map(|role| role.split('|').map(str::trim));
+    if let Some(other) = roles.find(|role| !ROLES.contains(role) && *role != "toolResult") {
+        let known = ROLES.join(", ");
+        return told(
+            "role",
+            format!("{other:?} writes no messages; write {known}, or several with |"),
+        );
+    }
+    if let Some(why) = rule.tool.as_deref().and_then(no_glob) {
+        return told("tool", format!("must be a glob of tools' names: {why}"));
+    }
+    let shown = rule.keep_chars.filter(|shown| u64::from(*shown) > SHOWN)?;
+    told("keep_chars", format!("{shown} is more than {SHOWN}"))
+}
+
+/// Why this can't be used as a glob: what is written wrong, or more than can be searched for.
+fn no_glob(text: &str) -> Option<globset::Error> {
+    let glob = match Glob::new(text) {
+        Ok(glob) => glob,
+        Err(why) => return Some(why),
+    };
+    GlobSet::builder().add(glob).build().err()
+}
+
+/// A duration, or `off` (also `0`) for none.
+pub(super) fn retention(text: &str) -> Result<Option<Duration>, String> {
+    match text.trim() {
+        "off" | "0" => Ok(None),
+        text => duration(text).map(Some).map_err(|why| format!("{why}, or off")),
+    }
+}
+
+/// A duration: numbers with s, m, h, d or w (`24h`, `1d 12h`).
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || {
+        format!("{text:?} is no duration above 0; write numbers with s, m, h, d or w: 30m, 24h, 7d")
+    };
+    let mut seconds = 0i64;
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
+        let number: i64 = rest[..digits].parse().map_err(|_| wrong())?;
+        let unit = match rest.as_bytes()[digits] {
+            b's' => 1,
+            b'm' => 60,
+            b'h' => 3_600,
+            b'd' => 86_400,
+            b'w' => 604_800,
+            _ => return Err(wrong()),
+        };
+        let part = number.checked_mul(unit).ok_or_else(wrong)?;
+        seconds = seconds.checked_add(part).ok_or_else(wrong)?;
+        rest = rest[digits + 1..].trim_start();
+    }
+    Duration::try_seconds(seconds).filter(|all| *all > Duration::zero()).ok_or_else(wrong)
+}
+
+fn cron(text: &str) -> Option<String> {
+    let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
+    let why = match parser.parse(text) {
+        // Which years there are is the same whenever it is asked.
+        Ok(cron) => match cron.find_next_occurrence(&DateTime::UNIX_EPOCH, false) {
+            Ok(_) => return None,
+            Err(_) => "such a time never comes".to_owned(),
+        },
+        Err(why) => why.to_string(),
+    };
+    Some(format!(
+        "{text:?} is no schedule ({why}); write minute, hour, day, month, weekday: 0 */6 * * *"
+    ))
+}
+
+impl ExtractSettings {
+    /// The key that is wrong, and what it must be. What is as it comes needs no look.
+    pub fn problem(&self) -> Option<(Vec<&'static str>, String)> {
+        let usual = Self::default();
+        let said = |key: &'static str, why: String| Some((vec!["extract", key], why));
+        for (key, value, least, most) in [
+            ("scan_interval_seconds", self.scan_interval_seconds, 10, 3_600),
+            ("cache_seconds", self.cache_seconds, 1, 86_400),
+            ("keep_chars", u64::from(self.keep_chars), 0, SHOWN),
+        ] {
+            if !(least..=most).contains(&value) {
+                return said(key, format!("must be between {least} and {most}"));
+            }
+        }
+        if self.trigger_types != usual.trigger_types
+            && let Some(why) = self.trigger_types.iter().find_map(|word| triggers(word).err())
+        {
+            return said("trigger_types", why);
+        }
+        let mut rules = self.trigger_rules.iter().enumerate();
+        if let Some(why) = rules.find_map(|(number, one)| rule(number, one)) {
+            return said("trigger_rules", why);
+        }
+        if self.retention != usual.retention
+            && let Err(why) = self.kept_for()
+        {
+            return said("retention", why);
+        }
+        if let Some(why) = self.auto_cron.as_deref().and_then(cron) {
+            return said("auto_cron", why);
+        }
+        let bad = self.protect.iter().find_map(|glob| no_glob(glob));
+        bad.and_then(|why| said("protect", format!("must be globs of tools' names: {why}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn types_have_their_other_names() {
+        assert_eq!(triggers("toolResult"), Ok(vec![Trigger::ToolResult]));
+        assert_eq!(triggers("tool_use"), triggers("toolCall"));
+        let several = triggers("user | thinking");
+        assert_eq!(several, Ok(vec![Trigger::User, Trigger::Thinking]));
+        assert_eq!(triggers("*").unwrap().len(), 5);
+        for wrong in ["", "tools", "user|", "Thinking"] {
+            let why = triggers(wrong).unwrap_err();
+            assert!(why.contains("thinking, tool_result, tool_call, user, assistant"), "{why}");
+        }
+        let settings = ExtractSettings {
+            trigger_types: vec!["user".into(), "thinking|user".into()],
+            ..ExtractSettings::default()
+        };
+        assert_eq!(settings.triggers(), [Trigger::Thinking, Trigger::User]);
+        for trigger in Trigger::ALL {
+            assert_eq!(triggers(trigger.name()), Ok(vec![trigger]));
+            assert_eq!(json!(trigger), json!(trigger.name()));
+        }
+    }
+
+    #[test]
+    fn durations() {
+        for (text, seconds) in [
+            ("24h", 86_400),
+            ("30m", 1_800),
+            ("7d", 604_800),
+            ("1d 12h", 129_600),
+            ("2w5s", 1_209_605),
+        ] {
+            assert_eq!(duration(text), Ok(Duration::seconds(seconds)), "{text}");
+        }
+        for text in ["", "0h", "24", "h", "1y", "-1h", "1.5h", "99999999999999999w", "1h x", "1é"]
+        {
+            assert!(duration(text).unwrap_err().contains("24h"), "{text}");
+        }
+    }
+
+    #[test]
+    fn retention_is_a_duration_or_off() {
+        for off in ["off", "0", " off "] {
+            assert_eq!(retention(off), Ok(None), "{off}");
+        }
+        assert_eq!(retention("24h"), Ok(Some(Duration::hours(24))));
+        assert_eq!(ExtractSettings::default().kept_for(), Ok(None));
+    }
+
+    #[test]
+    fn problems_name_the_key_and_what_can_be_written() {
+        for (key, value, says) in [
+            ("scan_interval_seconds", json!(9), "between 10 and 3600"),
+            ("scan_interval_seconds", json!(3601), "between 10 and 3600"),
+            ("cache_seconds", json!(0), "between 1 and"),
+            ("trigger_types", json!(["thinking", "tools"]), "\"tools\" is no type; write thinking"),
+            ("retention", json!("a day"), "24h, 7d, or off"),
+            ("auto_cron", json!("every two minutes"), "minute, hour"),
+            ("auto_cron", json!(""), "minute, hour"),
+            ("auto_cron", json!("0 0 30 2 *"), "such a time never comes"),
+            ("auto_cron", json!("0 */2 * * * *"), "minute, hour"),
+            ("auto_cron", json!("0 0 31 4,6 *"), "such a time never comes"),
+            ("auto_cron", json!("0 25 * * *"), "minute, hour"),
+            ("protect", json!(["read", "[a"]), "globs"),
+            ("keep_chars", json!(10_001), "between 0 and 10000"),
+            ("trigger_rules", json!([{"type": "*"}, {"type": "tools"}]), "rule 2: type: \"tools\""),
+            ("trigger_rules", json!([{"type": "*", "role": "user|me"}]), "rule 1: role: \"me\""),
+            ("trigger_rules", json!([{"type": "*", "tool": "[a"}]), "rule 1: tool: must be a glob"),
+            ("trigger_rules", json!([{"type": "*", "keep_chars": 10_001}]), "more than 10000"),
+        ] {
+            let settings: ExtractSettings = serde_json::from_value(json!({key: value})).unwrap();
+            let (at, why) = settings.problem().unwrap();
+            assert_eq!(at, ["extract", key], "{why}");
+            assert!(why.contains(says), "{why}");
+        }
+    }
+
+    /// Every key of the seed's schema, as its tool wrote it, and the other names that it had.
+    #[test]
+    fn the_seeds_config_is_taken() {
+        let config = json!({
+            "enabled": true, "keep_recent": 3, "min_value_length": 500,
+            "trigger_types": ["thinking", "tool_result"], "scan_interval_seconds": 30,
+            "retention": "24h", "keep_purge_control_calls": false,
+            "keep_after_restore_seconds": 600, "auto_cron": "*/2 * * * *",
+            "retention_cron": "0 */6 * * *", "last_run_at": "2026-02-20T10:00:00Z",
+            "last_retention_run_at": null,
+        });
+        let settings: ExtractSettings = serde_json::from_value(config).unwrap();
+        assert_eq!(settings.problem(), None);
+        let expected = ExtractSettings {
+            retention: "24h".into(),
+            auto_cron: Some("*/2 * * * *".into()),
+            retention_cron: Some("0 */6 * * *".into()),
+            last_run_at: Some("2026-02-20T10:00:00Z".into()),
+            ..ExtractSettings::default()
+        };
+        assert_eq!(settings, expected);
+        for other in ["keep_restore_calls", "keep_restore_remote_calls"] {
+            let settings: ExtractSettings = serde_json::from_value(json!({other: true})).unwrap();
+            assert!(settings.keep_purge_control_calls, "{other}");
+        }
+        for wrong in [
+            json!({"keep_recent": -1}),
+            json!({"min_saving": -1}),
+            json!({"trigger_rules": [{"role": "user"}]}),
+            // Fields of a row by their names: docs/extraction.md says why not.
+            json!({"trigger_rules": [{"type": "*", "customType": "a|b"}]}),
+        ] {
+            assert!(serde_json::from_value::<ExtractSettings>(wrong).is_err());
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Where sessions are inscribed, and when: the settings under `surgery`.
+
+use serde::{Deserialize, Serialize};
+
+/// When the guard inscribes a session by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "testing", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Inscribe {
+    /// Never.
+    #[default]
+    Off,
+    /// As it ends, in a process of its own.
+    SessionEnd,
+}
+
+/// The store of sessions. User settings only.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "testing", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct SurgerySettings {
+    /// When a session is inscribed by itself: `off`, or `session-end`.
+    pub inscribe: Inscribe,
+    /// The store's folder, an absolute path or below `~/`, where it is not the user's data folder; the variable
+    /// `BRAIN_GUARD_STORE` goes before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<String>,
+}

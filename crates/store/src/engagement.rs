@@ -1,0 +1,267 @@
+//! `engagement.md`: the id of the work that goes on in a project, and its phases by time.
+//!
+//! The id is the front matter's `id`, `engagement` or `engagement_id`, a line `id: …` above
+//! the phases, or what the first heading says (`# Engagement: console-work`). The phases are
+//! the dated rows and items of the tables and lists below a heading with "phase" in it.
+
+mod parts;
+
+use parts::{Part, PartKind};
+
+use base::clock::Time;
+use base::when::{self, Moment};
+
+/// What the file says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Engagement {
+    /// Its id.
+    pub id: String,
+    /// Its phases, by when they began.
+    pub phases: Vec<Phase>,
+    /// Lines with a time that names no zone: they were read as UTC.
+    pub unzoned: Vec<usize>,
+}
+
+/// A phase.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Phase {
+    /// Its name.
+    pub name: String,
+    /// When it began.
+    pub from: Time,
+    /// When it ended, a day counted as a whole; open where it has not. Where no end is
+    /// written, the next phase's beginning is.
+    pub to: Option<Time>,
+}
+
+/// Characters an engagement's id may have.
+const ID: usize = 60;
+
+/// Why this is no engagement's id; `None` where it is one.
+pub fn id_fault(id: &str) -> Option<String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let good = !id.is_empty() && id.len() <= ID && id.chars().all(fits) && !id.starts_with('-');
+    (!good).then(|| {
+        format!(
+            "{id:?} is no engagement's id: 1 to {ID} letters, digits, `-`, `_`, `.`, no `-` first"
+        )
+    })
+}
+
+/// Reads the file.
+///
+/// # Errors
+/// What is wrong and in which line.
+pub fn parse(text: &str) -> Result<Engagement, String> {
+    let mut reading = Reading::default();
+    let parts = parts::of(text.trim_start_matches('\u{feff}'));
+    for part in &parts {
+        reading.part(part)?;
+    }
+    let id = match (reading.id, reading.title) {
+        (Some((line, id)), _) => match id_fault(&id) {
+            Some(fault) => return Err(format!("line {line}: {fault}")),
+            None => id,
+        },
+        (None, Some((line, title))) => slug(&title).ok_or_else(|| {
+            format!(
+                "line {line}: the heading {title:?} gives no id: write `# Engagement: console-work`"
+            )
+        })?,
+        (None, None) => {
+            return Err(
+                "line 1: no id: write `id: console-work` in the front matter, or a heading \
+                        `# Engagement: console-work`"
+                    .to_owned(),
+            );
+        }
+    };
+    Ok(Engagement { id, phases: phases(reading.spans)?, unzoned: reading.unzoned })
+}
+
+/// A phase as it is written.
+struct Span {
+    line: usize,
+    name: String,
+    from: Moment,
+    to: Option<Moment>,
+    /// It goes on: said in words.
+    open: bool,
+}
+
+#[derive(Default)]
+struct Reading {
+    id: Option<(usize, String)>,
+    title: Option<(usize, String)>,
+    phases: bool,
+    spans: Vec<Span>,
+    unzoned: Vec<usize>,
+}
+
+impl Reading {
+    fn part(&mut self, part: &Part) -> Result<(), String> {
+        match part.kind {
+            PartKind::Heading => {
+                self.phases = part.text.to_lowercase().contains("phase");
+                if self.title.is_none() {
+                    self.title = Some((part.line, part.text.trim().to_owned()));
+                }
+            }
+            PartKind::Entry if self.phases => self.phase(part)?,
+            _ if self.id.is_none() && !self.phases => {
+                let first = part.line + usize::from(part.kind == PartKind::Front);
+                let mut lines = part.text.lines().enumerate();
+                self.id = lines.find_map(|(n, line)| Some((first + n, named_id(line)?)));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Reads a row or an item that may be a phase; one without a date is none.
+    fn phase(&mut self, part: &Part) -> Result<(), String> {
+        let (mut times, mut rest, mut words) = (Vec::new(), part.text.as_str(), String::new());
+        while let Some(found) = when::find(rest) {
+            let Some(moment) = found.moment else {
+                let written = &rest[found.start..found.end];
+                return Err(format!(
+                    "line {}: {written:?} is no time: write 2026-03-19T10:23Z",
+                    part.line
+                ));
+            };
+            times.push(moment);
+            words.push_str(&rest[..found.start]);
+            words.push('\t');
+            rest = &rest[found.end..];
+        }
+        words.push_str(rest);
+        let Some(from) = times.first().copied() else { return Ok(()) };
+        let words = pieces(&words);
+        let Some(name) = words.iter().find(|w| !is_open(w)) else {
+            return Err(format!("line {}: the phase has no name", part.line));
+        };
+        let to = times.get(1).copied();
+        if to.is_some_and(|to| to.end() < from.at) {
+            return Err(format!("line {}: the phase {name:?} ends before it begins", part.line));
+        }
+        let open = words.iter().any(|w| is_open(w));
+        if times.iter().take(2).any(|m| !m.zoned) {
+            self.unzoned.push(part.line);
+        }
+        self.spans.push(Span { line: part.line, name: (*name).to_owned(), from, to, open });
+        Ok(())
+    }
+}
+
+/// What a line `id: console-work` names.
+fn named_id(line: &str) -> Option<String> {
+    let (key, value) = line.split_once(':')?;
+    let key = bare(key).to_lowercase().replace([' ', '-'], "_");
+    let value = value.split(" #").next().unwrap_or_default();
+    let value =
+        value.trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '*' | '`'));
+    let is = matches!(key.as_str(), "id" | "engagement" | "engagement_id");
+    (is && !value.is_empty()).then(|| value.to_owned())
+}
+
+/// A heading's words as an id: `Engagement: Console work` is `console-work`.
+fn slug(title: &str) -> Option<String> {
+    let lower = title.to_lowercase();
+    let rest = lower.strip_prefix("engagement").map(bare).filter(|rest| !rest.is_empty());
+    let rest = rest.unwrap_or(&lower);
+    let mut slug = String::new();
+    for c in rest.chars() {
+        if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') {
+            slug.push(c);
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    slug.truncate(ID);
+    let slug = slug.trim_matches('-').to_owned();
+    id_fault(&slug).is_none().then_some(slug)
+}
+
+/// The words between and around a phase's times. `now: review` is two.
+fn pieces(words: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    for piece in words.split(['\t', '\n']) {
+        match piece.split_once(':') {
+            Some((ahead, behind)) if is_open(bare(ahead)) => pieces.extend([ahead, behind]),
+            _ => pieces.push(piece),
+        }
+    }
+    pieces.into_iter().map(bare).filter(|words| !words.is_empty()).collect()
+}
+
+/// Words without what joins or frames them.
+fn bare(words: &str) -> &str {
+    let frame = |c: char| {
+        c.is_whitespace()
+            || matches!(
+                c,
+                ':' | '-'
+                    | '–'
+                    | '—'
+                    | '→'
+                    | '>'
+                    | '|'
+                    | '('
+                    | ')'
+                    | '['
+                    | ']'
+                    | '*'
+                    | '`'
+                    | ','
+                    | ';'
+            )
+    };
+    let words = words.trim_matches(frame);
+    // `from … to …`, `2026-03-19 until 2026-03-20`.
+    let joins = ["from", "to", "till", "until", "since"];
+    match words.rsplit_once(char::is_whitespace) {
+        Some((ahead, last)) if joins.contains(&last.trim_matches(frame)) => {
+            ahead.trim_matches(frame)
+        }
+        None if joins.contains(&words) => "",
+        _ => words,
+    }
+}
+
+/// Whether words say that a phase goes on.
+fn is_open(words: &str) -> bool {
+    let words = words.to_lowercase();
+    matches!(
+        words.as_str(),
+        "now" | "open" | "ongoing" | "present" | "today" | "current" | "…" | "..."
+    )
+}
+
+/// The phases in the order of their beginnings, with their ends.
+fn phases(mut spans: Vec<Span>) -> Result<Vec<Phase>, String> {
+    spans.sort_by_key(|span| span.from.at);
+    let mut phases: Vec<Phase> = Vec::new();
+    for (n, span) in spans.iter().enumerate() {
+        let next = spans.get(n + 1).map(|next| next.from.at);
+        let to = match span.to {
+            // The day on which the next phase began ended this one when that began.
+            Some(to) if to.day => {
+                Some(next.filter(|n| *n >= to.at).map_or(to.end(), |n| n.min(to.end())))
+            }
+            Some(to) => Some(to.at),
+            None if span.open => None,
+            None => next,
+        };
+        if span.to.is_none() && !span.open && next == Some(span.from.at) {
+            return Err(format!(
+                "line {}: the phase {:?} begins when another does: write when it ended",
+                span.line, span.name
+            ));
+        }
+        phases.push(Phase { name: span.name.clone(), from: span.from.at, to });
+    }
+    Ok(phases)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,247 @@
+//! What can be wrong with the databases, and how they are made whole again.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, params};
+
+use super::open::{Db, Steps};
+use super::{Error, Index, mirror, schema};
+use crate::blocks::Folder;
+
+/// Something that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The database.
+    pub path: PathBuf,
+    /// Whose session, where it is of one.
+    pub session: Option<Folder>,
+    /// What is wrong.
+    pub what: String,
+    /// The database can't be used.
+    pub damaged: bool,
+    /// The session is to be indexed anew from its blocks.
+    pub anew: bool,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.what)
+    }
+}
+
+/// Sessions by id and agent, with a revision.
+type Revisions = BTreeMap<(String, String), i64>;
+
+impl Index {
+    /// Looks for what is wrong with the databases of these sessions, all of the store's, and
+    /// with those across them.
+    ///
+    /// # Errors
+    /// [`enum@Error`], but none that is a fault.
+    pub fn check(&self, folders: &[Folder]) -> Result<Vec<Fault>, Error> {
+        let mut faults = Vec::new();
+        let (all, search) = (self.across("sessions.db"), self.across("search.db"));
+        let of = "SELECT session_id, agent, revision FROM sessions";
+        let repeated = revisions(&all, schema::SESSIONS, of, &mut faults)?;
+        let of = "SELECT session_id, agent, recorded FROM sessions";
+        let said = revisions(&search, schema::SEARCH, of, &mut faults)?;
+        for folder in folders {
+            let path = folder.database();
+            let fault = |what: &str, path: &Path, damaged, anew| Fault {
+                path: path.to_owned(),
+                session: Some(folder.clone()),
+                what: what.to_owned(),
+                damaged,
+                anew,
+            };
+            let own = match sound(&path, schema::SESSION) {
+                Ok(Some(own)) => own,
+                Ok(None) => {
+                    faults.push(fault("is missing", &path, false, true));
+                    continue;
+                }
+                Err(Error::Damaged { why, .. }) => {
+                    faults.push(fault(&why, &path, true, true));
+                    continue;
+                }
+                Err(e) => return Err(e),
+            };
+            let (revision, recorded) = own.run(|c| {
+                let mut query = c.prepare("SELECT revision, recorded FROM session")?;
+                let mut rows = query.query([])?;
+                rows.next()?.map_or(Ok((0, 0)), |row| Ok((row.get(0)?, row.get(1)?)))
+            })?;
+            let key = (folder.session.clone(), folder.agent.clone());
+            if revision == 0 {
+                faults.push(fault("holds no session", &path, false, true));
+            } else if said.as_ref().is_some_and(|said| said.get(&key) != Some(&recorded)) {
+                let what = format!("does not hold session {} as it is", folder.session);
+                faults.push(fault(&what, &search, false, true));
+            }
+            let lags = |at: &Revisions| at.get(&key).copied().unwrap_or_default() != revision;
+            if revision > 0 && repeated.as_ref().is_some_and(lags) {
+                let what = format!("does not hold session {} as it is", folder.session);
+                faults.push(fault(&what, &all, false, false));
+            }
+        }
+        Ok(faults)
+    }
+
+    /// Mends what [`Index::check`] found as far as the databases go: sets aside the damaged
+    /// ones and repeats sessions across. Returns the sessions that are to be indexed anew from
+    /// their blocks ([`Index::reset`], [`Index::record`]); their tags are kept.
+    ///
+    /// # Errors
+    /// [`enum@Error`].
+    pub fn mend(&self, folders: &[Folder], faults: &[Fault]) -> Result<Vec<Folder>, Error> {
+        let across = faults.iter().filter(|fault| fault.session.is_none() && fault.damaged);
+        for fault in across {
+            self.close();
+            set_aside(&fault.path)?;
+            if fault.path.ends_with("sessions.db") {
+                for folder in folders {
+                    // One that is damaged, too, follows.
+                    let _ = self.repeat(folder);
+                }
+            }
+        }
+        let mut anew = Vec::new();
+        for fault in faults {
+            let Some(folder) = &fault.session else { continue };
+            if fault.damaged {
+                self.close();
+                set_aside(&fault.path)?;
+            }
+            if fault.anew {
+                self.keep_tags(folder)?;
+                if !anew.contains(folder) {
+                    anew.push(folder.clone());
+                }
+            } else {
+                self.repeat(folder)?;
+            }
+        }
+        if faults.iter().any(|fault| fault.damaged && fault.path.ends_with("search.db")) {
+            anew = folders.to_vec();
+        }
+        Ok(anew)
+    }
+
+    /// Gives a session whose database is new the tags that `sessions.db` has of it.
+    fn keep_tags(&self, folder: &Folder) -> Result<(), Error> {
+        let (own, all) = (self.own(folder)?, self.all_made()?);
+        if own.run(mirror::revision)? > 0 {
+            return Ok(());
+        }
+        let tags = all.run(|c| {
+            let mut query = c.prepare(
+                "SELECT first_id, engagement_id FROM rounds \
+                 WHERE session_id = ?1 AND agent = ?2 AND first_id IS NOT NULL",
+            )?;
+            let tag = |row: &rusqlite::Row| Ok((row.get(0)?, row.get(1)?));
+            query
+                .query_map([&folder.session, &folder.agent], tag)?
+                .collect::<rusqlite::Result<Vec<(String, Option<String>)>>>()
+        })?;
+        let transaction = own.begin()?;
+        own.run(|c| {
+            let mut keep = c.prepare("INSERT OR REPLACE INTO kept VALUES(?1, ?2)")?;
+            tags.iter().try_for_each(|(id, tag)| keep.execute(params![id, tag]).map(|_| ()))
+        })?;
+        own.commit(transaction)?;
+        all.run(|c| {
+            c.execute(
+                "UPDATE sessions SET revision = 0 WHERE session_id = ?1 AND agent = ?2",
+                [&folder.session, &folder.agent],
+            )
+        })?;
+        Ok(())
+    }
+
+    fn across(&self, name: &str) -> PathBuf {
+        self.root.sessions().join(name)
+    }
+
+    fn close(&self) {
+        self.all.take();
+        self.search.take();
+        self.own.take();
+    }
+}
+
+/// The sessions that a database across sessions knows; `None` where it can't be read, which
+/// is a fault.
+fn revisions(
+    path: &Path,
+    steps: Steps,
+    query: &str,
+    faults: &mut Vec<Fault>,
+) -> Result<Option<Revisions>, Error> {
+    let read = |c: &Connection| {
+        let mut query = c.prepare(query)?;
+        let revision = |row: &rusqlite::Row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?));
+        query.query_map([], revision)?.collect::<rusqlite::Result<Revisions>>()
+    };
+    match sound(path, steps) {
+        Ok(Some(db)) => db.run(read).map(Some),
+        Ok(None) => Ok(Some(Revisions::new())),
+        Err(Error::Damaged { why, .. }) => {
+            let path = path.to_owned();
+            faults.push(Fault { path, session: None, what: why, damaged: true, anew: false });
+            Ok(None)
+        }
+        Err(e) => Err(e),
+    }
+}
+
+/// Opens a database whose pages fit together.
+fn sound(path: &Path, steps: Steps) -> Result<Option<Db>, Error> {
+    let Some(db) = Db::read(path, steps)? else { return Ok(None) };
+    let said: String = db.run(|c| c.pragma_query_value(None, "quick_check", |row| row.get(0)))?;
+    if said == "ok" {
+        Ok(Some(db))
+    } else {
+        Err(Error::Damaged { path: path.to_owned(), why: said })
+    }
+}
+
+impl Index {
+    /// Sessions in the store that the databases across them know nothing of, or the search: these
+    /// were lost, for whoever inscribes a session notes it there.
+    ///
+    /// # Errors
+    /// What the databases say; folders that can't be listed.
+    pub fn unknown(&self) -> Result<usize, Error> {
+        let count = |db: &Db| {
+            db.run(|c| c.query_row("SELECT count(*) FROM sessions", [], |row| row.get::<_, i64>(0)))
+        };
+        let path = self.root.sessions().join("search.db");
+        let found = Db::read(&path, schema::SEARCH)?.as_ref().map_or(Ok(0), count)?;
+        let known = self.all()?.as_deref().map_or(Ok(0), count)?.min(found);
+        let all =
+            self.root.all().map_err(|source| Error::Io { path: self.root.sessions(), source })?;
+        let there = all.iter().filter(|folder| folder.database().is_file()).count();
+        Ok(there.saturating_sub(known as usize))
+    }
+}
+
+/// Gives a database and the files beside it another name.
+fn set_aside(path: &Path) -> Result<(), Error> {
+    for end in ["-shm", "-wal", ""] {
+        let with = |text: &str| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(text);
+            PathBuf::from(name)
+        };
+        let from = with(end);
+        match fs::rename(&from, with(&format!(".damaged{end}"))) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(Error::io(&from, e)),
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,201 @@
+//! What inscription writes: rounds, words, and how far it came.
+
+use std::path::PathBuf;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::open::Db;
+use super::{Error, Index, Progress, Words, query, rows, schema};
+use crate::blocks::Folder;
+use sessions::round::{Round, Session};
+
+impl Index {
+    /// How far a session is inscribed; `None` where it is not.
+    ///
+    /// # Errors
+    /// [`enum@Error`].
+    pub fn progress(&self, folder: &Folder) -> Result<Option<Progress>, Error> {
+        let Some(own) = Db::read(&folder.database(), schema::SESSION)? else { return Ok(None) };
+        own.run(|c| {
+            c.query_row("SELECT source, bytes, rows, state FROM progress", [], |row| {
+                Ok(Progress {
+                    source: PathBuf::from(row.get::<_, String>(0)?),
+                    bytes: row.get::<_, i64>(1)? as u64,
+                    rows: row.get::<_, i64>(2)? as u64,
+                    state: row.get(3)?,
+                })
+            })
+            .optional()
+        })
+    }
+
+    /// Records rounds, new ones and such as have grown, of `session` (its own `rounds` are not
+    /// looked at), in all three databases; tags of known rounds stay. New rounds are tagged as
+    /// they say, else `engagement`, unless they were known before a [`Index::reset`].
+    /// Whoever records holds the session's lock.
+    ///
+    /// # Errors
+    /// [`enum@Error`].
+    pub fn record(
+        &self,
+        folder: &Folder,
+        session: &Session,
+        rounds: &[(Round, Words)],
+        progress: &Progress,
+        engagement: Option<&str>,
+    ) -> Result<(), Error> {
+        self.change(folder, |own, revision| {
+            own.run(|c| {
+                for (round, _) in rounds {
+                    let round =
+                        &Round { engagement: tag(c, folder, round, engagement)?, ..round.clone() };
+                    rows::put(c, &folder.session, &folder.agent, round)?;
+                }
+                facts(c, folder, session, revision)?;
+                went(c, progress)
+            })?;
+            self.say(folder, rounds, revision)?;
+            let seqs = rounds.iter().map(|(round, _)| round.seq);
+            Ok(((), seqs.clone().min().zip(seqs.max())))
+        })
+    }
+
+    /// Forgets the rounds of a session and how far it was read, for they are to be indexed
+    /// anew. Their tags come back with the rounds that begin with the same row.
+    ///
+    /// # Errors
+    /// [`enum@Error`].
+    pub fn reset(&self, folder: &Folder) -> Result<(), Error> {
+        self.change(folder, |own, revision| {
+            own.run(|c| {
+                c.execute_batch(
+                    "INSERT OR REPLACE INTO kept SELECT first_id, engagement_id FROM rounds \
+                     WHERE first_id IS NOT NULL; \
+                     DELETE FROM rounds; DELETE FROM progress;",
+                )?;
+                c.execute("UPDATE session SET recorded = ?1", [revision])
+            })?;
+            self.unsay(folder, revision)?;
+            Ok(((), Some(rows::ALL)))
+        })
+    }
+
+    /// Writes what was said in these rounds in place of what was there of them.
+    fn say(&self, folder: &Folder, rounds: &[(Round, Words)], revision: i64) -> Result<(), Error> {
+        let search = self.search_made()?;
+        let transaction = search.begin()?;
+        search.run(|c| {
+            let number = number(c, folder, revision)?;
+            let mut remove = c.prepare_cached("DELETE FROM words WHERE rowid = ?1")?;
+            let mut add =
+                c.prepare_cached("INSERT INTO words(rowid, user, agent) VALUES(?1, ?2, ?3)")?;
+            for (round, words) in rounds {
+                let id = rowid(number, round.seq);
+                remove.execute([id])?;
+                if !(words.user.is_empty() && words.agent.is_empty()) {
+                    let (user, agent) = (query::indexed(&words.user), query::indexed(&words.agent));
+                    add.execute(params![id, user, agent])?;
+                }
+            }
+            Ok(())
+        })?;
+        search.commit(transaction)
+    }
+
+    /// Removes all that was said in a session.
+    fn unsay(&self, folder: &Folder, revision: i64) -> Result<(), Error> {
+        let search = self.search_made()?;
+        let transaction = search.begin()?;
+        search.run(|c| {
+            let number = number(c, folder, revision)?;
+            c.execute(
+                "DELETE FROM words WHERE rowid BETWEEN ?1 AND ?2",
+                [rowid(number, 0), rowid(number, u32::MAX)],
+            )
+        })?;
+        search.commit(transaction)
+    }
+}
+
+/// The words' `rowid` of a round.
+pub(super) fn rowid(number: i64, seq: u32) -> i64 {
+    (number << 32) | i64::from(seq)
+}
+
+/// A session's number in `search.db`; notes the revision that its words are of.
+fn number(connection: &Connection, folder: &Folder, revision: i64) -> rusqlite::Result<i64> {
+    connection
+        .prepare_cached(
+            "INSERT INTO sessions(session_id, agent, recorded) VALUES(?1, ?2, ?3) \
+             ON CONFLICT DO UPDATE SET recorded = ?3 RETURNING number",
+        )?
+        .query_row(params![folder.session, folder.agent, revision], |row| row.get(0))
+}
+
+/// The tag of a round that is recorded: the one it has, had before it was indexed anew, brings
+/// along, or else `engagement`.
+fn tag(
+    connection: &Connection,
+    folder: &Folder,
+    round: &Round,
+    engagement: Option<&str>,
+) -> rusqlite::Result<Option<String>> {
+    let mut known = connection.prepare_cached(
+        "SELECT engagement_id FROM rounds WHERE session_id = ?1 AND agent = ?2 AND seq = ?3",
+    )?;
+    let key = params![folder.session, folder.agent, round.seq];
+    if let Some(tag) = known.query_row(key, |row| row.get(0)).optional()? {
+        return Ok(tag);
+    }
+    if let Some(id) = &round.first_id {
+        let mut kept = connection
+            .prepare_cached("DELETE FROM kept WHERE first_id = ?1 RETURNING engagement_id")?;
+        // Stepped to its end: what is left of a statement is undone.
+        let found = kept.query_map([id], |row| row.get(0))?.collect::<Result<Vec<_>, _>>()?;
+        if let Some(tag) = found.into_iter().next() {
+            return Ok(tag);
+        }
+    }
+    Ok(round.engagement.clone().or_else(|| engagement.map(str::to_owned)))
+}
+
+fn facts(
+    connection: &Connection,
+    folder: &Folder,
+    session: &Session,
+    revision: i64,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO session(one, session_id, agent, dialect, cwd, source, \
+             started, ended, parent, revision, recorded) \
+             VALUES(1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)",
+        )?
+        .execute(params![
+            folder.session,
+            folder.agent,
+            session.dialect,
+            session.cwd,
+            session.source,
+            session.started.map(rows::time),
+            session.ended.map(rows::time),
+            session.parent,
+            revision,
+        ])?;
+    Ok(())
+}
+
+fn went(connection: &Connection, progress: &Progress) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO progress(one, source, bytes, rows, state) \
+             VALUES(1, ?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![
+            progress.source.to_string_lossy(),
+            progress.bytes as i64,
+            progress.rows as i64,
+            progress.state,
+        ])?;
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! Rounds and sessions as rows of tables, and back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::SecondsFormat;
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use base::clock::Time;
+use sessions::round::{Round, Session};
+
+/// The columns of `rounds`, in the order of [`put`] and [`round`].
+pub(super) const ROUND: &str = "seq, engagement_id, started, ended, roles, user_preview, \
+    agent_preview, key_tool, tokens, measured, tools, files, rows, bytes, follows, boundary, \
+    first_id, position, said";
+
+/// The columns of `session` and `sessions`, in the order of [`session`].
+pub(super) const SESSION: &str = "session_id, agent, dialect, cwd, source, started, ended, parent";
+
+/// A time as it is kept.
+pub(super) fn time(at: Time) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+/// A time as it was kept.
+pub(super) fn at(row: &Row, column: usize) -> rusqlite::Result<Option<Time>> {
+    let Some(text) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
+    chrono::DateTime::parse_from_rfc3339(&text)
+        .map(|at| Some(at.to_utc()))
+        .map_err(|e| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(e)))
+}
+
+/// Writes a round in place of what was there of it.
+pub(super) fn put(
+    connection: &Connection,
+    session: &str,
+    agent: &str,
+    round: &Round,
+) -> rusqlite::Result<()> {
+    let roles = match (round.user, round.assistant) {
+        (true, true) => "user→assistant",
+        (true, false) => "user",
+        (false, true) => "assistant",
+        (false, false) => "",
+    };
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO rounds(session_id, agent, seq, engagement_id, started, ended, \
+             roles, user_preview, agent_preview, key_tool, tokens, measured, tools, files, rows, \
+             bytes, follows, boundary, first_id, position, said) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, \
+             ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
+        )?
+        .execute(params![
+            session,
+            agent,
+            round.seq,
+            round.engagement,
+            round.started.map(time),
+            round.ended.map(time),
+            roles,
+            round.user_preview,
+            round.agent_preview,
+            round.key_tool,
+            round.tokens as i64,
+            round.measured,
+            json(&round.tools)?,
+            json(&round.files)?,
+            round.rows,
+            round.bytes as i64,
+            round.follows,
+            round.boundary,
+            round.first_id,
+            round.position as i64,
+            round.said,
+        ])?;
+    Ok(())
+}
+
+/// Writes a value as JSON.
+pub(super) fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))
+}
+
+/// Reads JSON.
+pub(super) fn of_json<T: serde::de::DeserializeOwned>(
+    row: &Row,
+    column: usize,
+) -> rusqlite::Result<T> {
+    serde_json::from_str(row.get_ref(column)?.as_str()?)
+        .map_err(|e| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(e)))
+}
+
+/// A round, from columns [`ROUND`].
+pub(super) fn round(row: &Row) -> rusqlite::Result<Round> {
+    Ok(Round { tools: of_json(row, 10)?, files: of_json(row, 11)?, ..outline(row)? })
+}
+
+/// A round without its tools and files, which take more room than all the rest.
+fn outline(row: &Row) -> rusqlite::Result<Round> {
+    let roles: String = row.get(4)?;
+    Ok(Round {
+        seq: row.get(0)?,
+        engagement: row.get(1)?,
+        started: at(row, 2)?,
+        ended: at(row, 3)?,
+        user: roles.starts_with("user"),
+        assistant: roles.ends_with("assistant"),
+        user_preview: row.get(5)?,
+        agent_preview: row.get(6)?,
+        key_tool: row.get(7)?,
+        tokens: row.get::<_, i64>(8)? as u64,
+        measured: row.get(9)?,
+        tools: BTreeMap::new(),
+        files: BTreeSet::new(),
+        rows: row.get(12)?,
+        bytes: row.get::<_, i64>(13)? as u64,
+        follows: row.get(14)?,
+        boundary: row.get(15)?,
+        first_id: row.get(16)?,
+        position: row.get::<_, i64>(17)? as u64,
+        said: row.get(18)?,
+    })
+}
+
+/// A session without its rounds, from columns [`SESSION`].
+pub(super) fn session(row: &Row) -> rusqlite::Result<Session> {
+    Ok(Session {
+        id: row.get(0)?,
+        agent: row.get(1)?,
+        dialect: row.get(2)?,
+        cwd: row.get(3)?,
+        source: row.get(4)?,
+        started: at(row, 5)?,
+        ended: at(row, 6)?,
+        parent: row.get(7)?,
+        rounds: Vec::new(),
+    })
+}
+
+/// Rounds of a session, in order; all of them, or from `first` to `last`.
+pub(super) fn rounds(
+    connection: &Connection,
+    session: &str,
+    agent: &str,
+    range: (u32, u32),
+) -> rusqlite::Result<Vec<Round>> {
+    select(connection, session, agent, range, round)
+}
+
+/// All rounds of a session, in order, without their tools and files.
+pub(super) fn outlines(
+    connection: &Connection,
+    session: &str,
+    agent: &str,
+) -> rusqlite::Result<Vec<Round>> {
+    select(connection, session, agent, ALL, outline)
+}
+
+fn select(
+    connection: &Connection,
+    session: &str,
+    agent: &str,
+    (first, last): (u32, u32),
+    read: fn(&Row) -> rusqlite::Result<Round>,
+) -> rusqlite::Result<Vec<Round>> {
+    let query = format!(
+        "SELECT {ROUND} FROM rounds WHERE session_id = ?1 AND agent = ?2 \
+         AND seq BETWEEN ?3 AND ?4 ORDER BY seq"
+    );
+    let mut statement = connection.prepare_cached(&query)?;
+    statement.query_map(params![session, agent, first, last], read)?.collect()
+}
+
+/// The one row of a `session.db` that says what the session is.
+pub(super) fn own(connection: &Connection) -> rusqlite::Result<Option<Session>> {
+    let query = format!("SELECT {SESSION} FROM session");
+    connection.query_row(&query, [], session).optional()
+}
+
+/// All rounds.
+pub(super) const ALL: (u32, u32) = (0, u32::MAX);

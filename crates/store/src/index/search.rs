@@ -1,0 +1,207 @@
+//! Search over what users and agents said.
+
+use rusqlite::{OptionalExtension as _, params};
+use serde::{Serialize, Serializer};
+
+use super::open::Db;
+use super::{Error, Index, query, record, rows, schema};
+use crate::blocks::Folder;
+use base::clock::Time;
+
+/// Which rounds are looked through; all where nothing is said.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Of this session.
+    pub session: Option<Folder>,
+    /// By their tags.
+    pub tagged: Tagged,
+    /// Of this agent.
+    pub agent: Option<String>,
+    /// Not begun before.
+    pub since: Option<Time>,
+}
+
+/// Which tags count.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Tagged {
+    /// Any, and none.
+    #[default]
+    Any,
+    /// This engagement's.
+    As(String),
+    /// None.
+    No,
+    /// Any but this engagement's, and none.
+    Not(String),
+}
+
+/// A round that was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Hit {
+    /// Its session.
+    pub session: String,
+    /// Who ran it.
+    pub agent: String,
+    /// Its number.
+    pub seq: u32,
+    /// Its time.
+    pub started: Option<Time>,
+    /// Its engagement.
+    pub engagement: Option<String>,
+    /// What was found, with its surroundings.
+    pub snippet: Snippet,
+}
+
+/// A piece of a text, on one line, in which words are marked. As JSON, they stand in brackets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snippet(String);
+
+/// Marks of SQLite's around what was found; [`query::indexed`] lets none of them into a text.
+const MARKS: [char; 2] = ['\u{2}', '\u{3}'];
+
+impl Snippet {
+    fn of(marked: &str) -> Self {
+        let line = marked.split_whitespace().collect::<Vec<_>>().join(" ");
+        let whole: String = line.chars().filter(|c| *c != query::BREAK).collect();
+        // Signs found beside each other are one find.
+        Self(whole.replace("\u{3}\u{2}", ""))
+    }
+
+    /// The text with these signs around what was found.
+    pub fn marked(&self, begin: &str, end: &str) -> String {
+        self.0.replace(MARKS[0], begin).replace(MARKS[1], end)
+    }
+}
+
+impl Serialize for Snippet {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.marked("[", "]"))
+    }
+}
+
+/// Of so many rounds the rank is looked for where nothing but the words narrows the search: it
+/// takes a read of each.
+const RANKED: usize = 10_000;
+
+impl Filter {
+    /// Whether nothing is left out.
+    fn is_none(&self) -> bool {
+        let Self { session, tagged, agent, since } = self;
+        session.is_none() && *tagged == Tagged::Any && agent.is_none() && since.is_none()
+    }
+}
+
+impl Index {
+    /// Rounds whose words hold what `query` asks for, best first.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] where the query holds no word; [`enum@Error`].
+    pub fn search(&self, query: &str, filter: &Filter, limit: usize) -> Result<Vec<Hit>, Error> {
+        self.found(query, filter, limit, None).map(|(hits, _)| hits)
+    }
+
+    /// The same within bounded time: where the words alone are asked for and stand in more than
+    /// 10,000 rounds (more, where `limit` is), only so many are ranked, those of the sessions
+    /// that were inscribed last. How many were ranked, where these are not all.
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub fn search_soon(
+        &self,
+        query: &str,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<(Vec<Hit>, Option<usize>), Error> {
+        let most = filter.is_none().then(|| RANKED.max(limit));
+        self.found(query, filter, limit, most)
+    }
+
+    fn found(
+        &self,
+        query: &str,
+        filter: &Filter,
+        limit: usize,
+        most: Option<usize>,
+    ) -> Result<(Vec<Hit>, Option<usize>), Error> {
+        let Some(expression) = query::expression(query) else {
+            return Err(Error::Unknown(format!("the query {query:?} holds no word to look for")));
+        };
+        let Some(search) = self.finder()? else { return Ok((Vec::new(), None)) };
+        let (mut first, mut last) = (0, i64::MAX);
+        if let Some(folder) = &filter.session {
+            let number = search.run(|c| {
+                c.query_row(
+                    "SELECT number FROM main.sessions WHERE session_id = ?1 AND agent = ?2",
+                    [&folder.session, &folder.agent],
+                    |row| row.get(0),
+                )
+                .optional()
+            })?;
+            let Some(number) = number else { return Ok((Vec::new(), None)) };
+            (first, last) = (record::rowid(number, 0), record::rowid(number, u32::MAX));
+        }
+        let mut ranked = None;
+        if let Some(most) = most {
+            let from = search.run(|c| {
+                let mut find = c.prepare_cached(
+                    "SELECT rowid FROM words WHERE words MATCH ?1 \
+                     ORDER BY rowid DESC LIMIT 1 OFFSET ?2",
+                )?;
+                let most = i64::try_from(most).unwrap_or(i64::MAX);
+                find.query_row(params![expression, most], |row| row.get::<_, i64>(0)).optional()
+            })?;
+            if let Some(from) = from {
+                (first, ranked) = (from + 1, Some(most));
+            }
+        }
+        let hits = search.run(|c| {
+            // The words come first: their table ranks, and the others are asked for what it
+            // found until there is enough.
+            let mut find = c.prepare_cached(
+                "SELECT s.session_id, s.agent, r.seq, r.started, r.engagement_id, \
+                 snippet(words, -1, char(2), char(3), '…', 24) \
+                 FROM words \
+                 CROSS JOIN main.sessions s ON s.number = words.rowid >> 32 \
+                 CROSS JOIN everywhere.rounds r ON r.session_id = s.session_id \
+                     AND r.agent = s.agent AND r.seq = words.rowid & 4294967295 \
+                 WHERE words MATCH ?1 AND words.rowid BETWEEN ?2 AND ?3 \
+                 AND CASE ?7 WHEN 'as' THEN r.engagement_id = ?4 \
+                     WHEN 'no' THEN r.engagement_id IS NULL \
+                     WHEN 'not' THEN r.engagement_id IS NOT ?4 ELSE 1 END \
+                 AND (?5 IS NULL OR r.agent = ?5) \
+                 AND (?6 IS NULL OR r.started >= ?6) \
+                 ORDER BY rank LIMIT ?8",
+            )?;
+            let hit = |row: &rusqlite::Row| {
+                Ok(Hit {
+                    session: row.get(0)?,
+                    agent: row.get(1)?,
+                    seq: row.get(2)?,
+                    started: rows::at(row, 3)?,
+                    engagement: row.get(4)?,
+                    snippet: Snippet::of(row.get_ref(5)?.as_str()?),
+                })
+            };
+            let (id, how) = match &filter.tagged {
+                Tagged::Any => (None, ""),
+                Tagged::As(id) => (Some(id), "as"),
+                Tagged::No => (None, "no"),
+                Tagged::Not(id) => (Some(id), "not"),
+            };
+            let since = filter.since.map(rows::time);
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let asked = params![expression, first, last, id, filter.agent, since, how, limit];
+            find.query_map(asked, hit)?.collect()
+        })?;
+        Ok((hits, ranked))
+    }
+
+    /// `search.db`, with `sessions.db` as `everywhere`; `None` where nothing is inscribed.
+    fn finder(&self) -> Result<Option<Db>, Error> {
+        let Some(all) = self.all()? else { return Ok(None) };
+        let path = self.root.sessions().join("search.db");
+        let Some(search) = Db::read(&path, schema::SEARCH)? else { return Ok(None) };
+        search.attach(&all, "everywhere")?;
+        Ok(Some(search))
+    }
+}

@@ -1,0 +1,220 @@
+//! Sessions and their rounds as they are asked for, tags, and the phases of engagements.
+
+use std::collections::{BTreeSet, HashMap};
+
+use rusqlite::{Connection, params};
+
+use super::open::Db;
+use super::{Error, Index, rows, schema};
+use crate::blocks::Folder;
+use crate::engagement::Phase;
+use sessions::round::{Round, Session};
+
+/// A session, its rounds as they are asked for, of one moment.
+fn load(
+    folder: &Folder,
+    rounds: impl Fn(&Connection) -> rusqlite::Result<Vec<Round>>,
+) -> Result<Session, Error> {
+    let Some(own) = Db::read(&folder.database(), schema::SESSION)? else {
+        return Err(uninscribed(folder));
+    };
+    own.run(|c| {
+        let view = c.unchecked_transaction()?;
+        let session = rows::own(&view)?;
+        let rounds = rounds(&view)?;
+        Ok(session.map(|session| Session { rounds, ..session }))
+    })?
+    .ok_or_else(|| uninscribed(folder))
+}
+
+impl Index {
+    /// A session with all its rounds and their tags.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] where it is not inscribed.
+    pub fn session(&self, folder: &Folder) -> Result<Session, Error> {
+        load(folder, |c| rows::rounds(c, &folder.session, &folder.agent, rows::ALL))
+    }
+
+    /// The same, its rounds without their tools and files: what an operation needs.
+    ///
+    /// # Errors
+    /// As [`Index::session`].
+    pub fn outline(&self, folder: &Folder) -> Result<Session, Error> {
+        load(folder, |c| rows::outlines(c, &folder.session, &folder.agent))
+    }
+
+    /// All sessions, without their rounds, by when they began.
+    ///
+    /// # Errors
+    /// [`enum@Error`].
+    pub fn sessions(&self) -> Result<Vec<Session>, Error> {
+        let Some(all) = self.all()? else { return Ok(Vec::new()) };
+        all.run(|c| {
+            let query = format!(
+                "SELECT {} FROM sessions WHERE revision > 0 ORDER BY started, session_id",
+                rows::SESSION
+            );
+            c.prepare(&query)?.query_map([], rows::session)?.collect()
+        })
+    }
+
+    /// Tags rounds, or takes their tag away. Returns how many changed.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] names the rounds that are not there; then nothing was changed.
+    pub fn tag(
+        &self,
+        folder: &Folder,
+        rounds: &[u32],
+        engagement: Option<&str>,
+    ) -> Result<usize, Error> {
+        if !folder.database().exists() {
+            return Err(uninscribed(folder));
+        }
+        let rounds: BTreeSet<u32> = rounds.iter().copied().collect();
+        // Tags are nowhere else.
+        self.own(folder)?.run(|c| c.pragma_update(None, "synchronous", "FULL"))?;
+        self.change(folder, |own, _| {
+            let last: Option<u32> =
+                own.run(|c| c.query_row("SELECT max(seq) FROM rounds", [], |row| row.get(0)))?;
+            let mut changed = 0;
+            let mut missing = Vec::new();
+            own.run(|c| {
+                let mut known = c.prepare_cached(
+                    "SELECT 1 FROM rounds WHERE session_id = ?1 AND agent = ?2 AND seq = ?3",
+                )?;
+                let mut write = c.prepare_cached(
+                    "UPDATE rounds SET engagement_id = ?4 \
+                     WHERE session_id = ?1 AND agent = ?2 AND seq = ?3 \
+                     AND engagement_id IS NOT ?4",
+                )?;
+                let (id, agent) = (&folder.session, &folder.agent);
+                for seq in &rounds {
+                    if known.exists(params![id, agent, seq])? {
+                        changed += write.execute(params![id, agent, seq, engagement])?;
+                    } else {
+                        missing.push(seq.to_string());
+                    }
+                }
+                Ok(())
+            })?;
+            if !missing.is_empty() {
+                let there = last.map_or("no rounds".to_owned(), |last| format!("rounds 1-{last}"));
+                let some = missing.get(..8).map_or(missing.join(", "), |m| m.join(", ") + ", …");
+                return Err(Error::Unknown(format!(
+                    "session {} has {there}; there is no {some}",
+                    folder.session
+                )));
+            }
+            Ok((changed, rounds.first().copied().zip(rounds.last().copied())))
+        })
+    }
+
+    /// All rounds of an engagement across sessions, by time.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] names the engagements that there are.
+    pub fn engagement(&self, id: &str) -> Result<Vec<(Session, Round)>, Error> {
+        let found = self.tagged(Some(id))?;
+        if found.is_empty() {
+            let there: Vec<String> = self.engagements()?.into_iter().map(|(id, _)| id).collect();
+            let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
+            return Err(Error::Unknown(format!(
+                "no round is tagged {id}; engagements there are: {there}"
+            )));
+        }
+        Ok(found)
+    }
+
+    /// Tagged rounds across sessions, by time: of an engagement, or of all.
+    ///
+    /// # Errors
+    /// [`enum@Error`].
+    pub fn tagged(&self, engagement: Option<&str>) -> Result<Vec<(Session, Round)>, Error> {
+        let Some(all) = self.all()? else { return Ok(Vec::new()) };
+        let key = |session: Session| ((session.id.clone(), session.agent.clone()), session);
+        let sessions: HashMap<_, _> = self.sessions()?.into_iter().map(key).collect();
+        all.run(|c| {
+            let query = format!(
+                "SELECT {}, session_id, agent FROM rounds \
+                 WHERE engagement_id IS NOT NULL AND (?1 IS NULL OR engagement_id = ?1) \
+                 ORDER BY started, session_id, agent, seq",
+                rows::ROUND
+            );
+            let mut query = c.prepare(&query)?;
+            let mut found = query.query([engagement])?;
+            let mut rounds = Vec::new();
+            while let Some(row) = found.next()? {
+                let (id, agent): (String, String) = (row.get("session_id")?, row.get("agent")?);
+                if let Some(session) = sessions.get(&(id, agent)) {
+                    rounds.push((session.clone(), rows::round(row)?));
+                }
+            }
+            Ok(rounds)
+        })
+    }
+
+    /// The engagements that rounds are tagged with, and of how many rounds.
+    ///
+    /// # Errors
+    /// [`enum@Error`].
+    pub fn engagements(&self) -> Result<Vec<(String, u64)>, Error> {
+        let Some(all) = self.all()? else { return Ok(Vec::new()) };
+        all.run(|c| {
+            let mut query = c.prepare(
+                "SELECT engagement_id, count(*) FROM rounds WHERE engagement_id IS NOT NULL \
+                 GROUP BY engagement_id ORDER BY engagement_id",
+            )?;
+            query.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?.collect()
+        })
+    }
+
+    /// Keeps the phases of an engagement, in place of those it had.
+    ///
+    /// # Errors
+    /// [`enum@Error`].
+    pub fn set_phases(&self, engagement: &str, phases: &[Phase]) -> Result<(), Error> {
+        let all = self.all_made()?;
+        let transaction = all.begin()?;
+        all.run(|c| {
+            c.execute("DELETE FROM phases WHERE engagement_id = ?1", [engagement])?;
+            let mut add = c.prepare(
+                "INSERT INTO phases(engagement_id, position, name, started, ended) \
+                 VALUES(?1, ?2, ?3, ?4, ?5)",
+            )?;
+            for (position, phase) in phases.iter().enumerate() {
+                let (from, to) = (rows::time(phase.from), phase.to.map(rows::time));
+                add.execute(params![engagement, position as i64, phase.name, from, to])?;
+            }
+            Ok(())
+        })?;
+        all.commit(transaction)
+    }
+
+    /// The phases of an engagement, in order; none where none were kept.
+    ///
+    /// # Errors
+    /// [`enum@Error`].
+    pub fn phases(&self, engagement: &str) -> Result<Vec<Phase>, Error> {
+        let Some(all) = self.all()? else { return Ok(Vec::new()) };
+        all.run(|c| {
+            let mut query = c.prepare(
+                "SELECT name, started, ended FROM phases WHERE engagement_id = ?1 \
+                 ORDER BY position",
+            )?;
+            let phase = |row: &rusqlite::Row| {
+                let from = rows::at(row, 1)?.unwrap_or_default();
+                Ok(Phase { name: row.get(0)?, from, to: rows::at(row, 2)? })
+            };
+            query.query_map([engagement], phase)?.collect()
+        })
+    }
+}
+
+fn uninscribed(folder: &Folder) -> Error {
+    Error::Unknown(format!(
+        "session {} is not inscribed; brain-guard inscribe PATH reads its file",
+        folder.session
+    ))
+}

@@ -1,0 +1,274 @@
+//! The index through its own doors: what is recorded, tagged and noted is read again.
+
+mod mend;
+mod search;
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::*;
+use crate::engagement::Phase;
+use base::clock::Time;
+use sessions::round::{Round, Session};
+
+struct Store {
+    dir: TempDir,
+    index: Index,
+}
+
+impl Store {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let index = Index::new(Root::new(dir.path().join("store")));
+        Self { dir, index }
+    }
+
+    fn root(&self) -> Root {
+        Root::new(self.dir.path().join("store"))
+    }
+
+    fn folder(&self, session: &str) -> Folder {
+        self.root().folder("claude", session)
+    }
+
+    /// Closes all databases and opens them again when they are needed.
+    fn reopen(&mut self) -> &Index {
+        self.index = Index::new(self.root());
+        &self.index
+    }
+
+    fn across(&self, name: &str) -> PathBuf {
+        self.root().sessions().join(name)
+    }
+}
+
+fn raw(path: &Path) -> Connection {
+    Connection::open(path).unwrap()
+}
+
+fn at(text: &str) -> Time {
+    text.parse().unwrap()
+}
+
+fn round(seq: u32, user: &str, agent: &str) -> (Round, Words) {
+    let minute = at("2026-03-19T10:00:00.125Z") + chrono::TimeDelta::minutes(i64::from(seq));
+    let round = Round {
+        seq,
+        started: Some(minute),
+        ended: Some(minute + chrono::TimeDelta::seconds(30)),
+        user: true,
+        assistant: !agent.is_empty(),
+        user_preview: user.into(),
+        agent_preview: agent.into(),
+        key_tool: Some("Agent·Read console".into()),
+        tools: BTreeMap::from([("Agent".into(), 2)]),
+        files: ["a/b.rs".into()].into(),
+        tokens: 1234,
+        measured: seq.is_multiple_of(2),
+        rows: 3,
+        bytes: u64::from(seq) * 1000,
+        follows: seq.checked_sub(1).filter(|seq| *seq > 0),
+        boundary: seq == 7,
+        said: Some("00000000000000d1".into()),
+        first_id: Some(format!("id-{seq}")),
+        engagement: None,
+        position: (3 << 40) | u64::from(seq),
+    };
+    (round, Words { user: user.into(), agent: agent.into() })
+}
+
+fn session(id: &str) -> Session {
+    Session {
+        id: id.into(),
+        agent: "claude".into(),
+        dialect: "claude".into(),
+        cwd: Some("/home/u/project".into()),
+        source: Some(format!("/home/u/{id}.jsonl")),
+        started: Some(at("2026-03-19T10:00:00Z")),
+        ended: Some(at("2026-03-19T18:00:00Z")),
+        parent: None,
+        rounds: Vec::new(),
+    }
+}
+
+fn record(store: &Store, id: &str, rounds: &[(Round, Words)], engagement: Option<&str>) {
+    let progress = Progress { source: "/s.jsonl".into(), bytes: 9, rows: 3, state: "{}".into() };
+    store.index.record(&store.folder(id), &session(id), rounds, &progress, engagement).unwrap();
+}
+
+/// Two sessions about different things.
+fn two() -> Store {
+    let store = Store::new();
+    let console = [
+        round(1, "Design the console", "The architecture is a well-known one"),
+        round(2, "tag the café résumé", "done, in snake_case"),
+        round(3, "東京タワーに行きたい", "好的,我们去东京"),
+    ];
+    record(&store, "one", &console, None);
+    record(&store, "two", &[round(1, "something else", "the console is mentioned")], None);
+    store
+}
+
+fn found(store: &Store, query: &str) -> Vec<String> {
+    let hits = store.index.search(query, &Filter::default(), 10).unwrap();
+    hits.iter().map(|hit| format!("{}:{}", hit.session, hit.seq)).collect()
+}
+
+#[test]
+fn what_was_recorded_is_read() {
+    let mut store = two();
+    let folder = store.folder("one");
+    let read = store.reopen().session(&folder).unwrap();
+    let expected = [
+        round(1, "Design the console", "The architecture is a well-known one").0,
+        round(2, "tag the café résumé", "done, in snake_case").0,
+        round(3, "東京タワーに行きたい", "好的,我们去东京").0,
+    ];
+    assert_eq!(read, Session { rounds: expected.into(), ..session("one") });
+    let progress = store.index.progress(&folder).unwrap().unwrap();
+    assert_eq!((progress.bytes, progress.rows, progress.state.as_str()), (9, 3, "{}"));
+    let missing = store.folder("three");
+    assert_eq!(store.index.progress(&missing).unwrap(), None);
+    assert!(store.index.session(&missing).unwrap_err().to_string().contains("not inscribed"));
+    assert!(!missing.path.exists(), "reading makes nothing");
+    let ids: Vec<String> = store.index.sessions().unwrap().into_iter().map(|s| s.id).collect();
+    assert_eq!(ids, ["one", "two"]);
+}
+
+#[test]
+fn a_store_that_is_not_there_is_empty_and_stays_away() {
+    let store = Store::new();
+    assert_eq!(store.index.search("x", &Filter::default(), 5).unwrap(), []);
+    assert_eq!(store.index.sessions().unwrap(), []);
+    assert!(store.index.engagement("x").unwrap_err().to_string().contains("are: none"));
+    assert!(!store.root().sessions().exists());
+}
+
+/// Seed 000: "The canonical query for engagement archaeology … works within a session's
+/// session.db or across all sessions".
+#[test]
+fn the_seeds_query_works_in_both_databases() {
+    let mut store = two();
+    let folder = store.folder("one");
+    assert_eq!(store.index.tag(&folder, &[3, 1], Some("console-work")).unwrap(), 2);
+    assert_eq!(store.index.tag(&store.folder("two"), &[1], Some("console-work")).unwrap(), 1);
+    assert_eq!(store.index.tag(&folder, &[1], Some("console-work")).unwrap(), 0, "as it was");
+    store.reopen();
+    let query = "SELECT * FROM rounds WHERE engagement_id = 'console-work' ORDER BY started";
+    for (path, count) in [(folder.database(), 2), (store.across("sessions.db"), 3)] {
+        let database = raw(&path);
+        let mut rows = database.prepare(query).unwrap();
+        let started = |row: &rusqlite::Row| row.get::<_, String>("started");
+        let times: Vec<String> =
+            rows.query_map([], started).unwrap().collect::<Result<_, _>>().unwrap();
+        assert_eq!(times.len(), count, "{path:?}");
+        assert_eq!(times[0], "2026-03-19T10:01:00.125Z");
+        assert_eq!(times[count - 1], "2026-03-19T10:03:00.125Z");
+    }
+    let of = store.index.engagement("console-work").unwrap();
+    let places: Vec<_> = of.iter().map(|(s, r)| (s.id.as_str(), r.seq)).collect();
+    assert_eq!(places, [("one", 1), ("two", 1), ("one", 3)], "by time");
+    assert_eq!(store.index.engagements().unwrap(), [("console-work".to_owned(), 3)]);
+    assert_eq!(store.index.tag(&folder, &[1, 2, 3], None).unwrap(), 2);
+    assert_eq!(store.index.engagement("console-work").unwrap().len(), 1);
+    let none = store.index.engagement("console").unwrap_err().to_string();
+    assert!(none.contains("no round is tagged console; engagements there are: console-work"));
+}
+
+#[test]
+fn rounds_that_are_not_there_are_named_and_nothing_is_tagged() {
+    let store = two();
+    let folder = store.folder("one");
+    let error = store.index.tag(&folder, &[2, 4, 9], Some("x")).unwrap_err().to_string();
+    assert_eq!(error, "session one has rounds 1-3; there is no 4, 9");
+    let many: Vec<u32> = (1..100).collect();
+    let error = store.index.tag(&folder, &many, Some("x")).unwrap_err().to_string();
+    assert!(error.ends_with("there is no 4, 5, 6, 7, 8, 9, 10, 11, …"), "{error}");
+    assert!(store.index.session(&folder).unwrap().rounds.iter().all(|r| r.engagement.is_none()));
+    let error = store.index.tag(&store.folder("no"), &[1], Some("x")).unwrap_err().to_string();
+    assert!(error.contains("session no is not inscribed"), "{error}");
+    assert!(!store.folder("no").path.exists());
+}
+
+#[test]
+fn tags_outlive_what_is_recorded_again() {
+    let store = two();
+    let folder = store.folder("one");
+    store.index.tag(&folder, &[1], Some("console")).unwrap();
+    let grown = round(1, "Design the console", "The architecture is a lighthouse");
+    record(&store, "one", &[grown, round(4, "new", "")], Some("auto"));
+    let tags = |store: &Store| -> Vec<Option<String>> {
+        let rounds = store.index.session(&folder).unwrap().rounds;
+        rounds.into_iter().map(|r| r.engagement).collect()
+    };
+    let auto = Some("auto".to_owned());
+    assert_eq!(tags(&store), [Some("console".to_owned()), None, None, auto.clone()]);
+    assert_eq!(found(&store, "lighthouse"), ["one:1"]);
+    assert!(found(&store, "well-known").is_empty(), "the old words are gone");
+
+    // Indexed anew, with a round before: tags follow the rows, and those without keep none.
+    store.index.reset(&folder).unwrap();
+    assert_eq!(store.index.progress(&folder).unwrap(), None);
+    assert_eq!(tags(&store), []);
+    assert!(found(&store, "lighthouse").is_empty());
+    let mut moved: Vec<_> = (1..=4).map(|seq| round(seq, "again", "")).collect();
+    moved.insert(0, round(9, "first", ""));
+    for (n, (round, _)) in moved.iter_mut().enumerate() {
+        round.seq = n as u32 + 1;
+    }
+    record(&store, "one", &moved, Some("later"));
+    let expected = [Some("later".to_owned()), Some("console".to_owned()), None, None, auto];
+    assert_eq!(tags(&store), expected);
+    assert_eq!(store.index.engagement("console").unwrap()[0].1.seq, 2);
+}
+
+#[test]
+fn phases_and_exports_are_kept() {
+    let mut store = two();
+    let phase = |name: &str, from, to: Option<&str>| Phase {
+        name: name.into(),
+        from: at(from),
+        to: to.map(at),
+    };
+    let phases = [
+        phase("design", "2026-03-19T10:00:00Z", Some("2026-03-19T12:00:00Z")),
+        phase("build", "2026-03-19T12:00:00Z", None),
+    ];
+    store.index.set_phases("console", &phases[..1]).unwrap();
+    store.index.set_phases("console", &phases).unwrap();
+    assert_eq!(store.reopen().phases("console").unwrap(), phases);
+    assert_eq!(store.index.phases("other").unwrap(), []);
+
+    let mut export = Export {
+        id: "new".into(),
+        made: at("2026-03-20T08:00:00Z"),
+        operation: "merge".into(),
+        path: "/p/new.jsonl".into(),
+        bytes: 7,
+        sha256: "ab".into(),
+        undone: None,
+        detail: Detail {
+            sources: vec![("claude".into(), "one".into()), ("claude".into(), "two".into())],
+            companions: vec![],
+            index: vec![(0, 1), (1, 1)],
+            tables: vec![],
+            mark: Some((5, 0, 7, 3)),
+        },
+    };
+    store.index.add_export(&export).unwrap();
+    assert!(store.index.add_export(&export).is_err(), "twice");
+    assert_eq!(store.index.exports().unwrap(), [export.clone()]);
+    // Of an old record: what the tables name, by the sources.
+    let numbers = |id: &str| Numbers::of("claude", id, None, [1].into_iter());
+    assert_eq!(export.detail.numbers(), [numbers("one"), numbers("two")]);
+    export.detail.tables = vec![Numbers::of("claude", "one", Some(9), [1, 2, 3, 5].into_iter())];
+    assert_eq!(export.detail.tables[0].rounds, [(1, 3), (5, 5)]);
+    export.detail.mark = Some((5, 6, 7, 3));
+    store.index.detail_export("new", &export.detail).unwrap();
+    assert_eq!(store.index.exports().unwrap(), [export.clone()]);
+    store.index.undo_export("new", at("2026-03-21T08:00:00Z")).unwrap();
+    export.undone = Some(at("2026-03-21T08:00:00Z"));
+    assert_eq!(store.reopen().exports().unwrap(), [export]);
+}

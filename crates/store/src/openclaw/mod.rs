@@ -1,0 +1,200 @@
+//! Sessions in a database of OpenClaw (2026.7.2 and later): read at any time, also while a
+//! gateway writes; written only where nothing of OpenClaw runs, and after a copy.
+#![allow(clippy::disallowed_methods, reason = "it owns the databases")]
+
+mod alone;
+mod copies;
+mod every;
+mod read;
+mod write;
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use rusqlite::Connection;
+
+use base::atomic;
+use sessions::files::{Change, Edited, Refused, SessionFile, Stamp};
+
+pub use copies::remove_older;
+pub use every::every;
+
+/// A session in such a database.
+#[derive(Debug)]
+pub struct Database {
+    path: PathBuf,
+    agent: String,
+    session: String,
+    offline: bool,
+    /// What the last edit copied it to.
+    copied: Mutex<Option<PathBuf>>,
+}
+
+/// A session that a database has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its id.
+    pub session: String,
+    /// Its rows.
+    pub rows: u64,
+}
+
+/// Whether a file is an SQLite database, by how it begins.
+pub fn is_database(path: &Path) -> bool {
+    let mut start = [0; 16];
+    let file = File::options().read(true).custom_flags(atomic::NO_WAIT).open(path);
+    file.and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"SQLite format 3\0"
+}
+
+impl Database {
+    /// The session of that id, or whose id alone begins so; without a name, the only one there
+    /// is. With `offline` it may be written: whoever says so has ended the gateway.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no such file or session; `InvalidInput` where the name means
+    /// several; else why the database can't be read.
+    pub fn find(path: &Path, name: Option<&str>, offline: bool) -> io::Result<Self> {
+        let connection = read::open(path)?;
+        let agent = read::agent(&connection, path)?;
+        let mut all = read::sessions(&connection, path)?;
+        if let Some(name) = name {
+            let exact = all.iter().position(|one| one.session == name);
+            match exact {
+                Some(at) => all = vec![all.swap_remove(at)],
+                None => all.retain(|one| one.session.starts_with(name)),
+            }
+        }
+        let said = path.display();
+        let why = match (&all[..], name) {
+            ([one], _) => {
+                let session = one.session.clone();
+                return Ok(Self {
+                    path: path.to_owned(),
+                    agent,
+                    session,
+                    offline,
+                    copied: Mutex::default(),
+                });
+            }
+            ([], None) => (io::ErrorKind::NotFound, format!("{said} holds no session")),
+            ([], Some(name)) => {
+                if read::is_cold(&connection, path, name)? {
+                    return Err(cold(path, name));
+                }
+                (io::ErrorKind::NotFound, format!("{said} holds no session {name}"))
+            }
+            (several, _) => {
+                let some = several.iter().take(8).map(|one| one.session.as_str());
+                let some = some.collect::<Vec<_>>().join(", ");
+                let why = format!(
+                    "{said} holds {} sessions that it may be ({some}); name one as {said}:ID",
+                    several.len()
+                );
+                (io::ErrorKind::InvalidInput, why)
+            }
+        };
+        Err(io::Error::new(why.0, why.1))
+    }
+
+    /// The sessions of a database, those written last first.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no such file; else why it can't be read.
+    pub fn sessions(path: &Path) -> io::Result<Vec<Listed>> {
+        read::sessions(&read::open(path)?, path)
+    }
+
+    /// Its agent, as the database says.
+    pub fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// Its id.
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
+    /// Messages name a row of it so.
+    fn said(&self) -> String {
+        format!("{}:{}", self.path.display(), self.session)
+    }
+
+    fn error(&self, source: &rusqlite::Error) -> io::Error {
+        failed(&self.path, source)
+    }
+}
+
+impl SessionFile for Database {
+    fn rows(&self, each: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<Stamp> {
+        let connection = read::open(&self.path)?;
+        // What others write meanwhile is not seen.
+        let view = connection.unchecked_transaction().map_err(|e| self.error(&e))?;
+        let stamp = self.stamp(&view)?;
+        if stamp.size == 0 && read::is_cold(&view, &self.path, &self.session)? {
+            return Err(cold(&self.path, &self.session));
+        }
+        read::rows(self, &view, each)?;
+        Ok(stamp)
+    }
+
+    fn edit(&self, stamp: Stamp, change: Change<'_>) -> Result<Edited, Refused> {
+        if !self.offline {
+            return Err(Refused::Unsupported(format!(
+                "{} is in a database of OpenClaw, which is written with --offline only, while no \
+                 gateway runs; `plan`, `search` and `restore` without --in-place work as it is",
+                self.said()
+            )));
+        }
+        let _alone = alone::take(&self.path)?;
+        let copied = write::edit(self, stamp, change)?;
+        *self.copied.lock().unwrap_or_else(PoisonError::into_inner) = copied;
+        Ok(Edited::default())
+    }
+
+    fn copied(&self) -> Option<PathBuf> {
+        self.copied.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Database {
+    fn stamp(&self, connection: &Connection) -> io::Result<Stamp> {
+        read::stamp(self, connection)
+    }
+}
+
+/// What SQLite says, with the file.
+fn failed(path: &Path, source: &rusqlite::Error) -> io::Error {
+    use rusqlite::ErrorCode::{
+        DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase,
+    };
+    let said = path.display();
+    match source.sqlite_error_code() {
+        Some(DatabaseBusy | DatabaseLocked) => io::Error::new(
+            io::ErrorKind::WouldBlock,
+            format!("{said} is kept busy by another process; try again when that is done"),
+        ),
+        Some(NotADatabase) => {
+            io::Error::new(io::ErrorKind::InvalidData, format!("{said} is no SQLite database"))
+        }
+        Some(DatabaseCorrupt) => io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("{said} is damaged ({source}); `openclaw doctor` says more"),
+        ),
+        Some(DiskFull) => io::Error::new(io::ErrorKind::StorageFull, format!("{said}: {source}")),
+        _ => io::Error::other(format!("{said}: {source}")),
+    }
+}
+
+/// OpenClaw has put the session's rows away.
+fn cold(path: &Path, session: &str) -> io::Error {
+    io::Error::other(format!(
+        "{}: session {session} is in OpenClaw's cold storage; open it there once, then try again",
+        path.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests;

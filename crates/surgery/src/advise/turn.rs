@@ -1,0 +1,80 @@
+//! Where a session turned to something else.
+
+use chrono::TimeDelta;
+
+use crate::plan::in_context;
+use base::clock::Time;
+use sessions::round::{Round, Session};
+use store::engagement::Phase;
+
+/// A pause from which on the work is another day's.
+const PAUSE: TimeDelta = TimeDelta::hours(3);
+
+/// The first round of what came next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    /// The round.
+    pub seq: u32,
+    /// When it began.
+    pub at: Time,
+    /// What turned there: "the phase build", "a pause of 14 h".
+    pub why: String,
+}
+
+/// The last turn among the rounds in the context: a phase of the engagement's began, another
+/// engagement was taken up, or a long pause ended.
+pub fn last_turn(session: &Session, phases: &[Phase]) -> Option<Turn> {
+    let context = in_context(session);
+    let rounds: Vec<&Round> = context.iter().filter_map(|seq| session.round(*seq)).collect();
+    // An engagement goes on through rounds that nobody tagged.
+    let mut engaged: Vec<Option<&str>> = Vec::with_capacity(rounds.len());
+    for round in &rounds {
+        let before = engaged.last().copied().flatten();
+        engaged.push(round.engagement.as_deref().or(before));
+    }
+    (1..rounds.len()).rev().find_map(|n| {
+        let (before, here) = (rounds[n - 1], rounds[n]);
+        let at = here.started?;
+        let phase = phases.iter().rev().find(|phase| {
+            phase.from <= at && before.started.is_some_and(|earlier| earlier < phase.from)
+        });
+        let pause = before.ended.or(before.started).map(|ended| at - ended);
+        let why = match (phase, engaged[n - 1], engaged[n]) {
+            (Some(phase), ..) => format!("the phase {}", phase.name),
+            // Where work is gone back to, now or later, nothing is over.
+            (None, Some(left), Some(taken))
+                if left != taken
+                    && !engaged[..n].contains(&Some(taken))
+                    && !engaged[n..].contains(&Some(left)) =>
+            {
+                format!("the turn to {taken}")
+            }
+            _ => {
+                let pause = pause.filter(|pause| *pause >= PAUSE)?;
+                format!("a pause of {} h", pause.num_hours())
+            }
+        };
+        Some(Turn { seq: here.seq, at, why })
+    })
+}
+
+/// Where a successor's context is cut: at the last turn, else where the last third of the
+/// tokens begins. `None` where there is nothing to cut off.
+pub fn cut(session: &Session, phases: &[Phase]) -> Option<Turn> {
+    if let Some(turn) = last_turn(session, phases) {
+        return Some(turn);
+    }
+    let context = in_context(session);
+    let rounds: Vec<&Round> = context.iter().filter_map(|seq| session.round(*seq)).collect();
+    let third = rounds.iter().map(|r| r.tokens).sum::<u64>() / 3;
+    let last = rounds.len().checked_sub(1).filter(|last| *last > 0)?;
+    let mut kept = 0;
+    let fits = |round: &&&Round| {
+        kept += round.tokens;
+        kept <= third
+    };
+    let behind = rounds.iter().rev().take_while(fits).count();
+    let round = rounds[(rounds.len() - behind).clamp(1, last)];
+    let at = round.started.or(session.started)?;
+    Some(Turn { seq: round.seq, at, why: "the last third of its tokens".to_owned() })
+}

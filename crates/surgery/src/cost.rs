@@ -1,0 +1,134 @@
+//! What surgery frees, and when it pays. An edit of the history loses the prompt cache from
+//! the edit on: the next request writes that part anew, at a higher price than reading it.
+
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+
+use base::clock::Time;
+
+/// Price of reading from the cache, by that of plain input.
+const READ: f64 = 0.1;
+
+/// How long the session's cache lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Lifetime {
+    /// Five minutes, the API's default.
+    #[default]
+    #[serde(rename = "5m")]
+    Minutes,
+    /// An hour.
+    #[serde(rename = "1h")]
+    Hour,
+}
+
+impl Lifetime {
+    /// As time.
+    pub fn time(self) -> TimeDelta {
+        match self {
+            Self::Minutes => TimeDelta::minutes(5),
+            Self::Hour => TimeDelta::hours(1),
+        }
+    }
+
+    /// Price of writing to the cache, by that of plain input.
+    fn write(self) -> f64 {
+        match self {
+            Self::Minutes => 1.25,
+            Self::Hour => 2.0,
+        }
+    }
+
+    /// Whether the cache of a session that was last used at `last` is gone.
+    pub fn over(self, last: Option<Time>, now: Time) -> bool {
+        last.is_none_or(|last| now - last > self.time())
+    }
+}
+
+/// What an operation costs and frees, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// In the context of the source.
+    pub before: u64,
+    /// In the context of what was made.
+    pub after: u64,
+    /// Of `before`, what lies behind the first change: it is no longer in the cache.
+    pub behind: u64,
+    /// How long the cache lives.
+    pub lifetime: Lifetime,
+    /// Whether the cache is gone anyway.
+    pub cold: bool,
+}
+
+impl Cost {
+    /// Tokens that are no longer in the context.
+    pub fn freed(&self) -> u64 {
+        self.before.saturating_sub(self.after)
+    }
+
+    /// After how many requests the tokens saved outweigh the cache that was lost; 0: with the
+    /// first, `None`: never.
+    ///
+    /// With T tokens behind the edit of which S go, at prices of w to write and r to read: the
+    /// first request costs w·(T−S) instead of r·T, each later one r·S less. That is even after
+    /// (w−r)/r · (T−S)/S requests.
+    pub fn pays_after(&self) -> Option<u64> {
+        let freed = self.freed();
+        if freed == 0 {
+            return None;
+        }
+        if self.cold {
+            return Some(0);
+        }
+        let left = self.behind.saturating_sub(freed) as f64;
+        let price = (self.lifetime.write() - READ) / READ;
+        Some((price * left / freed as f64).ceil() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cost(before: u64, after: u64, behind: u64) -> Cost {
+        Cost { before, after, behind, lifetime: Lifetime::Minutes, cold: false }
+    }
+
+    #[test]
+    fn half_of_what_lies_behind_pays_after_a_dozen_requests() {
+        assert_eq!(cost(100_000, 60_000, 80_000).pays_after(), Some(12), "11.5");
+        assert_eq!(cost(412_000, 96_000, 412_000).pays_after(), Some(4), "3.5");
+        assert_eq!(cost(100, 100, 100).pays_after(), None, "nothing is freed");
+        assert_eq!(cost(100, 120, 100).pays_after(), None, "it grows");
+        assert_eq!(cost(100, 50, 50).pays_after(), Some(0), "nothing is left behind the edit");
+        let hour = Cost { lifetime: Lifetime::Hour, ..cost(100_000, 60_000, 80_000) };
+        assert_eq!(hour.pays_after(), Some(19));
+        assert_eq!(Cost { cold: true, ..hour }.pays_after(), Some(0));
+    }
+
+    #[test]
+    fn a_cache_lives_as_long_as_the_rows_say() {
+        let now: Time = "2026-03-19T10:00:00Z".parse().unwrap();
+        let ago = |minutes| Some(now - TimeDelta::minutes(minutes));
+        assert!(!Lifetime::Minutes.over(ago(5), now) && Lifetime::Minutes.over(ago(6), now));
+        assert!(!Lifetime::Hour.over(ago(60), now) && Lifetime::Hour.over(ago(61), now));
+        assert!(Lifetime::Hour.over(None, now));
+    }
+
+    proptest! {
+        /// Played request by request, the sum turns in favour of the edit where the formula says.
+        #[test]
+        fn the_formula_is_the_sum(behind in 1_u64..1_000_000, part in 1_u64..1_000) {
+            let freed = (behind * part / 1_000).max(1);
+            let cost = cost(behind, behind - freed, behind);
+            let turns = cost.pays_after().unwrap();
+            prop_assume!(turns < 10_000);
+            let left = (behind - freed) as f64;
+            // What was saved once the cache that had been lost is written again and read n times.
+            let saved = |n: u64| n as f64 * READ * freed as f64 - (1.25 - READ) * left;
+            prop_assert!(saved(turns) >= -1e-6);
+            prop_assert!(turns == 0 || saved(turns - 1) < 1e-6);
+        }
+    }
+}

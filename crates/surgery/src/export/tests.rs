@@ -1,0 +1,261 @@
+//! What comes out, over rows in the shapes of the real client.
+
+mod odd;
+pub(crate) mod world;
+
+use serde_json::Value;
+
+use super::Failed;
+use crate::ids::{self, Keys};
+use crate::plan::{Piece, Place, Plan};
+use crate::validate::Validator;
+use sessions::dialect::{Claude, Dialect, Scratch};
+use world::{Client, NEW, OLD, OTHER, Source, export, plan, session, thinking, told, whole};
+
+fn rows(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn rounds_come_whole_and_only_what_links_them_is_new() {
+    let source = session(OLD, 3);
+    let (text, report) = export(&[&source], &plan(&[&source], whole(0, &[1, 2, 3]))).unwrap();
+    let (rows, mut before) = (rows(&text), Vec::new());
+    for kept in &source.rounds {
+        let kept = kept.iter().map(|line| serde_json::from_slice::<Value>(line).unwrap());
+        before.extend(kept.filter(|row| row["uuid"].is_string()));
+    }
+    assert_eq!(rows.len(), before.len() + 1, "all rows of the chain, and the title");
+    assert_eq!((report.bookkeeping, report.notes.len()), (6, 0));
+    assert_eq!((report.rows as usize, report.bytes as usize), (rows.len(), text.len()));
+    let (mut last, mut seen) = (Value::Null, Keys::default());
+    let ends = before.len() - 1;
+    for (at, (new, old)) in rows.iter().zip(&before).enumerate() {
+        let (mut new, mut old) = (new.clone(), old.clone());
+        assert_eq!(new["parentUuid"], last);
+        assert_eq!(
+            new["forkedFrom"],
+            serde_json::json!({"sessionId": OLD, "messageUuid": old["uuid"]})
+        );
+        assert_eq!(
+            (new["sessionId"].as_str(), new["timestamp"].as_str() >= old["timestamp"].as_str()),
+            (Some(NEW), true)
+        );
+        last = new["uuid"].clone();
+        let id = last.as_str().unwrap();
+        assert!(ids::uuid(id).is_some() && seen.insert(ids::key(id)), "{id}");
+        assert_eq!(new.get("brainGuard").is_some(), at == 0);
+        assert_eq!(
+            new["sourceToolAssistantUUID"].is_string(),
+            old["sourceToolAssistantUUID"].is_string()
+        );
+        // The last answer says what the session holds.
+        if at == ends - 1 {
+            assert_eq!(new["message"]["usage"]["input_tokens"], 300);
+            new["message"]["usage"] = Value::Null;
+            old["message"]["usage"] = Value::Null;
+        }
+        for name in [
+            "parentUuid",
+            "uuid",
+            "sessionId",
+            "timestamp",
+            "forkedFrom",
+            "brainGuard",
+            "sourceToolAssistantUUID",
+        ] {
+            new.as_object_mut().unwrap().remove(name);
+            old.as_object_mut().unwrap().remove(name);
+        }
+        assert_eq!(new, old);
+    }
+    assert_eq!(rows.last().unwrap()["customTitle"], "question 1 (merged)");
+}
+
+#[test]
+fn the_same_input_gives_the_same_output() {
+    let source = session(OLD, 2);
+    let made = plan(&[&source], whole(0, &[1, 2]));
+    assert_eq!(export(&[&source], &made).unwrap().0, export(&[&source], &made).unwrap().0);
+}
+
+#[test]
+fn an_index_stands_for_its_rounds_as_one_message_ahead_of_what_follows() {
+    let source = session(OLD, 3);
+    let index = Piece::Index([1, 2].map(|seq| Place { session: 0, seq }).to_vec());
+    let mut pieces = vec![index];
+    pieces.extend(whole(0, &[3]));
+    let (text, _) = export(&[&source], &plan(&[&source], pieces)).unwrap();
+    let rows = rows(&text);
+    assert_eq!(rows[0]["message"]["content"], format!("2 of {OLD}"));
+    assert_eq!(
+        (rows[0]["type"].as_str(), rows[0]["brainGuard"]["parent_session"].as_str()),
+        (Some("user"), Some(OLD))
+    );
+    assert_eq!(rows[1]["message"]["content"], "question 3");
+    assert_eq!(rows[1]["parentUuid"], rows[0]["uuid"]);
+    assert!(rows[1].get("brainGuard").is_none());
+}
+
+#[test]
+fn a_merge_begins_with_who_speaks_when() {
+    let (a, b) = (session(OLD, 2), session(OTHER, 1));
+    let pieces = [whole(0, &[1]), whole(1, &[1]), whole(0, &[2])].concat();
+    let with = Plan { voices: true, ..plan(&[&a, &b], pieces) };
+    let rows = rows(&export(&[&a, &b], &with).unwrap().0);
+    let expected = format!(
+        "{OLD} and {OTHER}\n| 11111111 | 1 | \"question 1\" |\n| 22222222 | 1 | \"question 1\" |\n\
+         | 11111111 | 2 | \"question 2\" |"
+    );
+    assert_eq!(rows[0]["message"]["content"], expected);
+    assert_eq!(rows[0]["brainGuard"]["table"], true);
+    assert_eq!(rows[0]["brainGuard"]["operation"], "merge");
+    assert_eq!(rows[1]["message"]["content"], "question 1");
+    assert_eq!(rows[1]["parentUuid"], rows[0]["uuid"]);
+    let one = Plan { voices: true, ..plan(&[&a], whole(0, &[1])) };
+    assert!(!export(&[&a], &one).unwrap().0.contains("\"table\""), "one voice needs no table");
+}
+
+// Copied into another session, a table is still one: nobody's words.
+#[test]
+fn a_table_stays_marked_as_one() {
+    let source = session(OLD, 3);
+    let index = Piece::Index(vec![Place { session: 0, seq: 1 }]);
+    let pieces = [whole(0, &[2]), vec![index], whole(0, &[3])].concat();
+    let (text, _) = export(&[&source], &plan(&[&source], pieces)).unwrap();
+    let marked = |text: &str| -> Vec<bool> {
+        let rows = rows(text).into_iter().filter(|row| row["type"] == "user");
+        let prompts = rows.filter(|row| row["message"]["content"].is_string());
+        prompts.map(|row| row["brainGuard"]["table"] == true).collect()
+    };
+    assert_eq!(marked(&text), [false, true, false]);
+    let again = Source::new(NEW, &text);
+    for (seqs, expected) in [(&[1, 2][..], &[false, true][..]), (&[2, 3], &[true, false])] {
+        let (text, _) = export(&[&again], &plan(&[&again], whole(0, seqs))).unwrap();
+        assert_eq!(marked(&text), expected);
+        assert_eq!(rows(&text)[0]["brainGuard"]["parent_session"], OLD, "the lineage, too");
+    }
+}
+
+#[test]
+fn a_compactions_summary_is_followed_by_what_it_kept() {
+    let mut client = Client::new(OLD);
+    client.prompt("first");
+    client.agent("msg_1", r#"{"type":"text","text":"dropped"}"#);
+    client.prompt("second");
+    let kept = client.agent("msg_2", r#"{"type":"text","text":"kept"}"#);
+    client.compaction(&[&kept]);
+    client.prompt("third");
+    client.agent("msg_3", r#"{"type":"text","text":"behind"}"#);
+    let source = Source::new(OLD, &client.text);
+    assert!(source.session.rounds[2].boundary);
+    let (text, _) = export(&[&source], &plan(&[&source], whole(0, &[3, 4]))).unwrap();
+    let said: Vec<_> =
+        told(&text).into_iter().map(|(_, message)| message["content"].to_string()).collect();
+    let order = ["This session", "kept", "Compacted", "third", "behind"];
+    assert_eq!(said.len(), order.len(), "{said:?}");
+    assert!(said.iter().zip(order).all(|(said, part)| said.contains(part)), "{said:?}");
+    assert!(
+        !text.contains("isCompactSummary")
+            && !text.contains("compact_boundary")
+            && !text.contains("isVisible")
+    );
+    assert!(!text.contains("logicalParentUuid"));
+}
+
+/// Two sessions that were one: the same messages, calls and ids in both.
+#[test]
+fn a_merge_gives_what_both_have_ids_of_its_own() {
+    let (a, b) = (session(OLD, 2), session(OTHER, 2));
+    let mut pieces = whole(0, &[1, 2]);
+    pieces.extend(whole(1, &[1, 2]));
+    let (text, report) = export(&[&a, &b], &plan(&[&a, &b], pieces)).unwrap();
+    let rows = rows(&text);
+    let ids = |name: &str| -> Vec<String> {
+        let found = rows.iter().filter_map(|row| row["message"][name].as_str());
+        let mut found: Vec<_> = found.map(str::to_owned).collect();
+        found.dedup();
+        found
+    };
+    assert_eq!(ids("id").len(), 8);
+    for id in ["msg_1a", "toolu_1_1"] {
+        // The call, and its result; `stdout` and the command are no ids.
+        let times = text.matches(&format!("\"{id}\"")).count();
+        assert_eq!(times, if id.starts_with('m') { 4 } else { 2 }, "{id}");
+    }
+    assert_eq!(text.matches(r#""type":"environment""#).count(), 2, "of one session only");
+    assert_eq!(report.bookkeeping, 8 + 2);
+    assert!(rows.iter().any(|row| row["forkedFrom"]["sessionId"] == OTHER));
+}
+
+#[test]
+fn a_subagents_session_becomes_one_of_its_own() {
+    let mut source = session(OLD, 1);
+    let marked = |line: &[u8]| {
+        let line = String::from_utf8(line.to_vec()).unwrap();
+        line.replace(r#""isSidechain":false"#, r#""isSidechain":true,"agentId":"a1""#)
+    };
+    let lines: Vec<String> = source.rounds[1].iter().map(marked).collect();
+    source.rounds[1].clear();
+    for line in &lines {
+        source.rounds[1].push(line.as_bytes());
+    }
+    let made = plan(&[&source], whole(0, &[1]));
+    let Err(Failed::Unsound(found)) = export(&[&source], &made) else {
+        panic!("no rows are its own")
+    };
+    assert_eq!(found[0].rule, "nothing");
+    (source.session.id, source.session.parent) = ("agent-a1".to_owned(), Some(OLD.to_owned()));
+    let (text, _) = export(&[&source], &plan(&[&source], whole(0, &[1]))).unwrap();
+    assert!(text.contains("answer 1") && !text.contains("agentId"));
+    assert!(!text.contains(r#""isSidechain":true"#));
+}
+
+#[test]
+fn pis_sessions_keep_their_form() {
+    let lines = [
+        r#"{"type":"session","version":3,"id":"old","timestamp":"2026-02-20T10:00:00.000Z","cwd":"/w"}"#,
+        r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-02-20T10:00:01.000Z","message":{"role":"user","content":"first","timestamp":1}}"#,
+        r#"{"type":"message","id":"a2","parentId":"a1","timestamp":"2026-02-20T10:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"kept"}],"usage":{"totalTokens":3}}}"#,
+        r#"{"type":"compaction","id":"a3","parentId":"a2","timestamp":"2026-02-20T10:00:03.000Z","summary":"so \"far\"","firstKeptEntryId":"a2","tokensBefore":5}"#,
+        r#"{"type":"message","id":"a4","parentId":"a3","timestamp":"2026-02-20T10:00:04.000Z","message":{"role":"user","content":[{"type":"text","text":"second"}]}}"#,
+        r#"{"type":"message","id":"a5","parentId":"a4","timestamp":"2026-02-20T10:00:05.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"t","thinkingSignature":"s"},{"type":"toolCall","id":"c1","name":"exec","arguments":{}},{"type":"toolCall","id":"c2","name":"exec","arguments":{}}],"usage":{"totalTokens":9}}}"#,
+        r#"{"type":"message","id":"a6","parentId":"a5","timestamp":"2026-02-20T10:00:06.000Z","message":{"role":"toolResult","toolCallId":"c1","content":[{"type":"text","text":"gave"}]}}"#,
+        r#"{"type":"label","id":"a7","parentId":"a6","timestamp":"2026-02-20T10:00:07.000Z","targetId":"a1","label":"x"}"#,
+        r#"{"type":"message","id":"a8","parentId":"a7","timestamp":"2026-02-20T10:00:08.000Z","message":{"role":"assistant","content":[{"type":"text","text":"end"}],"usage":{"totalTokens":12}}}"#,
+    ];
+    let source = Source::new("old", &(lines.join("\n") + "\n"));
+    let (text, report) = export(&[&source], &plan(&[&source], whole(0, &[2, 3]))).unwrap();
+    let rows = rows(&text);
+    assert_eq!((rows[0]["type"].as_str(), rows[0]["id"].as_str()), (Some("session"), Some(NEW)));
+    let said: Vec<_> =
+        rows[1..].iter().map(|row| row["message"]["content"][0]["text"].as_str()).collect();
+    assert_eq!(said[1..3], [Some("kept"), Some("second")]);
+    assert!(said[0].unwrap().contains("so \"far\""), "{said:?}");
+    assert!(!text.contains("c2") && text.contains("thinkingSignature"));
+    assert_eq!(report.notes.len(), 1);
+    assert_eq!(rows[rows.len() - 2]["message"]["usage"]["totalTokens"], 200);
+    assert_eq!(rows.last().unwrap()["name"], "question 1 (merged)");
+    let mut last = Value::Null;
+    for row in &rows[1..] {
+        assert_eq!(row["parentId"], last);
+        last = row["id"].clone();
+    }
+}
+
+#[test]
+fn what_comes_out_goes_in_again() {
+    let source = session(OLD, 3);
+    let (text, _) = export(&[&source], &plan(&[&source], whole(0, &[1, 2, 3]))).unwrap();
+    let again = Source::new(NEW, &text);
+    assert_eq!(again.session.rounds.len(), 3);
+    let mut made = plan(&[&again], whole(0, &[2, 3]));
+    made.sessions[0].id = OTHER.to_owned();
+    let (twice, _) = export(&[&again], &made).unwrap();
+    assert!(rows(&twice).iter().filter(|row| row.get("brainGuard").is_some()).count() == 1);
+    let mut validator = Validator::new(None);
+    (1..).zip(twice.split_inclusive('\n')).for_each(|(n, line)| validator.line(n, line.as_bytes()));
+    assert_eq!(validator.finish(), []);
+    let row = Claude.row(twice.lines().next().unwrap().as_bytes(), &mut Scratch::default());
+    assert!(row.id.is_some());
+}

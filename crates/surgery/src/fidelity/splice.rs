@@ -1,0 +1,112 @@
+//! A row with other items in its message, and the rest as it was.
+
+use super::words;
+use sessions::span::{Field, Span};
+
+/// What a row becomes.
+pub(super) enum Left {
+    Same,
+    Gone,
+    Row(Vec<u8>),
+}
+
+/// What an item of a message's content becomes.
+pub(super) enum Item {
+    /// As it was.
+    Same,
+    /// Nothing.
+    Gone,
+    /// A text of the row's speaker.
+    Text(String),
+    /// Items, as JSON.
+    Many(Vec<Vec<u8>>),
+    /// Another item, as JSON.
+    Json(Vec<u8>),
+}
+
+/// A message's content that is being written.
+#[derive(Default)]
+pub(super) struct Items {
+    array: Vec<u8>,
+    changed: bool,
+}
+
+impl Items {
+    pub fn push(&mut self, item: Item, json: &[u8]) {
+        self.changed |= !matches!(item, Item::Same);
+        match item {
+            Item::Same => self.add(json),
+            Item::Gone => {}
+            Item::Text(text) => self.add(&words::text_block(&text)),
+            Item::Many(all) => all.iter().for_each(|json| self.add(json)),
+            Item::Json(json) => self.add(&json),
+        }
+    }
+
+    fn add(&mut self, json: &[u8]) {
+        self.array.push(if self.array.is_empty() { b'[' } else { b',' });
+        self.array.extend_from_slice(json);
+    }
+
+    /// The row with this content, and with what else `edit` changes.
+    pub fn into_row(self, line: &[u8], content: Span, edit: impl FnOnce(&mut Vec<Edit>)) -> Left {
+        if !self.changed {
+            return Left::Same;
+        }
+        let Some(bytes) = self.array() else { return Left::Gone };
+        let mut edits = vec![Edit { span: content, bytes }];
+        edit(&mut edits);
+        Left::Row(apply(line, edits))
+    }
+
+    /// The array; `None` where nothing is in it.
+    pub fn array(mut self) -> Option<Vec<u8>> {
+        self.array.push(b']');
+        Some(self.array).filter(|array| array.len() > 1)
+    }
+}
+
+/// Bytes in another's place.
+pub(super) struct Edit {
+    pub span: Span,
+    pub bytes: Vec<u8>,
+}
+
+/// The line with edits that don't overlap.
+pub(super) fn apply(line: &[u8], mut edits: Vec<Edit>) -> Vec<u8> {
+    edits.sort_by_key(|edit| edit.span.start);
+    let mut out = Vec::with_capacity(line.len());
+    let mut from = 0;
+    for Edit { span, bytes } in edits {
+        out.extend_from_slice(&line[from..span.start]);
+        out.extend_from_slice(&bytes);
+        from = span.end;
+    }
+    out.extend_from_slice(&line[from..]);
+    out
+}
+
+/// Takes fields out of an object that has others, which lies at `base`; each run of them with
+/// the commas that part it from its neighbours.
+pub(super) fn without(fields: &[Field], names: &[&str], json: &[u8], base: usize) -> Vec<Edit> {
+    let gone = |field: &Field| names.iter().any(|name| field.name.of(json) == name.as_bytes());
+    let (mut edits, mut at) = (Vec::new(), 0);
+    for run in fields.chunk_by(|a, b| gone(a) == gone(b)) {
+        let (first, behind) = (at, at + run.len());
+        at = behind;
+        if !run.iter().any(gone) {
+            continue;
+        }
+        let span = match (first.checked_sub(1), fields.get(behind)) {
+            (Some(before), _) => {
+                Span { start: fields[before].value.end, end: fields[behind - 1].value.end }
+            }
+            (None, Some(next)) => {
+                Span { start: fields[0].name.start - 1, end: next.name.start - 1 }
+            }
+            (None, None) => continue,
+        };
+        edits.push(Edit { span: span.shifted(base), bytes: Vec::new() });
+    }
+    edits
+}

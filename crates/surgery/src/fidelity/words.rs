@@ -1,0 +1,150 @@
+//! What stands in the place of what was taken out: what it was, and how to get it.
+
+use std::borrow::Cow;
+
+use base::clock::Time;
+use sessions::dialect::Row;
+use sessions::digest::preview;
+use sessions::round::PREVIEW;
+use sessions::span;
+
+/// What an omitted result says where its call stays: a pair can't go by half.
+pub const OMITTED: &str = "[tool_result omitted]";
+
+/// Bytes of text that make a token, about.
+const BYTES_A_TOKEN: usize = 4;
+
+/// In the place of thinking; `None` is such as the service keeps to itself.
+pub fn thinking(text: Option<&str>, reference: &str) -> String {
+    match text {
+        Some(text) => {
+            format!("[thinking · {} chars — inject({reference}, thinking)]", text.chars().count())
+        }
+        None => format!("[thinking · redacted — inject({reference}, thinking)]"),
+    }
+}
+
+/// In the place of a call.
+pub fn tool_use(title: &str, reference: &str) -> String {
+    format!("[tool_use: {title} — brain-guard inject {reference} --tool-use full]")
+}
+
+/// In the place of what a tool of the service gave.
+pub fn served(kind: &str, reference: &str) -> String {
+    format!("[{kind} — brain-guard inject {reference} --tool-result full]")
+}
+
+/// A text as JSON.
+pub fn quoted(text: &str) -> Vec<u8> {
+    serde_json::Value::from(text).to_string().into_bytes()
+}
+
+/// A text as a block of a message.
+pub fn text_block(text: &str) -> Vec<u8> {
+    [br#"{"type":"text","text":"#, quoted(text).as_slice(), b"}"].concat()
+}
+
+/// What a tool gave.
+pub struct Result<'a> {
+    /// Its texts.
+    pub text: String,
+    /// Its other parts, as JSON: pictures.
+    others: Vec<&'a [u8]>,
+    failed: bool,
+    at: Option<Time>,
+    /// How long the tool says that it took.
+    took: Option<i64>,
+}
+
+impl<'a> Result<'a> {
+    /// A result from its content's JSON; `more` is what the client keeps beside it.
+    fn of(content: &'a [u8], failed: bool, at: Option<&str>, more: Option<&[u8]>) -> Self {
+        let (mut texts, mut others, mut items) = (Vec::new(), Vec::new(), Vec::new());
+        let mut fields = Vec::new();
+        if let Some(text) = span::text(content) {
+            texts.push(text.into_owned());
+        } else if span::items(content, &mut items).is_some() {
+            for item in items {
+                let item = item.of(content);
+                span::fields(item, &mut fields);
+                match span::get(item, &fields, "text").and_then(span::text) {
+                    Some(text) => texts.push(text.into_owned()),
+                    None => others.push(item),
+                }
+            }
+        }
+        let took = more.filter(|more| span::fields(more, &mut fields).is_some()).and_then(|more| {
+            let names = ["durationMs", "totalDurationMs"];
+            let number = names.iter().find_map(|name| span::get(more, &fields, name))?;
+            let number: f64 = std::str::from_utf8(number).ok()?.parse().ok()?;
+            Some(number as i64)
+        });
+        let at = at.and_then(|at| at.parse().ok());
+        Self { text: texts.join("\n"), others, failed, at, took }
+    }
+
+    /// The result that a block holds, and its call's id. In Claude Code's rows a block is an
+    /// object; in pi's entries it is the content of the whole.
+    pub fn of_block(line: &'a [u8], json: &'a [u8], row: &Row) -> (Option<String>, Self) {
+        let (mut fields, mut inner) = (Vec::new(), Vec::new());
+        span::fields(line, &mut fields);
+        if span::fields(json, &mut inner).is_some() {
+            let id = span::get(json, &inner, "tool_use_id").and_then(span::text);
+            let content = span::get(json, &inner, "content").unwrap_or_default();
+            let failed = span::get(json, &inner, "is_error") == Some(b"true");
+            let more = span::get(line, &fields, "toolUseResult");
+            return (id.map(Cow::into_owned), Self::of(content, failed, row.at, more));
+        }
+        let message = span::get(line, &fields, "message").unwrap_or_default();
+        span::fields(message, &mut inner);
+        let id = span::get(message, &inner, "toolCallId").and_then(span::text);
+        let failed = span::get(message, &inner, "isError") == Some(b"true");
+        (id.map(Cow::into_owned), Self::of(json, failed, row.at, None))
+    }
+
+    /// How much it was, how long it took since it was `called`, how it begins.
+    pub fn summary(&self, called: Option<Time>, reference: &str) -> String {
+        let mut parts = Vec::new();
+        if self.failed {
+            parts.push("error".to_owned());
+        }
+        parts.push(format!("{} tokens", self.text.len().div_ceil(BYTES_A_TOKEN)));
+        let since = || Some((self.at? - called?).num_milliseconds()).filter(|ms| *ms >= 0);
+        parts.extend(self.took.or_else(since).map(|ms| format!("{ms} ms")));
+        if !self.others.is_empty() {
+            parts.push(self.beside());
+        }
+        let first = self.text.lines().find(|line| !line.trim().is_empty());
+        parts.extend(first.map(|line| preview(line, PREVIEW)));
+        format!(
+            "[tool_result: {} — brain-guard inject {reference} --tool-result full]",
+            parts.join(", ")
+        )
+    }
+
+    /// It as texts of the user's, with its pictures.
+    pub fn texts(&self, title: &str) -> Vec<Vec<u8>> {
+        let failed = if self.failed { " (error)" } else { "" };
+        let text = if self.text.is_empty() { "(empty)" } else { &self.text };
+        let text = text_block(&format!("[tool_result{failed}: {title}]\n{text}"));
+        std::iter::once(text).chain(self.others.iter().map(|json| json.to_vec())).collect()
+    }
+
+    /// Its parts that are no text, in words.
+    pub fn beside(&self) -> String {
+        match self.others.len() {
+            1 => "1 picture".to_owned(),
+            many => format!("{many} pictures"),
+        }
+    }
+
+    /// Whether it has parts that are no text.
+    pub fn has_others(&self) -> bool {
+        !self.others.is_empty()
+    }
+
+    /// Whether it says that the tool failed.
+    pub fn failed(&self) -> bool {
+        self.failed
+    }
+}

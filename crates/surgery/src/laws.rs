@@ -1,0 +1,311 @@
+//! What holds for every session: the operations lose no round and double none, and what an
+//! index stands for can be read again.
+
+mod extracted;
+mod merged;
+mod recorded;
+mod world;
+
+use std::collections::BTreeSet;
+
+use chrono::TimeDelta;
+use proptest::prelude::*;
+
+use super::fidelity::{Fidelity, Lens, Much};
+use super::plan::{
+    Map, Piece, Place, compress_before, compress_engagement, extract_engagement, in_context,
+    on_branch, split,
+};
+use super::{inject, table};
+use base::clock::Time;
+use base::when::When;
+use sessions::dialect::{BlockKind, Claude, Dialect, Kind, Scratch};
+use sessions::generate::{Generated, sessions};
+use sessions::round::Round;
+use world::{IDS, NAMES, Read, all_of, count, made, merged_of, read, seqs};
+
+/// A session whose rounds are tagged.
+fn tagged() -> impl Strategy<Value = (Generated, Read)> {
+    (sessions(), prop::collection::vec(0..5usize, 12)).prop_map(|(made, tags)| {
+        let mut read = read(&made.id, &made.bytes);
+        for (round, tag) in read.session.rounds.iter_mut().zip(tags) {
+            round.engagement = NAMES.get(tag).map(|name| (*name).to_owned());
+        }
+        (made, read)
+    })
+}
+
+fn fidelities() -> impl Strategy<Value = Fidelity> {
+    let much = || prop_oneof![Just(Much::Full), Just(Much::Summary), Just(Much::Omit)];
+    (much(), much(), much()).prop_map(|(thinking, tool_use, tool_result)| Fidelity {
+        thinking,
+        tool_use,
+        tool_result,
+    })
+}
+
+/// Every word of `words` that stands in a block of its own stands in `page`.
+fn holds(page: &str, words: &str) -> bool {
+    words.split("\n\n").all(|part| page.contains(part.trim()))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(120))]
+
+    /// Before and behind any moment: every round once, in its order, none in parts.
+    #[test]
+    fn compress_before_cuts_in_two(
+        (_, read) in tagged(),
+        at in 0..100i64,
+        by_round in any::<bool>(),
+    ) {
+        let session = &read.session;
+        let (Some(started), Some(ended)) = (session.started, session.ended) else { return Ok(()) };
+        let before: When = if by_round {
+            When::Round(1 + at as u32 % (session.rounds.len() as u32 + 1))
+        } else {
+            let length = (ended - started).num_milliseconds() + 2_000;
+            Time::from(started + TimeDelta::milliseconds(length * at / 100 - 1_000)).into()
+        };
+        let Ok(plan) = compress_before(session.clone(), before, Fidelity::default()) else { return Ok(()) };
+        prop_assert!(matches!(plan.pieces[0], Piece::Index(_)));
+        prop_assert!(plan.pieces[1..].iter().all(|piece| matches!(piece, Piece::Round(_))));
+        let order = seqs(plan.indexed().chain(plan.whole()));
+        prop_assert!(order.is_sorted_by(|a, b| a < b));
+        prop_assert_eq!(all_of(&plan).len(), session.rounds.len());
+        prop_assert_eq!(count(&plan), session.rounds.len());
+        let context = in_context(session);
+        prop_assert!(context.ends_with(&seqs(plan.whole())));
+        if let When::At(moment) = before {
+            let begun = |place: &Place| session.round(place.seq).and_then(|r| r.started).is_some_and(|t| t >= moment.at);
+            prop_assert!(plan.whole().all(|place| begun(&place)));
+        }
+        made(IDS[0], &plan, &[&read])?;
+    }
+
+    /// In place, what is tagged as lines and what is not as it was.
+    #[test]
+    fn compress_engagement_touches_nothing_else((_, read) in tagged(), name in 0..3usize) {
+        let session = &read.session;
+        let Ok(plan) = compress_engagement(session.clone(), NAMES[name], Fidelity::default()) else { return Ok(()) };
+        let order = plan.pieces.iter().flat_map(|piece| match piece {
+            Piece::Index(places) => seqs(places.iter().copied()),
+            Piece::Round(place) => vec![place.seq],
+        });
+        prop_assert_eq!(order.collect::<Vec<_>>(), in_context(session));
+        let is = |seq: u32| session.round(seq).unwrap().engagement.as_deref() == Some(NAMES[name]);
+        prop_assert!(plan.indexed().all(|place| is(place.seq)));
+        prop_assert!(plan.whole().all(|place| !is(place.seq)));
+        prop_assert_eq!(count(&plan), session.rounds.len());
+        made(IDS[0], &plan, &[&read])?;
+    }
+
+    /// The rounds of all engagements and those of none are all there are.
+    #[test]
+    fn what_is_extracted_and_the_rest_are_all((_, read) in tagged()) {
+        let session = &read.session;
+        let mut found: Vec<u32> = Vec::new();
+        for name in NAMES {
+            if let Ok(plan) = extract_engagement(session.clone(), name, Fidelity::default()) {
+                found.extend(seqs(plan.whole()));
+                let tagged = session.rounds.iter().filter(|r| r.engagement.as_deref() == Some(name));
+                prop_assert_eq!(count(&plan), tagged.count());
+                prop_assert!(plan.left.compacted.is_empty());
+                prop_assert_eq!(&plan.lineage.engagements, &[name.to_owned()]);
+                made(IDS[0], &plan, &[&read])?;
+            }
+        }
+        let branch = on_branch(session);
+        let rest = branch.iter().filter(|seq| session.round(**seq).unwrap().engagement.is_none());
+        found.extend(rest);
+        found.sort_unstable();
+        prop_assert_eq!(found, branch);
+    }
+
+    /// The children of a split, merged: the table once, each round of theirs once.
+    #[test]
+    fn a_split_merges_to_what_it_was((_, read) in tagged()) {
+        let mut map = Map::default();
+        for round in &read.session.rounds {
+            if let Some(name) = &round.engagement {
+                map.engagements.entry(name.clone()).or_default().push(round.seq..=round.seq);
+            }
+        }
+        let Ok(plans) = split(&read.session, &map, Fidelity::default()) else { return Ok(()) };
+        let table = seqs(plans[0].indexed());
+        let mut own: Vec<u32> = Vec::new();
+        let mut children = Vec::new();
+        for (plan, id) in plans.iter().zip(IDS) {
+            prop_assert_eq!(&seqs(plan.indexed()), &table);
+            prop_assert_eq!(&plan.lineage.parent_session, &read.session.id);
+            own.extend(seqs(plan.whole()));
+            children.push(made(id, plan, &[&read])?.0);
+        }
+        let branch = on_branch(&read.session);
+        prop_assert_eq!([own.clone(), table.clone()].concat().into_iter().collect::<BTreeSet<_>>(), branch.into_iter().collect());
+        own.sort_unstable();
+        let mut merged = children.remove(0);
+        for (n, child) in children.into_iter().enumerate() {
+            let plan = merged_of(&merged, &child);
+            let plan = plan.map_err(|e| TestCaseError::fail(e.to_string()))?;
+            let other = merged_of(&child, &merged);
+            prop_assert_eq!(&plan, &other.unwrap());
+            let id = format!("eeeeeeee-0000-4000-8000-00000000000{n}");
+            merged = made(&id, &plan, &[&merged, &child])?.0;
+        }
+        let (tables, rounds): (Vec<&Round>, Vec<&Round>) =
+            merged.session.rounds.iter().partition(|r| r.user_preview.starts_with("[brain-guard]"));
+        prop_assert_eq!(tables.is_empty(), table.is_empty());
+        let nobodys = tables.iter().all(|table| merged.words[&table.seq].user.is_empty());
+        prop_assert!(nobodys, "a table is nobody's words");
+        let said: Vec<&str> = rounds.iter().map(|r| merged.words[&r.seq].user.as_str()).collect();
+        // A compaction's summary is the client's in the source, and a message behind it.
+        let mut expected: Vec<&str> = Vec::new();
+        for seq in own {
+            let round = read.session.round(seq).unwrap();
+            if !round.boundary {
+                expected.push(&read.words[&seq].user);
+            }
+        }
+        let boundaries = |words: &&str| !words.starts_with(SUMMARY);
+        let mut said: Vec<&str> = said.into_iter().filter(boundaries).collect();
+        said.sort_unstable();
+        expected.sort_unstable();
+        prop_assert_eq!(said, expected);
+    }
+
+    /// What an index stands for can be read again, all of it, by the line's first column.
+    #[test]
+    fn an_index_leads_back_to_its_rounds((generated, read) in tagged()) {
+        let session = &read.session;
+        let Some(last) = in_context(session).last().copied() else { return Ok(()) };
+        let Ok(plan) = compress_before(session.clone(), When::Round(last), Fidelity::default()) else { return Ok(()) };
+        let (again, text) = made(IDS[0], &plan, &[&read])?;
+        let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        let lines: Vec<String> = first["message"]["content"].as_str().unwrap().lines().skip(1).map(str::to_owned).collect();
+        prop_assert_eq!(lines.len(), plan.indexed().count());
+        // Merged with what it was made of, the table only stays for what was rewound.
+        let merged = merged_of(&again, &read).map_err(|e| TestCaseError::fail(e.to_string()))?;
+        let context = in_context(session);
+        let more = plan.indexed().any(|place| context.binary_search(&place.seq).is_err());
+        prop_assert_eq!(merged.whole().count(), context.len() + usize::from(more));
+        for (line, place) in lines.iter().zip(plan.indexed()) {
+            let round = session.round(place.seq).unwrap();
+            let columns: Vec<&str> = line.trim_start_matches("| ").splitn(4, " | ").collect();
+            prop_assert_eq!(inject::parse(columns[0]).map(|r| r.seq), Some(place.seq));
+            prop_assert_eq!(columns[1], table::minute(round.started));
+            prop_assert_eq!(columns[2], table::roles(round));
+            prop_assert!(line.ends_with(" |"), "{line}");
+            let long = inject::parse(&table::reference(session, place.seq)).unwrap();
+            prop_assert!(session.id.starts_with(&long.session.unwrap()));
+            let rows: Vec<&[u8]> = read.rows[&place.seq].iter().collect();
+            let page = inject::text(session, round, &rows, &Claude, Fidelity::default());
+            let expected = &generated.rounds[place.seq as usize - 1];
+            for words in expected.user.iter().chain(&expected.agent) {
+                prop_assert!(holds(&page, words), "{words:?} is not in\n{page}");
+            }
+            prop_assert_eq!(page.matches("\n### Tool call: ").count(), expected.calls.len());
+        }
+    }
+
+    /// Words stay, thinking is as it was or not there, calls and results go together; and the
+    /// result is a session that passes the checks.
+    #[test]
+    fn no_fidelity_breaks_a_round((generated, read) in tagged(), fidelity in fidelities()) {
+        let session = &read.session;
+        let (mut scratch, mut blocks) = (Scratch::default(), Vec::new());
+        for round in &session.rounds {
+            let rows = &read.rows[&round.seq];
+            let mut lens = Lens::new(&Claude, rows.iter(), fidelity, "x:1".into());
+            let mut before = String::from_utf8_lossy(&rows.bytes).into_owned();
+            let (mut calls, mut results) = (BTreeSet::new(), BTreeSet::new());
+            let (mut said, mut thoughts) = (String::new(), 0);
+            for line in rows.iter() {
+                let row = Claude.row(line, &mut scratch);
+                let Some(left) = lens.row(line, &row) else {
+                    prop_assert!(matches!(row.kind, Kind::Assistant | Kind::ToolResult));
+                    continue;
+                };
+                if fidelity.is_full() {
+                    prop_assert_eq!(&*left, line);
+                }
+                let row = Claude.row(&left, &mut scratch);
+                prop_assert!(row.kind != Kind::Broken);
+                Claude.blocks(&left, &row, &mut scratch, &mut blocks);
+                prop_assert!(row.kind != Kind::Assistant || !blocks.is_empty());
+                for block in &blocks {
+                    let json = block.span.of(&left);
+                    let value: serde_json::Value = serde_json::from_slice(json).unwrap();
+                    match block.kind {
+                        BlockKind::Thinking => {
+                            thoughts += 1;
+                            let at = before.find(std::str::from_utf8(json).unwrap());
+                            prop_assert!(at.is_some(), "thinking is as it was");
+                            before.replace_range(..at.unwrap(), "");
+                        }
+                        BlockKind::ToolUse => {
+                            calls.insert(value["id"].to_string());
+                        }
+                        BlockKind::ToolResult => {
+                            results.insert(value["tool_use_id"].to_string());
+                        }
+                        _ => {
+                            said.push_str(value["text"].as_str().or(value.as_str()).unwrap_or_default());
+                            said.push('\n');
+                        }
+                    }
+                }
+            }
+            let made = &generated.rounds[round.seq as usize - 1];
+            for words in &made.agent {
+                prop_assert!(said.contains(words.as_str()), "{words:?} is gone");
+            }
+            prop_assert!(fidelity.thinking == Much::Full || thoughts == 0);
+            if fidelity.tool_use == Much::Full {
+                prop_assert_eq!(calls.len(), made.calls.len());
+                prop_assert_eq!(&results, &calls);
+            } else {
+                prop_assert!(calls.is_empty() && results.is_empty());
+            }
+        }
+        let pieces = in_context(session).into_iter().map(|seq| Piece::Round(Place { session: 0, seq }));
+        let plan = extract_engagement(session.clone(), NAMES[0], fidelity);
+        let Ok(mut plan) = plan else { return Ok(()) };
+        plan.pieces = pieces.collect();
+        let (again, _) = made(IDS[0], &plan, &[&read])?;
+        prop_assert_eq!(again.session.rounds.len(), plan.pieces.len(), "no round was split");
+    }
+
+    /// Earliest beginning, latest end, sums and unions; and the order of the two is no matter.
+    #[test]
+    fn a_merge_joins_what_is_known((_, a) in tagged(), (_, mut b) in tagged()) {
+        b.session.id = IDS[1].to_owned();
+        prop_assume!(a.session.id != b.session.id);
+        let Ok(plan) = merged_of(&a, &b) else { return Ok(()) };
+        prop_assert_eq!(&plan, &merged_of(&b, &a).unwrap());
+        let lineage = &plan.lineage;
+        let both = [&a.session, &b.session];
+        prop_assert_eq!(lineage.started, both.iter().filter_map(|s| s.started).min());
+        prop_assert_eq!(lineage.ended, both.iter().filter_map(|s| s.ended).max());
+        prop_assert_eq!(lineage.rounds, both.iter().map(|s| s.rounds.len()).sum::<usize>());
+        let tags: BTreeSet<String> = both.iter().flat_map(|s| &s.rounds).filter_map(|r| r.engagement.clone()).collect();
+        prop_assert_eq!(&lineage.engagements, &tags.into_iter().collect::<Vec<_>>());
+        prop_assert_eq!(count(&plan), lineage.rounds);
+        prop_assert_eq!(all_of(&plan).len(), lineage.rounds);
+        for session in 0..2 {
+            let own = plan.whole().filter(|place| place.session == session);
+            prop_assert!(seqs(own).is_sorted_by(|a, b| a < b));
+        }
+        if a.session.rounds != b.session.rounds {
+            let merged = made(IDS[2], &plan, &[&a, &b])?.0;
+            for source in [&a, &b] {
+                let again = merged_of(&merged, source);
+                let again = again.map_err(|e| TestCaseError::fail(e.to_string()))?;
+                prop_assert_eq!(again.whole().count(), merged.session.rounds.len(), "a round came in twice");
+            }
+        }
+    }
+}
+
+/// How a compaction's summary begins in made-up sessions.
+const SUMMARY: &str = "This session is being continued";

@@ -1,0 +1,127 @@
+//! Sessions as the operations have them, and what is made of them, read again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use crate::export::{Birth, Text, all};
+use crate::fidelity::Fidelity;
+use crate::plan::{Place, Plan, Refused, merge};
+use base::when;
+use sessions::dialect::{self, Scratch};
+use sessions::digest::Digest;
+use sessions::round::{Round, Session, Words};
+use sessions::rows::Rows;
+
+/// A session as the index and the store have it.
+#[derive(Debug, Clone, Default)]
+pub struct Read {
+    pub session: Session,
+    pub words: BTreeMap<u32, Words>,
+    pub rows: BTreeMap<u32, Rows>,
+}
+
+/// Reads a transcript.
+pub fn read(id: &str, bytes: &[u8]) -> Read {
+    let dialect =
+        dialect::of_first_line(bytes.split_inclusive(|b| *b == b'\n').next().unwrap_or_default());
+    let (mut digest, mut scratch, mut blocks) = (Digest::default(), Scratch::default(), Vec::new());
+    let mut read = Read::default();
+    let mut ended = Vec::new();
+    for line in bytes.split_inclusive(|b| *b == b'\n') {
+        let row = dialect.row(line, &mut scratch);
+        dialect.blocks(line, &row, &mut scratch, &mut blocks);
+        ended.extend(digest.row(dialect, &row, line, &blocks, 0));
+        read.rows.entry(digest.seq()).or_default().push(line);
+    }
+    ended.extend(digest.open());
+    let (rounds, words): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
+    read.words = rounds.iter().map(|round| round.seq).zip(words).collect();
+    let facts = digest.session();
+    read.session = Session {
+        id: id.to_owned(),
+        agent: "claude".to_owned(),
+        dialect: dialect.name().to_owned(),
+        started: facts.started,
+        ended: facts.ended,
+        parent: facts.parent.clone(),
+        rounds,
+        ..Session::default()
+    };
+    read
+}
+
+/// What the plan's new session is, read again.
+pub fn made(id: &str, plan: &Plan, sources: &[&Read]) -> Result<(Read, String), TestCaseError> {
+    made_by(id, plan, sources, &mut |line| Some(line.to_vec()))
+}
+
+/// The same, of rows that `edit` made others of, or nothing.
+pub fn made_by(
+    id: &str,
+    plan: &Plan,
+    sources: &[&Read],
+    edit: &mut dyn FnMut(&[u8]) -> Option<Vec<u8>>,
+) -> Result<(Read, String), TestCaseError> {
+    let birth = Birth {
+        id: id.to_owned(),
+        cwd: "/w".to_owned(),
+        now: when::at("2027-01-01"),
+        tokens: None,
+        title: None,
+    };
+    let say = |_: Text, vars: &[(&str, &str)]| {
+        let table = vars.iter().find(|(name, _)| *name == "table").map_or("", |(_, table)| table);
+        format!("[brain-guard]\n{table}")
+    };
+    let mut rows_of = |place: Place, rows: &mut Rows| {
+        let session = &plan.sessions[place.session].id;
+        let source = sources.iter().find(|s| s.session.id == *session).expect("a source");
+        rows.clear();
+        let edited = source.rows[&place.seq].iter().filter_map(&mut *edit);
+        edited.for_each(|line| rows.push(&line));
+        Ok(())
+    };
+    let (_, out) = all(plan, &birth, &say, &mut rows_of, &mut || Ok(Vec::new()))
+        .map_err(|e| TestCaseError::fail(e.to_string()))?;
+    Ok((read(id, &out), String::from_utf8(out).expect("UTF-8")))
+}
+
+/// The plan that merges two.
+pub fn merged_of(a: &Read, b: &Read) -> Result<Plan, Refused> {
+    let mut rows = |session: &Session, round: &Round, rows: &mut Rows| {
+        let of = if session.id == a.session.id { a } else { b };
+        rows.clone_from(&of.rows[&round.seq]);
+        Ok(())
+    };
+    merge(a.session.clone(), b.session.clone(), Fidelity::default(), &mut rows)
+}
+
+/// Ids of new sessions.
+pub const IDS: [&str; 4] = [
+    "aaaaaaaa-0000-4000-8000-000000000001",
+    "bbbbbbbb-0000-4000-8000-000000000002",
+    "cccccccc-0000-4000-8000-000000000003",
+    "dddddddd-0000-4000-8000-000000000004",
+];
+/// Engagements.
+pub const NAMES: [&str; 3] = ["console-work", "inscription", "matrix"];
+
+/// The rounds' numbers.
+pub fn seqs(places: impl Iterator<Item = Place>) -> Vec<u32> {
+    places.map(|place| place.seq).collect()
+}
+
+/// The rounds that a plan says something of.
+pub fn all_of(plan: &Plan) -> BTreeSet<Place> {
+    let left = &plan.left;
+    let left = left.rewound.iter().chain(&left.compacted).chain(&left.doubled).copied();
+    plan.whole().chain(plan.indexed()).chain(left).collect()
+}
+
+/// How many it says something of.
+pub fn count(plan: &Plan) -> usize {
+    let left = &plan.left;
+    let left = left.rewound.len() + left.compacted.len() + left.doubled.len();
+    plan.whole().count() + plan.indexed().count() + left
+}

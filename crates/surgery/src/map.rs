@@ -1,0 +1,236 @@
+//! The map of a split, as JSON: `{"shared":"1-15","engagements":{"console-work":"16-25"}}`,
+//! or a list `[{"rounds":"16-25","engagement":"console-work"}]`.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::plan::{Map, Refused};
+use super::ranges;
+use store::engagement::id_fault;
+
+/// How shared rounds are called in a map.
+const SHARED: &str = "shared";
+
+/// Reads a map. Whether its rounds are there is seen at the split.
+///
+/// # Errors
+/// [`Refused::Map`], with the key.
+pub fn parse(json: &str) -> Result<Map, Refused> {
+    let json = json.trim_start_matches('\u{feff}').trim();
+    if json.is_empty() {
+        return refuse("file", "it is empty; write {\"engagements\":{\"console-work\":\"16-25\"}}");
+    }
+    let raw: &RawValue = read("file", json)?;
+    match raw.get().as_bytes().first() {
+        Some(b'{') => object(raw.get()),
+        Some(b'[') => list(raw.get()),
+        _ => refuse("file", "it is neither an object nor a list"),
+    }
+}
+
+fn refuse<T>(key: &str, fault: impl Into<String>) -> Result<T, Refused> {
+    Err(Refused::Map { key: key.to_owned(), fault: fault.into() })
+}
+
+fn read<'a, T: Deserialize<'a>>(key: &str, json: &'a str) -> Result<T, Refused> {
+    serde_json::from_str(json).or_else(|e| refuse(key, e.to_string()))
+}
+
+fn object(json: &str) -> Result<Map, Refused> {
+    let mut map = Map::default();
+    for (key, value) in read::<Pairs>("file", json)?.once("")? {
+        match key.as_str() {
+            SHARED => map.shared = self::ranges(SHARED, value.get())?,
+            "engagements" => {
+                if !value.get().starts_with('{') {
+                    return refuse(
+                        &key,
+                        "it is no object of engagements: {\"console-work\":\"16-25\"}",
+                    );
+                }
+                for (id, value) in read::<Pairs>(&key, value.get())?.once("engagements.")? {
+                    let key = format!("engagements.{id}");
+                    let ranges = self::ranges(&key, value.get())?;
+                    add(&mut map, &key, &id, ranges)?;
+                }
+            }
+            _ => {
+                let fault = "there is no such key; a map has \"shared\" and \"engagements\": \
+                             {\"console-work\":\"16-25\"}";
+                return refuse(&key, fault);
+            }
+        }
+    }
+    whole(map)
+}
+
+fn list(json: &str) -> Result<Map, Refused> {
+    let mut map = Map::default();
+    for (n, entry) in read::<Vec<&RawValue>>("file", json)?.into_iter().enumerate() {
+        let at = format!("[{n}]");
+        if !entry.get().starts_with('{') {
+            return refuse(&at, "it is no {\"rounds\":\"16-25\",\"engagement\":\"console-work\"}");
+        }
+        let (mut rounds, mut id) = (None, None);
+        for (key, value) in read::<Pairs>(&at, entry.get())?.once(&format!("{at}."))? {
+            let at = format!("{at}.{key}");
+            match key.as_str() {
+                "rounds" => rounds = Some(ranges(&at, value.get())?),
+                "engagement" => id = read::<Option<String>>(&at, value.get())?,
+                _ => {
+                    return refuse(
+                        &at,
+                        "there is no such key; an entry has \"rounds\" and \"engagement\"",
+                    );
+                }
+            }
+        }
+        let Some(rounds) = rounds else { return refuse(&at, "it has no \"rounds\"") };
+        add(&mut map, &format!("{at}.engagement"), id.as_deref().unwrap_or(SHARED), rounds)?;
+    }
+    whole(map)
+}
+
+fn add(
+    map: &mut Map,
+    key: &str,
+    id: &str,
+    ranges: Vec<RangeInclusive<u32>>,
+) -> Result<(), Refused> {
+    if id == SHARED {
+        map.shared.extend(ranges);
+        return Ok(());
+    }
+    if let Some(fault) = id_fault(id) {
+        return refuse(key, fault);
+    }
+    map.engagements.entry(id.to_owned()).or_default().extend(ranges);
+    Ok(())
+}
+
+fn whole(map: Map) -> Result<Map, Refused> {
+    if map.engagements.is_empty() {
+        return refuse("engagements", "it names no engagement: {\"console-work\":\"16-25\"}");
+    }
+    Ok(map)
+}
+
+/// Ranges, as `"1-15,18"`, as a number, or as a list of these.
+fn ranges(key: &str, json: &str) -> Result<Vec<RangeInclusive<u32>>, Refused> {
+    let one = |value: &Value| match value {
+        Value::String(text) => ranges::parse(text),
+        Value::Number(number) => ranges::parse(&number.to_string()),
+        other => Err(format!("{other} is no range of rounds: write \"1-15,18\"")),
+    };
+    let value: Value = read(key, json)?;
+    let found: Result<Vec<_>, String> = match &value {
+        Value::Array(parts) if parts.is_empty() => Err("no rounds: write \"1-15,18\"".to_owned()),
+        Value::Array(parts) => {
+            parts.iter().map(one).collect::<Result<Vec<_>, _>>().map(|all| all.concat())
+        }
+        value => one(value),
+    };
+    found.or_else(|fault| refuse(key, fault))
+}
+
+/// An object's fields in their order: a key that stands twice is seen.
+struct Pairs<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'a> Pairs<'a> {
+    fn once(self, prefix: &str) -> Result<Vec<(String, &'a RawValue)>, Refused> {
+        for (n, (key, _)) in self.0.iter().enumerate() {
+            if self.0[..n].iter().any(|(earlier, _)| earlier == key) {
+                return refuse(&format!("{prefix}{key}"), "the key stands there twice");
+            }
+        }
+        Ok(self.0)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Vec<(String, &'de RawValue)>;
+
+            fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
+                to.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(pairs)
+            }
+        }
+        deserializer.deserialize_map(Fields).map(Pairs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_are_one_map() {
+        let object =
+            r#"{"shared":"1-15","engagements":{"console-work":"16-25","inscription":"26-30,33"}}"#;
+        let list = r#"[{"rounds":"1-15","engagement":"shared"},{"rounds":"16-25","engagement":"console-work"},
+            {"rounds":[33,"26–30"],"engagement":"inscription"}]"#;
+        let map = parse(object).unwrap();
+        assert_eq!(map.shared, [1..=15]);
+        assert_eq!(map.engagements["console-work"], [16..=25]);
+        assert_eq!(map.engagements["inscription"], [26..=30, 33..=33]);
+        let mut listed = parse(list).unwrap();
+        listed.engagements.get_mut("inscription").unwrap().sort_by_key(|r| *r.start());
+        assert_eq!(listed, map);
+        assert_eq!(
+            parse(r#"[{"rounds":1},{"rounds":2,"engagement":"a"}]"#).unwrap().shared,
+            [1..=1]
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_by_its_key() {
+        for (json, error) in [
+            ("", "the map's file: it is empty"),
+            ("{\"engagements\":", "the map's file: EOF while parsing a value at line 1"),
+            ("7", "the map's file: it is neither an object nor a list"),
+            ("{}", "the map's engagements: it names no engagement"),
+            ("[]", "the map's engagements: it names no engagement"),
+            (r#"{"engagements":[]}"#, "the map's engagements: it is no object"),
+            (r#"{"console-work":"1"}"#, "the map's console-work: there is no such key; a map has"),
+            (
+                r#"{"engagements":{"a":"x"}}"#,
+                "the map's engagements.a: \"x\" is no range of rounds",
+            ),
+            (r#"{"engagements":{"a":"5-2"}}"#, "the map's engagements.a: \"5-2\" is no range"),
+            (r#"{"engagements":{"a":1.5}}"#, "the map's engagements.a: \"1.5\" is no range"),
+            (r#"{"engagements":{"a":{}}}"#, "the map's engagements.a: {} is no range"),
+            (r#"{"engagements":{"a":[]}}"#, "the map's engagements.a: no rounds"),
+            (
+                r#"{"engagements":{"a":"1","a":"2"}}"#,
+                "the map's engagements.a: the key stands there twice",
+            ),
+            (r#"{"shared":"1","shared":"2"}"#, "the map's shared: the key stands there twice"),
+            (
+                r#"{"engagements":{"a b":"1"}}"#,
+                "the map's engagements.a b: \"a b\" is no engagement's id",
+            ),
+            (r#"[{"engagement":"a"}]"#, "the map's [0]: it has no \"rounds\""),
+            (r#"[{"rounds":"1","engagement":"a","x":1}]"#, "the map's [0].x: there is no such key"),
+            (r#"[{"rounds":"1","engagement":7}]"#, "the map's [0].engagement: invalid type"),
+            ("[1]", "the map's [0]: it is no {"),
+        ] {
+            let refused = parse(json).unwrap_err().to_string();
+            assert!(refused.starts_with(error), "{json}: {refused}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Which rounds of a session count: those that its last round stands on.
+
+use super::{Left, Place};
+use sessions::round::Session;
+
+/// The rounds of a session that are in its context: those on the branch that its last round
+/// stands on, from the last compaction on. Ascending.
+pub fn in_context(session: &Session) -> Vec<u32> {
+    walk(session, false)
+}
+
+/// The rounds that its last round stands on, those before a compaction too. Ascending.
+pub fn on_branch(session: &Session) -> Vec<u32> {
+    walk(session, true)
+}
+
+fn walk(session: &Session, past_compactions: bool) -> Vec<u32> {
+    let mut seqs = Vec::new();
+    let mut at = session.rounds.last();
+    while let Some(round) = at {
+        seqs.push(round.seq);
+        if round.boundary && !past_compactions {
+            break;
+        }
+        // A round can only hang on an earlier one: whatever says otherwise ends the walk.
+        let follows = round.follows.filter(|earlier| *earlier < round.seq);
+        at = follows.and_then(|seq| session.round(seq));
+    }
+    seqs.reverse();
+    seqs
+}
+
+/// Sorts those of `seqs` that were not `taken` by why they are no longer there. All three
+/// ascend.
+pub(super) fn left(session: &Session, number: usize, seqs: &[u32], taken: &[u32]) -> Left {
+    let branch = on_branch(session);
+    let has = |all: &[u32], seq: u32| all.binary_search(&seq).is_ok();
+    let mut left = Left::default();
+    for seq in seqs.iter().copied().filter(|seq| !has(taken, *seq)) {
+        let place = Place { session: number, seq };
+        if has(&branch, seq) { left.compacted.push(place) } else { left.rewound.push(place) }
+    }
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::session;
+    use super::*;
+
+    #[test]
+    fn the_branch_of_the_last_round_from_the_last_compaction_on() {
+        let line = [(0, false), (1, false), (2, false)];
+        assert_eq!(in_context(&session(&line)), [1, 2, 3]);
+        // Rewound from 3 to 1, then on.
+        let rewound = session(&[(0, false), (1, false), (2, false), (1, false), (4, false)]);
+        assert_eq!(in_context(&rewound), [1, 4, 5]);
+        let compacted = session(&[(0, false), (1, false), (2, true), (3, false)]);
+        assert_eq!(in_context(&compacted), [3, 4]);
+        assert_eq!(on_branch(&compacted), [1, 2, 3, 4]);
+        // Rewound to before the compaction.
+        let back = session(&[(0, false), (1, false), (2, true), (2, false)]);
+        assert_eq!(in_context(&back), [1, 2, 4]);
+        assert_eq!(in_context(&Session::default()), [0; 0]);
+        // What hangs on itself or on what comes later.
+        assert_eq!(in_context(&session(&[(0, false), (2, false), (3, false)])), [3]);
+    }
+
+    #[test]
+    fn what_is_left_is_told_apart() {
+        let session = session(&[(0, false), (1, false), (1, false), (3, true), (4, false)]);
+        let all = [1, 2, 3, 4, 5];
+        let left = left(&session, 7, &all, &in_context(&session));
+        let places =
+            |seqs: &[u32]| seqs.iter().map(|seq| Place { session: 7, seq: *seq }).collect();
+        assert_eq!(
+            left,
+            Left { rewound: places(&[2]), compacted: places(&[1, 3]), doubled: vec![] }
+        );
+    }
+}

@@ -1,0 +1,205 @@
+//! The operations on one session: compress and extract.
+
+use std::collections::BTreeSet;
+
+use super::branch::{in_context, left, on_branch};
+use super::{Left, Lineage, Operation, Piece, Place, Plan, Refused};
+use crate::fidelity::Fidelity;
+use crate::ranges;
+use crate::table::minute;
+use base::clock::Time;
+use base::when::When;
+use sessions::round::{Round, Session};
+
+/// Rounds before a time, or before a round, become one index table; the others stay whole.
+///
+/// The cut lies before the first round in the context that began at that time or later: a
+/// clock that ran backwards doesn't scatter what is kept. The table also has the rounds
+/// before the cut that had already left the context.
+///
+/// # Errors
+/// [`Refused::Nothing`] where no round lies before, or none after.
+pub fn compress_before(
+    session: Session,
+    before: impl Into<When>,
+    fidelity: Fidelity,
+) -> Result<Plan, Refused> {
+    let context = in_context(&session);
+    let (cut, before) = match before.into() {
+        When::At(moment) => (at_time(&session, &context, moment.at)?, moment.at),
+        When::Round(seq) => at_round(&session, &context, seq)?,
+    };
+    let table = || session.rounds.iter().filter(|r| r.seq < cut).map(|r| r.seq);
+    if table().next().is_none() {
+        let first = session.round(cut).and_then(|r| r.started);
+        return Err(Refused::Nothing(format!(
+            "no round of {} lies before {}: the first began {}",
+            session.id,
+            minute(Some(before)),
+            minute(first)
+        )));
+    }
+    let whole: Vec<u32> = context.into_iter().filter(|seq| *seq >= cut).collect();
+    let behind: Vec<u32> = session.rounds.iter().map(|r| r.seq).filter(|s| *s >= cut).collect();
+    let mut pieces = vec![Piece::Index(table().map(place).collect())];
+    pieces.extend(whole.iter().copied().map(place).map(Piece::Round));
+    let left = left(&session, 0, &behind, &whole);
+    let operation = Operation::CompressBefore { before };
+    Ok(plan(session, operation, pieces, left, fidelity))
+}
+
+/// The first round to keep, by time.
+fn at_time(session: &Session, context: &[u32], before: Time) -> Result<u32, Refused> {
+    let begun = |seq: &&u32| {
+        session.round(**seq).and_then(|r| r.started).is_some_and(|started| started >= before)
+    };
+    context.iter().find(begun).copied().ok_or_else(|| {
+        let last = session.rounds.last().and_then(|r| r.started);
+        Refused::Nothing(format!(
+            "no round of {} would stay whole: its last round began {}, before {}",
+            session.id,
+            minute(last),
+            minute(Some(before))
+        ))
+    })
+}
+
+/// The first round to keep, by number, and when it began.
+fn at_round(session: &Session, context: &[u32], seq: u32) -> Result<(u32, Time), Refused> {
+    let Some(cut) = context.iter().copied().find(|kept| *kept >= seq) else {
+        return Err(Refused::Nothing(format!(
+            "{} has no round {seq}: {}",
+            session.id,
+            there(session)
+        )));
+    };
+    // A round without a time began no earlier than the one before it ended.
+    let mut known = session.rounds.iter().filter(|r| r.seq <= cut).rev();
+    let started = known.find_map(|r| r.started);
+    let before = started.or(session.started).unwrap_or_default();
+    Ok((cut, before))
+}
+
+/// The rounds there are, in words.
+pub(super) fn there(session: &Session) -> String {
+    match (session.rounds.first(), session.rounds.last()) {
+        (Some(first), Some(last)) => format!("it has rounds {}-{}", first.seq, last.seq),
+        _ => "it has none".to_owned(),
+    }
+}
+
+/// Rounds of an engagement become index tables where they stood, one for each run of
+/// them; the others stay whole.
+///
+/// # Errors
+/// [`Refused::Engagement`]; [`Refused::Nothing`] where all its rounds had left the context.
+pub fn compress_engagement(
+    session: Session,
+    engagement: &str,
+    fidelity: Fidelity,
+) -> Result<Plan, Refused> {
+    let tagged = tagged(&session, engagement)?;
+    let context = in_context(&session);
+    if !tagged.iter().any(|seq| context.binary_search(seq).is_ok()) {
+        return Err(Refused::Nothing(format!(
+            "rounds {} of {}, tagged {engagement}, are no longer in its context: there is \
+             nothing to compress",
+            ranges::show(&tagged),
+            session.id
+        )));
+    }
+    let mut pieces: Vec<Piece> = Vec::new();
+    for seq in &context {
+        match pieces.last_mut() {
+            _ if tagged.binary_search(seq).is_err() => pieces.push(Piece::Round(place(*seq))),
+            Some(Piece::Index(run)) => run.push(place(*seq)),
+            _ => pieces.push(Piece::Index(vec![place(*seq)])),
+        }
+    }
+    let left = left(&session, 0, &all(&session), &context);
+    let operation = Operation::CompressEngagement { engagement: engagement.to_owned() };
+    Ok(plan(session, operation, pieces, left, fidelity))
+}
+
+/// Only the rounds of an engagement, those too that a compaction had taken out of the
+/// context: they were asked for by name. Rounds that were rewound stay behind.
+///
+/// # Errors
+/// [`Refused::Engagement`]; [`Refused::Nothing`] where all its rounds were rewound.
+pub fn extract_engagement(
+    session: Session,
+    engagement: &str,
+    fidelity: Fidelity,
+) -> Result<Plan, Refused> {
+    let tagged = tagged(&session, engagement)?;
+    let mut own = on_branch(&session);
+    own.retain(|seq| tagged.binary_search(seq).is_ok());
+    if own.is_empty() {
+        return Err(Refused::Nothing(format!(
+            "the session {} was rewound to before its rounds {}, tagged {engagement}: there is \
+             nothing to extract",
+            session.id,
+            ranges::show(&tagged)
+        )));
+    }
+    let pieces = own.iter().copied().map(place).map(Piece::Round).collect();
+    let left = left(&session, 0, &tagged, &own);
+    let operation = Operation::ExtractEngagement { engagement: engagement.to_owned() };
+    let mut plan = plan(session, operation, pieces, left, fidelity);
+    plan.lineage = Lineage::for_one(&plan.sessions, engagement);
+    Ok(plan)
+}
+
+/// Every round in the context, whole: what the operation does to their values is done to their
+/// rows on the way.
+pub fn in_whole(session: Session, operation: Operation) -> Plan {
+    let context = in_context(&session);
+    let pieces = context.iter().copied().map(place).map(Piece::Round).collect();
+    let left = left(&session, 0, &all(&session), &context);
+    plan(session, operation, pieces, left, Fidelity::default())
+}
+
+/// All rounds, ascending.
+pub(super) fn all(session: &Session) -> Vec<u32> {
+    session.rounds.iter().map(|r| r.seq).collect()
+}
+
+fn place(seq: u32) -> Place {
+    Place { session: 0, seq }
+}
+
+fn plan(
+    session: Session,
+    operation: Operation,
+    pieces: Vec<Piece>,
+    left: Left,
+    fidelity: Fidelity,
+) -> Plan {
+    let sessions = vec![session];
+    let lineage = Lineage::of(&sessions);
+    Plan { operation, sessions, pieces, left, fidelity, voices: false, lineage }
+}
+
+/// The rounds of an engagement, ascending.
+fn tagged(session: &Session, engagement: &str) -> Result<Vec<u32>, Refused> {
+    let is = |r: &&Round| r.engagement.as_deref() == Some(engagement);
+    let found: Vec<u32> = session.rounds.iter().filter(is).map(|r| r.seq).collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let there: BTreeSet<&str> =
+        session.rounds.iter().filter_map(|r| r.engagement.as_deref()).collect();
+    let there = if there.is_empty() {
+        "none".to_owned()
+    } else {
+        there.into_iter().collect::<Vec<_>>().join(", ")
+    };
+    Err(Refused::Engagement {
+        session: session.id.clone(),
+        engagement: engagement.to_owned(),
+        there,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! The index table: one line a round (seed 000, "compress-before").
+
+use super::ranges;
+use base::clock::Time;
+use sessions::digest::preview;
+use sessions::round::{Round, Session};
+
+/// Characters of a session's id in a reference.
+const SHORT: usize = 8;
+/// Characters by which a round is known again.
+const BEGINS: usize = 40;
+
+/// One line of the table, as in the seed:
+/// `| 047 | 2026-03-19T10:23Z | user→assistant | [tool_use: Agent·Read console] → "The architecture is..." |`
+pub fn line(round: &Round) -> String {
+    numbered(&number(round.seq), round)
+}
+
+/// One line of a table over several sessions: with the reference that holds everywhere.
+pub fn long_line(session: &Session, round: &Round) -> String {
+    numbered(&reference(session, round.seq), round)
+}
+
+/// One line of the table of a merge: whose the rounds are, which, and how the first begins:
+/// `| 3f0a9d1e | 1-2 | "What is the architecture?..." |`
+pub fn voice(session: &Session, seqs: &[u32]) -> String {
+    let first = seqs.first().and_then(|seq| session.round(*seq));
+    let words = first.map(|round| preview(&round.user_preview, BEGINS)).unwrap_or_default();
+    let words = if words.is_empty() { "-".to_owned() } else { format!("\"{}\"", cell(&words)) };
+    format!("| {} | {} | {words} |", short(&session.id), ranges::show(seqs))
+}
+
+/// A round's number as it is shown: `047`.
+pub fn number(seq: u32) -> String {
+    format!("{seq:03}")
+}
+
+/// The reference to a round that holds everywhere: `3f0a9d1e:047`. Read by
+/// [`super::inject::parse`].
+pub fn reference(session: &Session, seq: u32) -> String {
+    format!("{}:{}", short(&session.id), number(seq))
+}
+
+/// The beginning of a session's id that tells it from others. The ids of subagents all begin
+/// with the same word.
+pub fn short(id: &str) -> &str {
+    let word = if id.starts_with("agent-") { "agent-".len() } else { 0 };
+    let end = id.char_indices().nth(word + SHORT).map_or(id.len(), |(at, _)| at);
+    &id[..end]
+}
+
+/// A time as the table shows it: UTC, to the minute.
+pub fn minute(time: Option<Time>) -> String {
+    time.map_or_else(|| "-".to_owned(), |t| t.format("%Y-%m-%dT%H:%MZ").to_string())
+}
+
+/// Who speaks in a round: `user→assistant`.
+pub fn roles(round: &Round) -> &'static str {
+    match (round.user, round.assistant) {
+        (true, true) => "user→assistant",
+        (true, false) => "user",
+        (false, true) => "assistant",
+        (false, false) => "-",
+    }
+}
+
+fn numbered(number: &str, round: &Round) -> String {
+    let roles = roles(round);
+    format!("| {number} | {} | {roles} | {} |", minute(round.started), content(round))
+}
+
+/// What a round is about: its key tool call and the agent's words; where the agent did and
+/// said nothing, the user's.
+fn content(round: &Round) -> String {
+    let tool = round.key_tool.as_ref().map(|tool| format!("[tool_use: {}]", cell(tool)));
+    let words = match (round.agent_preview.as_str(), &tool) {
+        ("", None) => round.user_preview.as_str(),
+        (agent, _) => agent,
+    };
+    let words = Some(words).filter(|w| !w.is_empty()).map(|w| format!("\"{}\"", cell(w)));
+    match (tool, words) {
+        (Some(tool), Some(words)) => format!("{tool} → {words}"),
+        (tool, words) => tool.or(words).unwrap_or_else(|| "-".to_owned()),
+    }
+}
+
+/// A text that can't end the cell or the line it stands in.
+fn cell(text: &str) -> String {
+    let mut cell = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '|' => cell.push_str("\\|"),
+            '\u{2028}' | '\u{2029}' => cell.push(' '),
+            c if c.is_control() => cell.push(' '),
+            c => cell.push(c),
+        }
+    }
+    cell
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::when::at;
+
+    fn round() -> Round {
+        Round {
+            seq: 47,
+            started: Some(at("2026-03-19T10:23:45.678Z")),
+            user: true,
+            assistant: true,
+            user_preview: "What is the architecture?".into(),
+            agent_preview: "The architecture is...".into(),
+            key_tool: Some("Agent·Read console".into()),
+            ..Round::default()
+        }
+    }
+
+    #[test]
+    fn a_line_is_the_seeds() {
+        let expected = "| 047 | 2026-03-19T10:23Z | user→assistant | [tool_use: Agent·Read console] \
+                        → \"The architecture is...\" |";
+        assert_eq!(super::line(&round()), expected);
+    }
+
+    #[test]
+    fn a_voice_is_known_by_its_first_words() {
+        let session = Session {
+            id: "3f0a9d1e-77b0".into(),
+            rounds: vec![round(), Round { seq: 48, ..Round::default() }],
+            ..Session::default()
+        };
+        assert_eq!(
+            voice(&session, &[47, 48]),
+            "| 3f0a9d1e | 47-48 | \"What is the architecture?\" |"
+        );
+        assert_eq!(voice(&session, &[48]), "| 3f0a9d1e | 48 | - |");
+    }
+
+    #[test]
+    fn what_is_missing_is_left_out() {
+        let content = |round: &Round| super::line(round).split(" | ").nth(3).unwrap().to_owned();
+        assert_eq!(content(&Round { key_tool: None, ..round() }), "\"The architecture is...\" |");
+        let silent = Round { agent_preview: String::new(), ..round() };
+        assert_eq!(content(&silent), "[tool_use: Agent·Read console] |");
+        let unanswered = Round { key_tool: None, assistant: false, ..silent };
+        assert_eq!(
+            super::line(&unanswered),
+            "| 047 | 2026-03-19T10:23Z | user | \"What is the architecture?\" |"
+        );
+        assert_eq!(super::line(&Round { seq: 1234, ..Round::default() }), "| 1234 | - | - | - |");
+    }
+
+    #[test]
+    fn nothing_in_a_text_breaks_the_line() {
+        let nasty = Round {
+            key_tool: Some("Bash·a | b".into()),
+            agent_preview: "x\ny\u{2028}| z\u{1b}[0m\t|".into(),
+            ..round()
+        };
+        let line = super::line(&nasty);
+        assert!(line.ends_with("[tool_use: Bash·a \\| b] → \"x y \\| z [0m \\|\" |"), "{line}");
+        assert!(!line.contains(|c: char| c.is_control()));
+    }
+
+    #[test]
+    fn references_name_the_session() {
+        let session = |id: &str| Session { id: id.into(), ..Session::default() };
+        assert_eq!(reference(&session("3f0a9d1e-77b0-4a1c"), 47), "3f0a9d1e:047");
+        assert_eq!(reference(&session("agent-a57d1be77952c40a2"), 1), "agent-a57d1be7:001");
+        assert_eq!(reference(&session("ab"), 1000), "ab:1000");
+        assert!(
+            long_line(&session("3f0a9d1e-77b0"), &round()).starts_with("| 3f0a9d1e:047 | 2026")
+        );
+    }
+}

@@ -1,0 +1,194 @@
+//! Rows of Claude Code's sessions without the values that are extracted of them (seed 001,
+//! "Keep Recent, Extract Old"), on their way into a new session. Pure: what was taken is given
+//! back, and whoever asked puts it into the store.
+//!
+//! A result or an argument leaves a placeholder behind, a string where a string was: blocks,
+//! pairs and ids stay. What a signature stands for goes whole and leaves nothing: a placeholder
+//! would be a text in the agent's own voice, which models take up, and the rows of a message
+//! that still hold something are a sound message without it.
+
+use std::sync::Arc;
+
+use extract::edit;
+use extract::entry::Trigger;
+use extract::placeholder::{self, About};
+use extract::plan::Item;
+use sessions::settings::Placeholder;
+use sessions::span::{self, Span};
+
+/// A second copy of a result, in its row: the client shows it and sends it to nobody.
+const COPY: &str = "toolUseResult";
+/// Where a message's blocks are.
+const CONTENT: &str = "message.content";
+/// How deep arguments are looked through.
+const DEEPEST: usize = 32;
+
+/// Where the row goes.
+#[derive(Debug, Clone, Copy)]
+pub struct To<'a> {
+    /// The new session.
+    pub session: &'a str,
+    /// The row's id there.
+    pub entry: &'a str,
+    /// What its placeholders tell.
+    pub form: Placeholder,
+}
+
+/// A value that was taken out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// Its key in the row that is left.
+    pub key: String,
+    /// Where its JSON lies in the row as it was.
+    pub at: Span,
+    /// The JSON in its place; empty where nothing is.
+    pub placeholder: Vec<u8>,
+    /// What it is.
+    pub trigger: Trigger,
+    /// Its tool, where it has one.
+    pub tool: Option<Arc<str>>,
+}
+
+/// What is left of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lean {
+    /// The row; none where nothing of its message is left.
+    pub line: Option<Vec<u8>>,
+    /// What was taken, in its order.
+    pub taken: Vec<Taken>,
+    /// Which blocks of the message went whole, ascending.
+    pub gone: Vec<usize>,
+}
+
+/// The row without these values of it, which are in their order; none where it stays as it is.
+/// A value that doesn't lie where its key says is left alone.
+pub fn row(line: &[u8], items: &[Item], to: To) -> Option<Lean> {
+    let blocks = blocks(line);
+    let there = |item: &&Item| edit::locate(line, &item.key) == Some(item.span);
+    let items = || items.iter().filter(there).filter(|item| !is_copy(&item.key));
+    let mut gone: Vec<usize> = items()
+        .filter(|item| item.whole)
+        .filter_map(|item| item.key.strip_prefix(CONTENT)?.strip_prefix('.')?.parse().ok())
+        .filter(|block| *block < blocks.len())
+        .collect();
+    gone.sort_unstable();
+    gone.dedup();
+    let (mut taken, mut places) = (Vec::new(), Vec::new());
+    for item in items() {
+        let value = |key, at, placeholder| Taken {
+            key,
+            at,
+            placeholder,
+            trigger: item.trigger,
+            tool: item.tool.clone(),
+        };
+        if item.whole {
+            taken.push(value(item.key.to_string(), item.span, Vec::new()));
+            continue;
+        }
+        for (key, at) in strings(line, item.span, &item.key) {
+            let json = at.of(line);
+            let tool = item.tool.as_deref();
+            let (entry, session, keep) = (to.entry, to.session, item.keep);
+            let about = About { entry, session, tool, json, keep };
+            if let Some(put) = placeholder::json(&about, to.form, false) {
+                taken.push(value(shifted(&key, &gone), at, put.clone()));
+                places.push((at, put));
+            }
+        }
+    }
+    if taken.is_empty() {
+        return None;
+    }
+    if !gone.is_empty() && gone.len() == blocks.len() {
+        return Some(Lean { line: None, taken, gone });
+    }
+    places.extend(removals(&blocks, &gone).map(|at| (at, Vec::new())));
+    places.sort_by_key(|(at, _)| at.start);
+    let left = edit::replaced(line, &places);
+    // Its type would have to be that of what the client made of the whole result; none will do.
+    let result = taken.iter().any(|value| value.trigger == Trigger::ToolResult);
+    let bare = Some(()).filter(|()| result).and_then(|()| edit::with_field(&left, COPY, None));
+    Some(Lean { line: Some(bare.unwrap_or(left)), taken, gone })
+}
+
+/// Whether a key is of the second copy of a result: that goes with the result itself.
+pub fn is_copy(key: &str) -> bool {
+    key == COPY || key.strip_prefix(COPY).is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// A key as it is when these blocks of the message are gone.
+pub fn shifted(key: &str, gone: &[usize]) -> String {
+    let parts = || {
+        let rest = key.strip_prefix(CONTENT)?.strip_prefix('.')?;
+        let (block, rest) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
+        Some((block.parse::<usize>().ok()?, rest))
+    };
+    match parts() {
+        Some((block, rest)) if !gone.is_empty() => {
+            let before = gone.iter().take_while(|at| **at < block).count();
+            format!("{CONTENT}.{}{rest}", block - before)
+        }
+        _ => key.to_owned(),
+    }
+}
+
+/// Where the blocks of the row's message lie.
+fn blocks(line: &[u8]) -> Vec<Span> {
+    let mut items = Vec::new();
+    let Some(content) = edit::locate(line, CONTENT) else { return items };
+    if span::items(content.of(line), &mut items).is_none() {
+        return Vec::new();
+    }
+    items.into_iter().map(|at| at.shifted(content.start)).collect()
+}
+
+/// What to take out of an array so that these of its items are gone, and their commas.
+fn removals(items: &[Span], gone: &[usize]) -> impl Iterator<Item = Span> {
+    let is_gone = |at: &usize| gone.binary_search(at).is_ok();
+    let tail = (0..items.len()).rev().take_while(is_gone).count();
+    let kept = items.len() - tail;
+    let inner = gone.iter().filter(move |at| **at < kept);
+    let inner = inner.map(|at| Span { start: items[*at].start, end: items[*at + 1].start });
+    let last = (tail > 0 && kept > 0)
+        .then(|| Span { start: items[kept - 1].end, end: items[items.len() - 1].end });
+    inner.chain(last)
+}
+
+/// The strings in a value, with their keys: itself, or all in an object, which stays one.
+fn strings(line: &[u8], at: Span, key: &str) -> Vec<(String, Span)> {
+    let mut found = Vec::new();
+    look(line, at, key, DEEPEST, &mut found);
+    found
+}
+
+fn look(line: &[u8], at: Span, key: &str, depth: usize, found: &mut Vec<(String, Span)>) {
+    let json = at.of(line);
+    match json.first() {
+        Some(b'"') => found.push((key.to_owned(), at)),
+        Some(b'{') if depth > 0 => {
+            let mut fields = Vec::new();
+            span::fields(json, &mut fields);
+            for field in fields {
+                // A key is a path with dots: a name that has one, or an escape, has no key.
+                let Ok(name) = std::str::from_utf8(field.name.of(json)) else { continue };
+                if !name.is_empty() && !name.contains(['.', '\\']) {
+                    let value = field.value.shifted(at.start);
+                    look(line, value, &format!("{key}.{name}"), depth - 1, found);
+                }
+            }
+        }
+        Some(b'[') if depth > 0 => {
+            let mut items = Vec::new();
+            span::items(json, &mut items);
+            for (number, item) in items.into_iter().enumerate() {
+                let item = item.shifted(at.start);
+                look(line, item, &format!("{key}.{number}"), depth - 1, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;
