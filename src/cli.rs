@@ -391,3 +391,30 @@ pub enum Verb {
         project: PathBuf,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use guard::compaction::Shape;
+
+    #[test]
+    fn help_and_skill_name_every_kind_of_note() {
+        let words = |text: &str| -> Vec<String> {
+            text.split([',', ';']).map(|word| word.trim().to_owned()).collect()
+        };
+        let between = |text: &'static str, from: &str, to: &str| {
+            let (_, rest) = text.split_once(from).expect(from);
+            words(rest.split_once(to).expect(to).0)
+        };
+        let shape = Shape::default();
+        let mut kinds: Vec<_> = shape.all_kinds().map(str::to_owned).collect();
+        kinds.sort();
+        let source = include_str!("cli.rs");
+        let skill = include_str!("../skills/brain-guard/SKILL.md");
+        for mut named in
+            [between(source, "decides the section (", ")"), between(skill, "Kinds: ", ".")]
+        {
+            named.sort();
+            assert_eq!(named, kinds);
+        }
+    }
+}

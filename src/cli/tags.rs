@@ -76,7 +76,7 @@ pub struct NarrowArgs {
 /// What is looked for.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  brain-guard search 'console design'\n  brain-guard search '\"the block store\"' --since 3d\n  brain-guard search 'inscri*' --engagement inscription --json\n\nRounds whose user's and agent's words hold all words of the query, best first; a phrase stands in quotes, a word's beginning ends in *. Thinking and tools are not looked through: `brain-guard inject` reads a round in full. Searched is what is inscribed (`brain-guard inscribe`)."
+    after_help = "Examples:\n  brain-guard search 'console design'\n  brain-guard search '\"the block store\"' --since 3d\n  brain-guard search 'inscri*' --engagement inscription --json\n\nRounds whose user's and agent's words hold all words of the query, best first, each with its date; a phrase stands in quotes, a word's beginning ends in *. Thinking and tools are not looked through: `brain-guard inject` reads a round in full. Searched is what is inscribed (`brain-guard inscribe`)."
 )]
 pub struct SearchArgs {
     /// Words, "phrases", beginnings*

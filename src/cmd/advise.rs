@@ -1,17 +1,17 @@
 //! `advise`: which surgery would be worth it in a session.
 
+use base::shown;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::json;
 
 use super::surgery::source::Store;
-use super::surgery::view;
 use super::{Exit, err, out, out_json};
 use base::atomic;
 use base::clock::Time;
 use base::env::Env;
-use guard::policy::coach::grouped;
+use base::shown::grouped;
 use sessions::round::Session;
 use store::engagement::{self, Phase};
 use store::index::Export;
@@ -43,7 +43,7 @@ pub fn run(env: &Env, _now: Time, session: Option<&str>, json: bool) -> anyhow::
         short(&session.id),
         grouped(context.len() as u64),
         if context.len() == 1 { "round" } else { "rounds" },
-        view::tokens(tokens),
+        shown::tokens(tokens),
         if left == 0 { String::new() } else { format!("; {left} no longer in it") }
     ));
     for advice in &all {

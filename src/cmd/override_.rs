@@ -12,6 +12,7 @@ use crate::cli::{OverrideArgs, Whose};
 use base::clock::Time;
 use base::env::Env;
 use base::log;
+use base::when;
 use guard::files::journal::{self, Line, What};
 use guard::files::state;
 use guard::hook::facts::Facts;
@@ -55,24 +56,16 @@ fn bail_usage() -> anyhow::Result<String> {
     bail!("say for how long: --for 30m, --calls 20, --until-clear, or --off")
 }
 
-/// `90s`, `30m`, `2h`; a bare number is minutes.
+/// `90s`, `30m`, `1h 30m`; a bare number is minutes.
 pub(super) fn duration(text: &str) -> anyhow::Result<Duration> {
-    let (number, unit) = match text.char_indices().last() {
-        Some((at, 's' | 'm' | 'h')) => text.split_at(at),
-        _ => (text, "m"),
-    };
-    let Ok(number) = number.parse::<i64>() else {
+    let minutes = text.parse().ok().and_then(Duration::try_minutes);
+    let Some(duration) = minutes.or_else(|| when::duration(text)) else {
         bail!("{text:?} is no time; try 90s, 30m or 2h")
     };
-    let seconds = number.checked_mul(match unit {
-        "s" => 1,
-        "h" => 3600,
-        _ => 60,
-    });
-    match seconds {
-        Some(seconds) if (1..=7 * 86_400).contains(&seconds) => Ok(Duration::seconds(seconds)),
-        _ => bail!("{text:?} is out of range; from 1s to seven days (168h)"),
+    if !(Duration::seconds(1)..=Duration::days(7)).contains(&duration) {
+        bail!("{text:?} is out of range; from 1s to seven days (168h)");
     }
+    Ok(duration)
 }
 
 fn apply(facts: &Facts, how: &OverrideArgs) -> anyhow::Result<String> {
@@ -122,7 +115,8 @@ mod tests {
         assert_eq!(duration("30m").unwrap(), Duration::minutes(30));
         assert_eq!(duration("2h").unwrap(), Duration::hours(2));
         assert_eq!(duration("5").unwrap(), Duration::minutes(5));
-        for bad in ["", "m", "-5m", "0s", "9999h", "1d", "99999999999999999999h", "5µ"] {
+        assert_eq!(duration("1h 30m").unwrap(), Duration::minutes(90));
+        for bad in ["", "m", "-5m", "0s", "9999h", "8d", "99999999999999999999h", "5µ"] {
             assert!(duration(bad).is_err(), "{bad}");
         }
     }

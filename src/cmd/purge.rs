@@ -7,6 +7,8 @@ mod size;
 mod state;
 mod stores;
 
+use base::shown::size;
+use base::shown::{age, quoted};
 use std::fs;
 use std::path::Path;
 
@@ -25,7 +27,6 @@ use base::clock::Time;
 use base::env::Env;
 use base::paths::{Places, states};
 use base::when::{self, When};
-use guard::policy::shell;
 use guard::report::clean;
 use store::blocks::Root;
 
@@ -163,8 +164,8 @@ fn list(chosen: &[Kept], now: Time) {
             "{:<10} {:>6} {:>11} {:>7}  {}{}",
             kind.as_str().unwrap_or_default(),
             kept.count,
-            indicatif::HumanBytes(kept.bytes).to_string(),
-            size::age(kept.written, now),
+            size(kept.bytes),
+            kept.written.map_or_else(|| "-".to_owned(), |at| age(now - at)),
             shown(&kept.path),
             clean(&stays),
         ));
@@ -174,7 +175,7 @@ fn list(chosen: &[Kept], now: Time) {
         // A name that steers the terminal is no command to copy.
         if shown(&kept.path) == path {
             let recursive = if kept.kind == PurgeKind::Prompts { "" } else { " -r" };
-            out(format_args!("to remove it yourself: rm{recursive} -- {}", shell::quote(&path)));
+            out(format_args!("to remove it yourself: rm{recursive} -- {}", quoted(&path)));
         }
     }
 }
@@ -192,7 +193,7 @@ fn words(total: Total) -> String {
     format!(
         "{}, {}",
         count(usize::try_from(total.files).unwrap_or(usize::MAX), "file"),
-        indicatif::HumanBytes(total.bytes)
+        size(total.bytes)
     )
 }
 

@@ -114,7 +114,7 @@ pub fn line(hit: &Hit, look: Look) -> String {
     format!(
         "{}  {}  {}{tag}\n       {}",
         reference(hit),
-        table::minute(hit.started),
+        base::shown::minute(hit.started),
         hit.agent,
         hit.snippet.marked(begin, end)
     )

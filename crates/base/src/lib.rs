@@ -13,6 +13,7 @@ pub mod paths;
 pub mod plain;
 pub mod process;
 pub mod rows;
+pub mod shown;
 pub mod switch;
 pub mod tail;
 pub mod when;

@@ -50,7 +50,7 @@ pub fn parse(text: &str, now: Time) -> Result<When, String> {
             .map(When::Round)
             .ok_or_else(|| format!("{text:?} is no round: write round:16, counted from 1"));
     }
-    if let Some(ago) = ago(text) {
+    if let Some(ago) = duration(text.strip_suffix("ago").unwrap_or(text)) {
         let at = now.checked_sub_signed(ago);
         return at.map(When::from).ok_or_else(|| format!("{text:?} is too long ago"));
     }
@@ -162,9 +162,10 @@ fn run(text: &str, counts: impl Fn(char) -> bool) -> usize {
     text.find(|c| !counts(c)).unwrap_or(text.len())
 }
 
-/// Reads `2h`, `1d 6h`, `90m ago`.
-fn ago(text: &str) -> Option<Duration> {
-    let mut rest = text.strip_suffix("ago").unwrap_or(text).trim_end();
+/// Reads a length of time in one or several units: `90s`, `30m`, `2 hours`, `1d 12h`, `2w`.
+/// `None` where it is none, or too long to count.
+pub fn duration(text: &str) -> Option<Duration> {
+    let mut rest = text.trim();
     let mut sum = Duration::zero();
     if rest.is_empty() {
         return None;
@@ -175,6 +176,7 @@ fn ago(text: &str) -> Option<Duration> {
         let unit = rest[digits..].trim_start();
         let letters = run(unit, |c| c.is_ascii_alphabetic());
         let part = match &unit[..letters] {
+            "s" | "sec" | "second" | "seconds" => Duration::try_seconds(number),
             "m" | "min" | "minute" | "minutes" => Duration::try_minutes(number),
             "h" | "hour" | "hours" => Duration::try_hours(number),
             "d" | "day" | "days" => Duration::try_days(number),

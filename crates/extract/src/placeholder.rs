@@ -4,6 +4,7 @@
 mod bound;
 mod marked;
 
+use base::shown::size;
 use std::fmt::Write as _;
 
 use serde_json::json;
@@ -80,7 +81,7 @@ fn words(about: &About, form: Placeholder) -> String {
         return words;
     }
     // Writing into a text can't fail.
-    let _ = write!(words, " {}", size(about.json.len()));
+    let _ = write!(words, " {}", size(about.json.len() as u64));
     if let Some(tool) = about.tool {
         let _ = write!(words, " of {}", one_line(tool));
     }
@@ -129,15 +130,6 @@ fn one_line(text: &str) -> String {
     }
     let trimmed = line.trim();
     if trimmed.len() == line.len() { line } else { trimmed.to_owned() }
-}
-
-/// A length as people say it.
-fn size(bytes: usize) -> String {
-    match bytes {
-        0..=999 => format!("{bytes} B"),
-        1_000..=999_949 => format!("{:.1} KB", bytes as f64 / 1e3),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
-    }
 }
 
 #[cfg(test)]

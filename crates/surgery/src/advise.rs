@@ -11,7 +11,8 @@ pub use turn::{Turn, cut, last_turn};
 
 use super::plan::in_context;
 use super::ranges;
-use super::table::{self, minute, short};
+use super::table::{self, short};
+use base::shown::minute;
 use sessions::round::{Round, Session};
 use store::engagement::Phase;
 

@@ -193,7 +193,7 @@ proptest! {
             let round = session.round(place.seq).unwrap();
             let columns: Vec<&str> = line.trim_start_matches("| ").splitn(4, " | ").collect();
             prop_assert_eq!(inject::parse(columns[0]).map(|r| r.seq), Some(place.seq));
-            prop_assert_eq!(columns[1], table::minute(round.started));
+            prop_assert_eq!(columns[1], base::shown::minute(round.started));
             prop_assert_eq!(columns[2], table::roles(round));
             prop_assert!(line.ends_with(" |"), "{line}");
             let long = inject::parse(&table::reference(session, place.seq)).unwrap();

@@ -1,7 +1,7 @@
 //! The index table: one line a round (seed 000, "compress-before").
 
 use super::ranges;
-use base::clock::Time;
+use base::shown::minute;
 use sessions::digest::preview;
 use sessions::round::{Round, Session};
 
@@ -47,11 +47,6 @@ pub fn short(id: &str) -> &str {
     let word = if id.starts_with("agent-") { "agent-".len() } else { 0 };
     let end = id.char_indices().nth(word + SHORT).map_or(id.len(), |(at, _)| at);
     &id[..end]
-}
-
-/// A time as the table shows it: UTC, to the minute.
-pub fn minute(time: Option<Time>) -> String {
-    time.map_or_else(|| "-".to_owned(), |t| t.format("%Y-%m-%dT%H:%MZ").to_string())
 }
 
 /// Who speaks in a round: `user→assistant`.

@@ -11,8 +11,8 @@ use super::screen::Screen;
 use super::stage::{Stop, expect};
 use super::tools::Use;
 use super::transcript::MODEL;
+use base::shown::quoted;
 use guard::files::jobs;
-use guard::policy::shell::quote;
 
 /// What the user asked for.
 pub const PROMPT: &str = "Make the retry loop back off, and add tests.";
@@ -269,7 +269,7 @@ fn own_verb(
     let input = call.before.input().and_then(|i| i["command"].as_str()).unwrap_or_default();
     let program = std::fs::canonicalize(client.plugin.program()).map_err(broken("no program"))?;
     let ours =
-        input.contains(&quote(&program.to_string_lossy())) && input.contains(&client.session);
+        input.contains(&quoted(&program.to_string_lossy())) && input.contains(&client.session);
     let expected = format_args!(
         "`{}` allowed, with the program's own path",
         command.lines().next().unwrap_or_default()

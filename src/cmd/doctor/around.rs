@@ -6,13 +6,13 @@ use std::path::Path;
 use rustix::fs::{Access, access};
 
 use super::{Finding, World};
+use base::shown::grouped;
 use carrier::reach;
 use guard::boundary::Carrier;
 use guard::boundary::CarrierChoice;
 use guard::files::state;
 use guard::hook::limits;
 use guard::hook::surroundings;
-use guard::policy::coach::grouped;
 use guard::policy::limit::{LEAST_WINDOW, Limit, LimitSource, Limits, parse_tokens};
 use guard::session::reach::{Reach, Way};
 use guard::settings::Model;

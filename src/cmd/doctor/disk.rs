@@ -6,8 +6,9 @@ use std::path::Path;
 
 use rustix::fs::statvfs;
 
-use super::mend::{Mend, counted};
+use super::mend::Mend;
 use super::{FIX, Finding, World};
+use base::shown::counted;
 use guard::files::prune;
 
 const MB: u64 = 1_000_000;

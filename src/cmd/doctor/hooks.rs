@@ -1,6 +1,7 @@
 //! Whether the hooks really fire and the module is at work: by what they leave behind
 //! anyway, the sessions' state and the client's own transcripts beside it.
 
+use base::shown::age;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -65,13 +66,7 @@ fn fired(world: &World) -> Finding {
 }
 
 fn ago(world: &World, at: SystemTime) -> String {
-    let passed = SystemTime::from(world.now).duration_since(at).unwrap_or_default().as_secs();
-    match passed {
-        0..120 => format!("{passed} s ago"),
-        120..7200 => format!("{} min ago", passed / 60),
-        7200..172_800 => format!("{} h ago", passed / 3600),
-        _ => format!("{} days ago", passed / 86_400),
-    }
+    format!("{} ago", age(world.now - base::clock::Time::from(at)))
 }
 
 /// When a hook last left something in a folder of sessions. Locks are not written.

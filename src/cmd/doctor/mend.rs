@@ -1,5 +1,6 @@
 //! What `--fix` does: each kind of mending once, and a line that says what came of it.
 
+use base::shown::counted;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -97,11 +98,6 @@ fn one(world: &World, mend: &Mend) -> anyhow::Result<String> {
             ))
         }
     }
-}
-
-/// A number with its noun.
-pub fn counted(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// Takes everybody else's rights away.

@@ -4,9 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::mend::{Mend, OTHERS, counted};
+use super::mend::{Mend, OTHERS};
 use super::{FIX, Finding};
 use base::paths::Places;
+use base::shown::counted;
 
 /// Entries looked at: past this a list says no more.
 const AT_MOST: usize = 20_000;

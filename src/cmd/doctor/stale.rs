@@ -5,9 +5,10 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::mend::{Mend, counted};
+use super::mend::Mend;
 use super::{FIX, Finding, World};
 use base::paths::Places;
+use base::shown::counted;
 use base::{atomic, lock};
 use guard::boundary::Token;
 use guard::files::{boundary, jobs, state};

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use base::clock::Time;
+use base::shown::grouped;
 use guard::files::journal::{Called, Crossed, Line, Verdict, What};
 use guard::hook::facts::Facts;
-use guard::policy::coach::{figure, grouped};
+use guard::policy::coach::figure;
 use guard::report::clean;
 
 /// The operator's way through, which always is one.

@@ -7,9 +7,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use base::clock::Time;
+use base::shown::grouped;
 use base::tail;
 use guard::hook::facts::Facts;
-use guard::policy::coach::grouped;
 use guard::report::clean;
 use sessions::usage::Usage;
 

@@ -1,8 +1,8 @@
 //! `extract context`.
 
+use base::shown::size;
 use std::path::PathBuf;
 
-use indicatif::HumanBytes;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -14,9 +14,9 @@ use super::{said, view};
 use crate::cmd::{Exit, err, inscribe, out, out_json};
 use base::clock::Time;
 use base::env::Env;
+use base::shown::minute;
 use extract::entry::Role;
 use sessions::settings::ExtractSettings;
-use surgery::table::minute;
 
 /// A value of an entry that is extracted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -175,15 +175,12 @@ fn text(source: &Source, context: &Context) -> String {
     }
     lines.push(format!(
         "extracted: {} of {}",
-        HumanBytes(context.extracted_bytes),
+        size(context.extracted_bytes),
         view::of_entries(context.extracted.len())
     ));
     for lean in &context.extracted {
-        let parts: Vec<String> = lean
-            .values
-            .iter()
-            .map(|part| format!("{} ({})", part.key, HumanBytes(part.bytes)))
-            .collect();
+        let parts: Vec<String> =
+            lean.values.iter().map(|part| format!("{} ({})", part.key, size(part.bytes))).collect();
         let tool = lean.tool.as_ref().map_or_else(String::new, |tool| format!(" of {tool}"));
         let restored = lean
             .restored_at

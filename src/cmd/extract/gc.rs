@@ -1,6 +1,7 @@
 //! `extract gc`, the only verb besides `purge` that removes extracted content: content that no
 //! placeholder needs, once its retention is over. Nothing runs it by itself.
 
+use base::shown::size;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -168,7 +169,7 @@ pub fn line(swept: &Swept, dry_run: bool) -> String {
         Amount { count: copies, bytes } => format!(
             "; {} of OpenClaw's databases, {}, {}",
             if *copies == 1 { "1 copy".into() } else { format!("{copies} copies") },
-            indicatif::HumanBytes(*bytes),
+            size(*bytes),
             if dry_run { "would be removed" } else { "removed" },
         ),
     };
@@ -176,23 +177,23 @@ pub fn line(swept: &Swept, dry_run: bool) -> String {
         Amount { count: 0, .. } => String::new(),
         Amount { count: waits, bytes } => format!(
             ", of which no session needs {waits}, {} (their retention is not over)",
-            indicatif::HumanBytes(*bytes)
+            size(*bytes)
         ),
     };
     let unnamed = match unnamed {
         0 => String::new(),
         bytes => format!(
             "; {} stay that no ledger names: one may be lost, or a run was killed",
-            indicatif::HumanBytes(*bytes),
+            size(*bytes),
         ),
     };
     format!(
         "{}, {}, {}; {} {} kept, {}{waits}{unnamed}{copies}",
         count(gone.count as usize, "object"),
-        indicatif::HumanBytes(gone.bytes),
+        size(gone.bytes),
         if dry_run { "would be removed" } else { "removed" },
         kept.count,
         if kept.count == 1 { "is" } else { "are" },
-        indicatif::HumanBytes(kept.bytes.saturating_sub(swept.unnamed)),
+        size(kept.bytes.saturating_sub(swept.unnamed)),
     )
 }

@@ -1,6 +1,7 @@
 //! `extract status`: what is in the store of extracted content, session by session, and what
 //! ran when and runs next.
 
+use base::shown::size;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -12,9 +13,9 @@ use crate::cmd::inscribe::{self, count};
 use crate::cmd::{Exit, err, out, out_json};
 use base::clock::{self, Time};
 use base::env::Env;
+use base::shown::minute;
 use store::blocks::Root;
 use store::extracted::{self, Amount, Extracted, Record, State};
-use surgery::table::minute;
 
 /// All of it.
 #[derive(Debug, Serialize)]
@@ -150,7 +151,7 @@ fn session(root: &Root, extracted: &Extracted) -> Session {
 
 fn tell(status: &Status) {
     for session in &status.sessions {
-        let bytes = indicatif::HumanBytes;
+        let bytes = size;
         let now = match (&session.live, &session.why) {
             (Some(live), _) => format!(
                 "{} extracted now, {}",
@@ -177,7 +178,7 @@ fn tell(status: &Status) {
         (true, 0) => out(format_args!("nothing was extracted yet; the store is {store}")),
         (true, bytes) => out(format_args!(
             "no ledger names the {} in the store {store}: if one is lost, put it back; `brain-guard extract gc --forget` removes what a killed run left",
-            indicatif::HumanBytes(bytes)
+            size(bytes)
         )),
     }
     let ran = |at: Option<Time>| at.map_or("never".to_owned(), |at| minute(Some(at)));

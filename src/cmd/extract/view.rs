@@ -2,18 +2,17 @@
 
 pub mod json;
 
-use indicatif::HumanBytes;
-
 use super::planned::{Done, Planned};
 use super::preview::Preview;
 use super::source::{self, Source};
 use crate::cmd::inscribe::count;
 use base::clock::Time;
+use base::shown::grouped;
+use base::shown::size;
 use extract::entry::Role;
 use extract::plan::Plan;
 use extract::rules::{Goes, Stays};
 use extract::when::{self, Verdict};
-use guard::policy::coach::grouped;
 
 /// Entries that a table shows; the rest is counted.
 pub const SHOWN: usize = 200;
@@ -70,8 +69,8 @@ pub fn text(
         "goes: {} of {}, {}; {} of it is in the context, about {} tokens of {} behind the first change",
         count(plan.items.len(), "value"),
         of_entries(entries(planned)),
-        HumanBytes(bytes),
-        HumanBytes(sent),
+        size(bytes),
+        size(sent),
         grouped(planned.look.saved),
         grouped(planned.look.behind),
     ));
@@ -133,7 +132,7 @@ fn table(planned: &Planned, preview: &Preview) -> Vec<String> {
             item.entry.clone(),
             item.tool.as_deref().unwrap_or_else(|| role(entry.map(|entry| entry.role))).to_owned(),
             item.key.to_string(),
-            HumanBytes((item.span.end - item.span.start) as u64).to_string(),
+            size((item.span.end - item.span.start) as u64),
             if item.sent { "yes" } else { "no" }.to_owned(),
             begin.clone(),
         ]);
@@ -220,9 +219,9 @@ pub fn done(source: &Source, done: &Done) -> String {
         "extracted {} of {} ({}) from {}, which got {} shorter{redacted}\nback with: brain-guard extract restore {} ENTRY (extract context lists them)",
         count(done.values as usize, "value"),
         of_entries(done.entries as usize),
-        HumanBytes(done.bytes),
+        size(done.bytes),
         source.place().display(),
-        HumanBytes(done.freed),
+        size(done.freed),
         source.session,
     ) + &copied(source)
 }

@@ -10,6 +10,7 @@ mod state;
 mod tests;
 mod watch;
 
+use base::shown::size;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -242,7 +243,7 @@ impl Run<'_> {
             count(report.sessions, "session"),
             report.inscribed.len(),
             count(rows as usize, "row"),
-            indicatif::HumanBytes(bytes),
+            size(bytes),
             self.root.path().display()
         ));
         Ok(exit)
@@ -259,7 +260,7 @@ fn line(done: &Done) -> String {
         done.agent,
         done.session,
         count(done.new_rows as usize, "row"),
-        indicatif::HumanBytes(done.new_bytes),
+        size(done.new_bytes),
         count(done.rounds as usize, "round"),
         kept.unwrap_or_default()
     )

@@ -28,13 +28,3 @@ pub fn of(paths: &[PathBuf]) -> (u64, u64, Option<Time>) {
     }
     (count, bytes, written)
 }
-
-/// A length of time in its largest unit.
-pub fn age(written: Option<Time>, now: Time) -> String {
-    let Some(written) = written else { return "-".to_owned() };
-    match (now - written).num_minutes().max(0) {
-        minutes @ 0..60 => format!("{minutes} min"),
-        minutes @ 60..2_880 => format!("{} h", minutes / 60),
-        minutes => format!("{} d", minutes / 1_440),
-    }
-}

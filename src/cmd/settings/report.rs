@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::Value;
 
-use guard::policy::coach::grouped;
+use base::shown::grouped;
 use guard::policy::limit::Limits;
 use guard::settings::layers::{Diagnostic, Merged};
 use guard::settings::{Model, Settings};

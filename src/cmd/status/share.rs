@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
+use base::shown::grouped;
 use guard::files::journal::{Added, Sum};
-use guard::policy::coach::grouped;
 
 /// What was added, and what it is measured by.
 #[derive(Debug, Clone, Copy)]

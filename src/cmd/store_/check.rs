@@ -1,5 +1,6 @@
 //! `brain-guard store check`.
 
+use base::shown::size;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -185,7 +186,7 @@ fn tell(report: &Report, json: bool) -> anyhow::Result<Exit> {
         count(report.sessions, "session"),
         count(report.rounds as usize, "round"),
         count(report.blocks as usize, "block"),
-        indicatif::HumanBytes(report.bytes),
+        size(report.bytes),
         match (report.faults.len(), left) {
             (0, _) => "no fault".to_owned(),
             (all, 0) => format!("{} mended", count(all, "fault")),

@@ -1,5 +1,6 @@
 //! `brain-guard store gc`: takes out what no index and no export refers to, however old or new.
 
+use base::shown::size;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -47,18 +48,18 @@ pub fn run(root: &Root, dry_run: bool, json: bool) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     for Removed { path, bytes, why } in &removed {
-        out(format_args!("{} ({}): {why}", path.display(), indicatif::HumanBytes(*bytes)));
+        out(format_args!("{} ({}): {why}", path.display(), size(*bytes)));
     }
     let bytes: u64 = removed.iter().map(|removed| removed.bytes).sum();
     let done = if dry_run { "would be removed" } else { "removed" };
     let things = count(removed.len(), "thing");
-    out(format_args!("{things}, {}, {done}", indicatif::HumanBytes(bytes)));
+    out(format_args!("{things}, {}, {done}", size(bytes)));
     Ok(Exit::Done)
 }
 
 fn editions(folder: &Folder, dry_run: bool, removed: &mut Vec<Removed>) -> io::Result<()> {
     for edition in blocks::editions(folder)? {
-        let bytes = size(&edition.path);
+        let bytes = size_of(&edition.path);
         if !dry_run {
             fs::remove_dir_all(&edition.path)?;
         }
@@ -133,7 +134,7 @@ fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Bytes of the files in a folder.
-pub fn size(folder: &Path) -> u64 {
+pub fn size_of(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum()
 }

@@ -1,11 +1,12 @@
 //! `brain-guard store stats`.
 
+use base::shown::size;
 use std::collections::BTreeMap;
 use std::io;
 
 use serde::Serialize;
 
-use super::gc::size;
+use super::gc::size_of;
 use super::walk;
 use crate::cmd::inscribe::count;
 use crate::cmd::{Exit, out, out_json};
@@ -58,7 +59,7 @@ pub fn run(root: &Root, json: bool) -> anyhow::Result<Exit> {
         agents.entry(folder.agent).or_default().add(much);
     }
     let store = root.path().display().to_string();
-    let stats = Stats { store, all, databases: size(&root.sessions()), agents };
+    let stats = Stats { store, all, databases: size_of(&root.sessions()), agents };
     if json {
         out_json(&stats)?;
         return Ok(Exit::Done);
@@ -68,7 +69,7 @@ pub fn run(root: &Root, json: bool) -> anyhow::Result<Exit> {
     for (agent, much) in &stats.agents {
         out(format_args!("{agent:<9} {}", line(*much)));
     }
-    out(format_args!("databases {}", indicatif::HumanBytes(stats.databases)));
+    out(format_args!("databases {}", size(stats.databases)));
     Ok(Exit::Done)
 }
 
@@ -81,10 +82,10 @@ fn one(folder: &Folder) -> io::Result<Much> {
         much.rows += u64::from(row.replace(head.row) != Some(head.row));
         much.rounds += u64::from(std::mem::replace(&mut round, head.round_seq) != head.round_seq);
     })?;
-    let mut on_disk = size(&folder.blocks());
+    let mut on_disk = size_of(&folder.blocks());
     for edition in blocks::editions(folder)? {
         much.editions += 1;
-        on_disk += size(&edition.path);
+        on_disk += size_of(&edition.path);
     }
     Ok(Much { on_disk, ..much })
 }
@@ -100,7 +101,7 @@ fn line(much: Much) -> String {
         count(much.rounds as usize, "round"),
         count(much.rows as usize, "row"),
         count(much.blocks as usize, "block"),
-        indicatif::HumanBytes(much.bytes),
-        indicatif::HumanBytes(much.on_disk)
+        size(much.bytes),
+        size(much.on_disk)
     )
 }

@@ -8,8 +8,9 @@ use serde_json::json;
 use super::source::Store;
 use crate::cmd::{Exit, err, out, out_json};
 use base::env::Env;
+use base::shown::minute;
 use store::index::{Beside, Export};
-use surgery::table::{minute, short};
+use surgery::table::short;
 
 /// Runs the verb.
 ///

@@ -10,6 +10,7 @@ use base::atomic;
 use base::clock::Time;
 use base::env::{self, Env};
 use base::paths::{config_folder, same_file};
+use base::shown::minute;
 use base::when::When;
 use sessions::round::Session;
 use store::blocks::{self, Folder, Root};
@@ -17,7 +18,6 @@ use store::extracted::{Extracted, Ledger, Record};
 use store::index::Index;
 use surgery;
 use surgery::plan::Map;
-use surgery::table::minute;
 
 /// The store and its index.
 #[derive(Debug)]

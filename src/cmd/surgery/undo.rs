@@ -3,6 +3,7 @@
 
 mod beside;
 
+use base::shown;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read as _};
@@ -13,17 +14,17 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::source::Store;
-use super::view;
 use crate::cmd::{Exit, out, out_json};
 use base::atomic::{self, Mark};
 use base::clock::Time;
 use base::env::{self, Env};
 use base::fork;
 use base::paths::Places;
+use base::shown::minute;
 use guard::client;
 use guard::files::state;
 use store::index::Export;
-use surgery::table::{minute, short};
+use surgery::table::short;
 
 /// Bytes of the first row that are read at most: it says what made the session.
 const LONGEST: u64 = 64 * 1024 * 1024;
@@ -179,7 +180,7 @@ fn change(file: &Ours) -> anyhow::Result<Option<String>> {
     let path = Path::new(file.path);
     let grown = |length: u64| {
         let more = length.checked_sub(file.bytes).filter(|more| *more > 0)?;
-        Some(format!("{} has grown by {}: the session went on", file.path, view::size(more)))
+        Some(format!("{} has grown by {}: the session went on", file.path, shown::size(more)))
     };
     let differs = |how: &str| Some(format!("{} is not as it was written: {how}", file.path));
     let touched = || differs("other content");

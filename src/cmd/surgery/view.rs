@@ -1,17 +1,18 @@
 //! What was made, in words and as JSON.
 
+use base::shown::{quoted, size, tokens};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::made::Made;
-use guard::policy::coach::grouped;
+use base::shown::grouped;
+use base::shown::minute;
 use store::extracted::Record;
 use surgery::cost::Cost;
 use surgery::plan::{Operation, Place, Plan};
 use surgery::ranges;
-use surgery::table::{minute, short};
+use surgery::table::short;
 
 /// What was done, as a verb would say it: `compress-before 2026-03-19T10:23Z`.
 pub fn operation(operation: &Operation) -> String {
@@ -35,26 +36,6 @@ pub fn child(made: &Made) -> String {
     match &made.plan.operation {
         Operation::Split { engagement } => engagement.clone(),
         _ => short(&made.id).to_owned(),
-    }
-}
-
-/// Tokens as people say them: `96k`, `1.2M`, `830`.
-pub fn tokens(count: u64) -> String {
-    match count {
-        0..=999 => count.to_string(),
-        1_000..=9_949 => format!("{:.1}k", count as f64 / 1e3),
-        9_950..=999_499 => format!("{:.0}k", count as f64 / 1e3),
-        _ => format!("{:.1}M", count as f64 / 1e6),
-    }
-}
-
-/// A length as people say it.
-pub fn size(bytes: u64) -> String {
-    match bytes {
-        0..=999 => format!("{bytes} B"),
-        1_000..=999_999 => format!("{:.1} KB", bytes as f64 / 1e3),
-        1_000_000..=999_999_999 => format!("{:.1} MB", bytes as f64 / 1e6),
-        _ => format!("{:.2} GB", bytes as f64 / 1e9),
     }
 }
 
@@ -120,26 +101,15 @@ fn left(plan: &Plan) -> Option<String> {
 pub fn command(made: &Made) -> String {
     let Some(path) = &made.path else { return String::new() };
     let run = if made.dialect() == "pi" {
-        format!("pi --session {}", quoted(path))
+        format!("pi --session {}", quoted(&path.to_string_lossy()))
     } else if made.by_id {
         format!("claude --resume {}", made.id)
     } else {
-        format!("claude --resume {}", quoted(path))
+        format!("claude --resume {}", quoted(&path.to_string_lossy()))
     };
     match made.cwd() {
-        Some(cwd) => format!("cd {} && {run}", quoted(Path::new(cwd))),
+        Some(cwd) => format!("cd {} && {run}", quoted(cwd)),
         None => run,
-    }
-}
-
-/// A path as a word of a shell.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
 
@@ -286,7 +256,7 @@ mod tests {
 
     #[test]
     fn paths_are_words() {
-        assert_eq!(quoted(Path::new("/home/ada/x-1.jsonl")), "/home/ada/x-1.jsonl");
-        assert_eq!(quoted(Path::new("/a b/it's")), r"'/a b/it'\''s'");
+        assert_eq!(quoted("/home/ada/x-1.jsonl"), "/home/ada/x-1.jsonl");
+        assert_eq!(quoted("/a b/it's"), r"'/a b/it'\''s'");
     }
 }

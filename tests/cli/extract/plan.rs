@@ -90,7 +90,7 @@ fn the_context_lists_what_is_extracted() {
     assert_eq!(lean["values"][0]["key"], "message.content.0.text");
     assert!(lean.get("restored_at").is_none());
     let told = world.done(&["context", ID]);
-    assert!(told.contains("aa000003 of exec: message.content.0.text (3.91 KiB)"), "{told}");
+    assert!(told.contains("aa000003 of exec: message.content.0.text (4.0 KB)"), "{told}");
     world.done(&["restore", ID, "aa000003"]);
     assert!(world.json(&["context", ID])["extracted"][0]["restored_at"].is_string());
     world.done(&["restore", ID, "aa000003", "--in-place"]);

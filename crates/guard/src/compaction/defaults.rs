@@ -1,4 +1,6 @@
-//! The shape a file has where the settings say nothing: six sections and the routing table.
+//! The shape a file has where the settings say nothing: six sections and the routing table, which
+//! says by its kind where a note goes. Kinds go to a section by its [`Role`], since users may name
+//! theirs otherwise; a new default section needs a role of its own.
 
 use super::{NEXT, Role, Section, Shape};
 

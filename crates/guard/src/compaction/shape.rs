@@ -203,7 +203,8 @@ impl Shape {
         self.authored().filter_map(one).collect::<Vec<_>>().join("; ")
     }
 
-    /// The sections an agent must fill at a phase exit: all but the summary and the commits.
+    /// The sections an agent writes, and must fill at a phase exit: all but the summary and the
+    /// commits.
     pub fn authored(&self) -> impl Iterator<Item = usize> {
         let authored =
             |(_, section): &(usize, &Section)| !matches!(section.role, Role::Summary | Role::Git);

@@ -7,11 +7,12 @@ use super::facts::Facts;
 use crate::boundary::Delivery;
 use crate::files::state;
 use crate::policy::bands::{Band, effect};
-use crate::policy::coach::{Told, figure, grouped};
+use crate::policy::coach::{Told, figure};
 use crate::policy::ramp::Ramp;
 use crate::policy::stance::{Gauge, Readings, Stance};
 use crate::session::Session;
 use crate::texts::{Text, say};
+use base::shown::grouped;
 
 /// One moment of a session.
 pub struct Say<'a> {

@@ -12,6 +12,7 @@ use crate::job::{Holder, Link, State};
 use crate::session::Session;
 use crate::texts::{Text, say};
 use base::clock;
+use base::shown::age;
 use base::{atomic, beneath};
 
 /// Days after its last writing in which a job is offered: one that somebody named,
@@ -165,15 +166,6 @@ fn authored(facts: &Facts, job: &str) -> bool {
     !jobs::authored_ids(&document).is_empty()
 }
 
-fn age(age: chrono::Duration) -> String {
-    match (age.num_days(), age.num_hours(), age.num_minutes()) {
-        (0, 0, minutes) => format!("{} min", minutes.max(0)),
-        (0, hours, _) => format!("{hours} h"),
-        (1, ..) => "1 day".to_owned(),
-        (days, ..) => format!("{days} days"),
-    }
-}
-
 /// Writes down that this session came from `from`, in the job that crossed with
 /// `token` or went on without one; and that it is now this one's.
 pub fn link(facts: &Facts, from: &str, token: Option<&Token>) {
@@ -202,20 +194,5 @@ pub fn link(facts: &Facts, from: &str, token: Option<&Token>) {
     });
     if let Err(e) = written {
         facts.fault("lineage not written", &e);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use chrono::Duration;
-
-    #[test]
-    fn ages_are_told_in_one_unit() {
-        for (minutes, told) in
-            [(-3, "0 min"), (59, "59 min"), (61, "1 h"), (1_500, "1 day"), (4_400, "3 days")]
-        {
-            assert_eq!(age(Duration::minutes(minutes)), told);
-        }
     }
 }

@@ -5,7 +5,8 @@ use super::verbs;
 use std::fmt::Write as _;
 
 use super::operator::is_operators;
-use super::shell::{Word, quote, simple_commands};
+use super::shell::{Word, simple_commands};
+use base::shown::quoted;
 
 /// What the hook puts in, and the way to a file that is no job's.
 const HOOKS_OWN: [&str; 4] = ["--session", "--call", "--project", "--file"];
@@ -85,12 +86,12 @@ pub fn recognise(
             return Err(format!("`{}` is not the agent's to give", shown(&word.text)));
         }
         rewritten.push_str(&command[copied..program.range.start]);
-        rewritten.push_str(&quote(caller.program));
+        rewritten.push_str(&quoted(caller.program));
         rewritten.push_str(&command[program.range.end..verb.range.end]);
         for (flag, value) in
             [("session", caller.session), ("call", caller.call), ("project", caller.project)]
         {
-            let _ = write!(rewritten, " --{flag} {}", quote(value));
+            let _ = write!(rewritten, " --{flag} {}", quoted(value));
         }
         copied = verb.range.end;
         verbs.push(verb.text.clone());

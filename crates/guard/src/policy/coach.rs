@@ -1,6 +1,7 @@
 //! When the agent is told, and the figures it is told: facts, never a countdown
 //! (orders from nowhere are taken for prompt injection).
 
+use base::shown::grouped;
 use serde::{Deserialize, Serialize};
 
 use base::clock::Time;
@@ -44,19 +45,6 @@ pub fn figure(reading: &Reading, unit: &str, now: Time) -> String {
         grouped(reading.limit),
         reading.source.name(),
     )
-}
-
-/// A number with thousands grouped, as people read it.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

@@ -56,16 +56,6 @@ pub fn simple_commands(script: &str) -> Result<Vec<Vec<Word>>, Broken> {
     }
 }
 
-/// A word as a POSIX shell reads it back unchanged.
-pub fn quote(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,7 +149,7 @@ mod tests {
 
         #[test]
         fn quoted_words_read_back(text in "[^\0]{0,30}") {
-            let script = format!("a {}", quote(&text));
+            let script = format!("a {}", base::shown::quoted(&text));
             let got = texts(&script);
             prop_assert_eq!(got, Some(vec![vec!["a".to_owned(), text]]));
         }

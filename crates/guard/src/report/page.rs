@@ -8,11 +8,12 @@ use chrono::FixedOffset;
 use super::html::{escape, local};
 use super::lanes::{self, LANES};
 use super::plot::{self, Frame, Value};
-use super::scale::{Scale, length};
+use super::scale::Scale;
 use super::tables::tables;
 use super::text::steers;
 use super::{Part, Report};
-use crate::policy::coach::grouped;
+use base::shown::grouped;
+use base::shown::length;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");

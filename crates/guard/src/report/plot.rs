@@ -5,9 +5,10 @@
 use std::fmt::Write as _;
 
 use super::html::escape;
-use super::scale::{Scale, length};
+use super::scale::Scale;
 use super::{Part, Tier};
 use base::clock::Time;
+use base::shown::length;
 
 /// Dots beyond this number are left out, evenly; the line holds every point.
 const DOTS: usize = 600;

@@ -158,17 +158,6 @@ fn between(at: Time, (from, to): (Time, Time), (a, b): (f64, f64)) -> f64 {
     a + (b - a) * part
 }
 
-/// A length of time in its two largest units, as people say it.
-pub(super) fn length(delta: TimeDelta) -> String {
-    let s = delta.num_seconds().max(0);
-    match (s / 86_400, s / 3_600 % 24, s / 60 % 60, s % 60) {
-        (0, 0, 0, _) => format!("{:.1} s", seconds(delta).max(0.0)),
-        (0, 0, m, s) => format!("{m} min {s} s"),
-        (0, h, m, _) => format!("{h} h {m} min"),
-        (d, h, _, _) => format!("{d} d {h} h"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -208,15 +197,6 @@ mod tests {
                 || t.label.ends_with("45")),
             "{ticks:?}"
         );
-    }
-
-    #[test]
-    fn lengths() {
-        for (seconds, text) in
-            [(1, "1.0 s"), (61, "1 min 1 s"), (3_661, "1 h 1 min"), (90_000, "1 d 1 h")]
-        {
-            assert_eq!(length(TimeDelta::seconds(seconds)), text);
-        }
     }
 
     proptest! {

@@ -6,8 +6,8 @@ use chrono::FixedOffset;
 
 use super::html::{escape, local};
 use super::{Report, What};
-use crate::policy::coach::grouped;
 use base::clock::Time;
+use base::shown::grouped;
 
 /// A table under its heading; nothing where there are no rows. Cells are HTML; a heading
 /// that begins with `#` is one of numbers.

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 use chrono::FixedOffset;
 
-use super::scale::length;
 use super::{Crossing, Part, Report, Totals, What};
-use crate::policy::coach::grouped;
 use base::clock::Time;
+use base::shown::grouped;
+use base::shown::length;
 
 /// Lines of the table over time, a session.
 const LINES: usize = 24;

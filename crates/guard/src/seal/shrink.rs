@@ -13,8 +13,16 @@ use super::draft::{Draft, Item};
 use super::git;
 use super::report::StepReport;
 
-/// In which order the sections give.
-const ORDER: [Role; 4] = [Role::Insight, Role::Risks, Role::Custom, Role::Summary];
+/// In which order the sections give; `None` for one that gives nothing.
+fn turn(role: Role) -> Option<usize> {
+    match role {
+        Role::Insight => Some(0),
+        Role::Risks => Some(1),
+        Role::Custom => Some(2),
+        Role::Summary => Some(3),
+        Role::Forward | Role::Threads | Role::Git => None,
+    }
+}
 
 pub(super) fn run(draft: &mut Draft, log: &mut StepReport) {
     git::run(draft, log);
@@ -65,10 +73,7 @@ fn goes(item: &Item, draft: &Draft) -> bool {
 /// The entries that may go, closed ones first, then role by role, the least referred to and
 /// oldest first.
 fn by_role(draft: &Draft, spared: impl Fn(usize) -> bool) -> Vec<usize> {
-    let role = |item: &Item| {
-        let role = draft.shape().role(item.home);
-        ORDER.iter().position(|other| *other == role).filter(|_| !item.closed)
-    };
+    let role = |item: &Item| turn(draft.shape().role(item.home)).filter(|_| !item.closed);
     sorted(draft, |index, item| item.closed || role(item).is_some() && !spared(index), role)
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::policy::coach::grouped;
+use base::shown::grouped;
 
 /// What holds in the place of a key that is wrong.
 const IGNORED: &str = "; ignored, the rest stands";

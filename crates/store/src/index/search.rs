@@ -35,7 +35,7 @@ pub enum Tagged {
     Not(String),
 }
 
-/// A round that was found.
+/// A round that was found, as `search --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Hit {
     /// Its session.

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use super::{Advice, Case};
-use crate::table::{minute, short};
+use crate::table::short;
 use base::clock::Time;
+use base::shown::minute;
 use sessions::round::{Round, Session};
 
 /// Merges that are named at most.

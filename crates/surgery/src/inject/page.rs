@@ -5,8 +5,9 @@ use std::fmt::Write;
 
 use crate::fidelity::words::{self, Result};
 use crate::fidelity::{Fidelity, Much};
-use crate::table::{minute, reference, roles};
+use crate::table::{reference, roles};
 use base::clock::Time;
+use base::shown::minute;
 use sessions::dialect::{Block, BlockKind, Dialect, Kind, Row, Scratch};
 use sessions::digest::title;
 use sessions::round::{Round, Session};

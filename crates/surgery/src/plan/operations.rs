@@ -6,8 +6,8 @@ use super::branch::{in_context, left, on_branch};
 use super::{Left, Lineage, Operation, Piece, Place, Plan, Refused};
 use crate::fidelity::Fidelity;
 use crate::ranges;
-use crate::table::minute;
 use base::clock::Time;
+use base::shown::minute;
 use base::when::When;
 use sessions::round::{Round, Session};
 

@@ -10,7 +10,7 @@ use crate::cmd::err;
 use crate::cmd::extract::known::Live;
 use crate::cmd::extract::read::Read;
 use crate::cmd::extract::source::Source;
-use surgery::table::minute;
+use base::shown::minute;
 
 /// In an entry's place: every one.
 pub const ALL: &str = "all";

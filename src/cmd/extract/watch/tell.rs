@@ -1,5 +1,6 @@
 //! What watching says of a look: of a session only what is new about it.
 
+use base::shown::size;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -9,8 +10,8 @@ use super::look::{Came, Seen};
 use crate::cmd::inscribe::count;
 use crate::cmd::{err, out};
 use base::clock::Time;
+use base::shown::minute;
 use extract::when::Verdict;
-use surgery::table::minute;
 
 /// A look.
 #[derive(Debug, Serialize)]
@@ -141,13 +142,13 @@ fn words(came: &Came) -> String {
                 } else {
                     format!("{} entries", done.entries)
                 },
-                indicatif::HumanBytes(done.bytes),
+                size(done.bytes),
             )
         }
         Came::Would { values, bytes } => format!(
             "{}, {}, would be extracted; `extract.enabled` is false",
             count(*values as usize, "value"),
-            indicatif::HumanBytes(*bytes)
+            size(*bytes)
         ),
         Came::Little { values, bytes, .. } => format!(
             "waits: {}, by which the file gets {bytes} bytes shorter, which is less than `extract.min_saving`",

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Look, absolute, parsed};
 use crate::hook::event::ToolCall;
 use crate::policy::operator;
-use crate::policy::shell::quote;
+use base::shown::quoted;
 
 impl Look<'_> {
     /// A tool whose input we don't know: paths in it may be written, commands run, and
@@ -49,7 +49,7 @@ impl Look<'_> {
             // Whether it is the shell's language or another one is not said of these.
             let code = || matches!(key, "script" | "code" | "program");
             self.shell_touches(&format!("{command} {arguments}"))
-                || (code() && self.shell_touches(&format!("python -c {}", quote(&command))))
+                || (code() && self.shell_touches(&format!("python -c {}", quoted(&command))))
         };
         let mut commands =
             COMMANDS.into_iter().filter_map(|key| Some((key, line(map.get(key)?)?))).peekable();
@@ -97,7 +97,7 @@ fn line(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Array(list) => {
-            let words = list.iter().filter_map(Value::as_str).map(quote);
+            let words = list.iter().filter_map(Value::as_str).map(quoted);
             Some(words.collect::<Vec<_>>().join(" "))
         }
         _ => None,

@@ -1,5 +1,6 @@
 //! What the settings of extraction must be: types by their names, durations, schedules, globs.
 
+use base::when;
 use chrono::{DateTime, Duration};
 use croner::parser::{CronParser, Seconds, Year};
 use globset::{Glob, GlobSet};
@@ -110,29 +111,11 @@ pub(super) fn retention(text: &str) -> Result<Option<Duration>, String> {
     }
 }
 
-/// A duration: numbers with s, m, h, d or w (`24h`, `1d 12h`).
+/// A duration above 0 (`24h`, `1d 12h`).
 fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || {
+    when::duration(text).filter(|all| *all > Duration::zero()).ok_or_else(|| {
         format!("{text:?} is no duration above 0; write numbers with s, m, h, d or w: 30m, 24h, 7d")
-    };
-    let mut seconds = 0i64;
-    let mut rest = text.trim();
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
-        let number: i64 = rest[..digits].parse().map_err(|_| wrong())?;
-        let unit = match rest.as_bytes()[digits] {
-            b's' => 1,
-            b'm' => 60,
-            b'h' => 3_600,
-            b'd' => 86_400,
-            b'w' => 604_800,
-            _ => return Err(wrong()),
-        };
-        let part = number.checked_mul(unit).ok_or_else(wrong)?;
-        seconds = seconds.checked_add(part).ok_or_else(wrong)?;
-        rest = rest[digits + 1..].trim_start();
-    }
-    Duration::try_seconds(seconds).filter(|all| *all > Duration::zero()).ok_or_else(wrong)
+    })
 }
 
 fn cron(text: &str) -> Option<String> {

@@ -1,0 +1,132 @@
+//! Figures as people read them: one place for numbers, sizes, token counts, lengths of time, and
+//! words for a shell.
+
+use chrono::TimeDelta;
+
+use super::clock::Time;
+
+/// A number with thousands grouped: `12,345`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A number with its noun: `1 file`, `2 files`.
+pub fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// Bytes: `830 B`, `1.2 KB`, `4.0 MB`, `1.25 GB`.
+pub fn size(bytes: u64) -> String {
+    let bytes_as = |unit: f64| bytes as f64 / unit;
+    match bytes {
+        0..=999 => format!("{bytes} B"),
+        1_000..=999_949 => format!("{:.1} KB", bytes_as(1e3)),
+        999_950..=999_949_999 => format!("{:.1} MB", bytes_as(1e6)),
+        _ => format!("{:.2} GB", bytes_as(1e9)),
+    }
+}
+
+/// Tokens: `830`, `9.9k`, `96k`, `1.2M`.
+pub fn tokens(count: u64) -> String {
+    match count {
+        0..=999 => count.to_string(),
+        1_000..=9_949 => format!("{:.1}k", count as f64 / 1e3),
+        9_950..=999_499 => format!("{:.0}k", count as f64 / 1e3),
+        _ => format!("{:.1}M", count as f64 / 1e6),
+    }
+}
+
+/// How long ago something was, in one unit: `20 s`, `5 min`, `3 h`, `1 day`, `4 days`.
+pub fn age(passed: TimeDelta) -> String {
+    match passed.num_seconds().max(0) {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..3_600 => format!("{} min", seconds / 60),
+        seconds @ 3_600..86_400 => format!("{} h", seconds / 3_600),
+        seconds @ 86_400..172_800 => format!("{} day", seconds / 86_400),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}
+
+/// A length of time in its two largest units: `8.0 s`, `3 min 20 s`, `2 h 5 min`, `1 d 4 h`.
+pub fn length(time: TimeDelta) -> String {
+    let s = time.num_seconds().max(0);
+    match (s / 86_400, s / 3_600 % 24, s / 60 % 60, s % 60) {
+        (0, 0, 0, _) => format!("{:.1} s", (time.num_milliseconds() as f64 / 1e3).max(0.0)),
+        (0, 0, m, s) => format!("{m} min {s} s"),
+        (0, h, m, _) => format!("{h} h {m} min"),
+        (d, h, _, _) => format!("{d} d {h} h"),
+    }
+}
+
+/// A word as a POSIX shell reads it back unchanged.
+pub fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+/// A date and time: UTC, to the minute; `-` where it is not known.
+pub fn minute(time: Option<Time>) -> String {
+    time.map_or_else(|| "-".to_owned(), |t| t.format("%Y-%m-%dT%H:%MZ").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_tokens_change_their_unit_where_they_would_be_rounded_up() {
+        let sizes = [(999, "999 B"), (1_000, "1.0 KB"), (999_949, "999.9 KB"), (999_950, "1.0 MB")];
+        for (bytes, told) in sizes.into_iter().chain([(2_500_000_000, "2.50 GB")]) {
+            assert_eq!(size(bytes), told);
+        }
+        let counts = [(830, "830"), (9_949, "9.9k"), (9_950, "10k"), (999_500, "1.0M")];
+        for (count, told) in counts {
+            assert_eq!(tokens(count), told);
+        }
+        assert_eq!([grouped(7), grouped(1_234), grouped(1_234_567)], ["7", "1,234", "1,234,567"]);
+        assert_eq!(
+            [counted(1, "file", "files"), counted(0, "file", "files")],
+            ["1 file", "0 files"]
+        );
+    }
+
+    #[test]
+    fn times_are_told_in_their_largest_units() {
+        for (minutes, told) in [
+            (-3, "0 s"),
+            (1, "60 s"),
+            (59, "59 min"),
+            (61, "1 h"),
+            (1_500, "1 day"),
+            (4_400, "3 days"),
+        ] {
+            assert_eq!(age(TimeDelta::minutes(minutes)), told);
+        }
+        for (seconds, told) in
+            [(8, "8.0 s"), (200, "3 min 20 s"), (7_500, "2 h 5 min"), (100_800, "1 d 4 h")]
+        {
+            assert_eq!(length(TimeDelta::seconds(seconds)), told);
+        }
+    }
+
+    #[test]
+    fn words_for_a_shell() {
+        for (text, told) in
+            [("a/b-c", "a/b-c"), ("", "''"), ("a b", "'a b'"), ("it's", r"'it'\''s'")]
+        {
+            assert_eq!(quoted(text), told);
+        }
+    }
+}
