@@ -3,8 +3,8 @@
 #![no_main]
 
 use guard::policy::carve_outs::{Caller, own_command};
-use guard::policy::verbs::AGENT_VERBS;
 use guard::policy::shell::simple_commands;
+use guard::policy::verbs::AGENT_VERBS;
 use libfuzzer_sys::fuzz_target;
 
 const CALLER: Caller =

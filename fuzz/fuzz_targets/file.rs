@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use chrono::DateTime;
 use guard::compaction::{EditError, Shape, append, close, parse, render};
 use guard::seal::{Input, Limits, Sealed, Verdict, seal};
-use chrono::DateTime;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &str| {

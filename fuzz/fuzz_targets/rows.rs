@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use base::tail;
-use sessions::fill::Gatherer;
 use libfuzzer_sys::fuzz_target;
+use sessions::fill::Gatherer;
 
 static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
     std::env::temp_dir().join(format!("brain-guard-fuzz-rows-{}", std::process::id()))

@@ -45,7 +45,6 @@ fn never_looser(asked: &Settings, held: &Settings, limit: u64) {
         assert!(now.file <= tier.file, "{tier:?} became {now:?}");
         assert!(now.blocks.is_superset(&tier.blocks), "{tier:?} became {now:?}");
     }
-    let top =
-        |ramp: &guard::policy::ramp::Ramp| ramp.tiers().last().map(|tier| tier.name.clone());
+    let top = |ramp: &guard::policy::ramp::Ramp| ramp.tiers().last().map(|tier| tier.name.clone());
     assert_eq!(top(&before), top(&after));
 }

@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 
 use base::clock::Time;
 use base::env::Env;
-use guard::hook::{self, Role};
 use base::paths::Places;
+use guard::hook::{self, Outside, Role};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     fs::write(&WORLD.state, &WORLD.session).expect("state");
-    let reply = hook::run(Role::Main, data, &WORLD.env, WORLD.now, brain_guard::cmd::OUTSIDE);
+    let reply = hook::run(Role::Main, data, &WORLD.env, WORLD.now, Outside::NOTHING);
     let Some(answer) = reply.json() else { return };
     let answer: Value = serde_json::from_str(&answer).expect("JSON");
     let specific = &answer["hookSpecificOutput"];

@@ -47,6 +47,8 @@ use serde_json::json;
 
 use crate::boundary::Client;
 use crate::session::reach::Reach;
+#[cfg(any(test, feature = "testing"))]
+use crate::session::reach::Way;
 use base::clock::{self, Time};
 use base::env::{self, Env};
 use base::log;
@@ -80,6 +82,15 @@ pub struct Outside {
     pub answer: fn(&Facts, &str, &str) -> Option<String>,
 }
 
+#[cfg(any(test, feature = "testing"))]
+impl Outside {
+    /// No terminal, and no command that a person could type.
+    pub const NOTHING: Self = Self {
+        look: |_, _| Reach { tmux: Way::Shut(String::new()), x11: Way::Shut(String::new()) },
+        answer: |_, _, _| None,
+    };
+}
+
 /// Reads one payload and answers it. Never fails: a fault is logged, and the
 /// answer is then silence.
 pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside) -> Reply {
@@ -110,7 +121,7 @@ pub fn run(role: Role, input: impl Read, env: &Env, now: Time, outside: Outside)
         Role::Main => {
             remember_surroundings(&mut facts);
             let mut reply = dispatch(&mut facts, &event);
-            checkout::tell(&facts, &event, &mut reply);
+            checkout::tell(&mut facts, &event, &mut reply);
             reply
         }
         Role::Piece(number) => piece(&mut facts, &event, number),
@@ -125,7 +136,6 @@ fn remember_surroundings(facts: &mut Facts) {
     let seen = Some(facts.seen);
     if !facts.unseen && facts.session.seen != seen {
         facts.update(|s| s.seen = seen);
-        facts.session.seen = seen;
     }
 }
 

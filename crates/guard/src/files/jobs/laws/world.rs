@@ -16,16 +16,9 @@ use crate::hook::crossing::Opening;
 use crate::hook::facts::Facts;
 use crate::hook::{self, Outside, Role};
 use crate::job::{Record, State};
-use crate::session::reach::{Reach, Way};
 use base::clock::Time;
 use base::env::Env;
 use base::paths::Places;
-
-/// No terminal, and no verb that a person could type.
-const NOTHING_AROUND: Outside = Outside {
-    look: |_, _| Reach { tmux: Way::Shut(String::new()), x11: Way::Shut(String::new()) },
-    answer: |_, _, _| None,
-};
 
 pub(super) struct Client {
     pub(super) process: Child,
@@ -112,7 +105,7 @@ impl World {
             payload.to_string().as_bytes(),
             &self.env(at),
             self.clock,
-            NOTHING_AROUND,
+            Outside::NOTHING,
         );
         // A session that goes on takes its job again.
         let pid = self.clients[at].process.id();
