@@ -52,7 +52,7 @@ pub fn run(env: &Env, now: Time, ask: &str) -> anyhow::Result<Exit> {
         ("poll", Some(id)) => facts(env, now, id).map(|f| json!({"sealed": sealed(&f)})),
         ("strip", Some(id)) => facts(env, now, id).map(|f| strip(&f)),
         ("question", Some(id)) => facts(env, now, id).map(|f| question(&f)),
-        ("gate", Some(id)) => facts(env, now, id).map(|f| gate(&f, &asked)),
+        ("gate", Some(id)) => facts(env, now, id).map(|mut f| gate(&mut f, &asked)),
         ("step", Some(id)) => {
             if asked.event.as_deref() == Some("cleared") {
                 wait_for_session(env, id);
@@ -136,7 +136,7 @@ fn question(facts: &Facts) -> Value {
 }
 
 /// After the seal the turn is over: the first call that the hook would deny ends it.
-fn gate(facts: &Facts, asked: &Ask) -> Value {
+fn gate(facts: &mut Facts, asked: &Ask) -> Value {
     let tool = asked.tool_name.as_deref().unwrap_or_default();
     if !sealed(facts) || !pre_tool::denied_after_seal(facts, tool, asked.tool_input.as_deref()) {
         return json!({"action": "none", "sealed": sealed(facts)});
@@ -160,7 +160,6 @@ fn step(facts: &mut Facts, text: &str) -> Value {
     }
     if matches!(report, Report::TurnComplete { answered, is_aborted } if is_aborted || !answered) {
         facts.update(|s| s.turn = None);
-        facts.session.turn = None;
     }
     if matches!(report, Report::TurnComplete { .. }) {
         // Stop does not fire for every turn's end (an interrupt), and may run after us.

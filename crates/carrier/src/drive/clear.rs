@@ -114,7 +114,7 @@ impl Drive<'_> {
         if passed(since, CUT_MS, facts.now) {
             self.idle_since = None;
             let turn = facts.session.turn;
-            facts.update(|s| s.turn = s.turn.filter(|_| s.turn != turn));
+            facts.update_of(facts.id, |s| s.turn = s.turn.filter(|_| s.turn != turn));
             note(facts, "turn-ended-unseen", &json!({"token": token.id}));
         }
     }

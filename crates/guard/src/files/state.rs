@@ -38,6 +38,18 @@ pub fn update<T>(
     id: &str,
     change: impl FnOnce(&mut Session) -> T,
 ) -> io::Result<T> {
+    changed(places, id, change).map(|(_, result)| result)
+}
+
+/// The same, with the session as it is now.
+///
+/// # Errors
+/// As [`update`].
+pub fn changed<T>(
+    places: &Places,
+    id: &str,
+    change: impl FnOnce(&mut Session) -> T,
+) -> io::Result<(Session, T)> {
     let dir = places.state.join("sessions");
     let lock_path = dir.join(format!("{id}.lock"));
     let held = match lock::acquire(&lock_path, Duration::from_millis(500)) {
@@ -55,7 +67,7 @@ pub fn update<T>(
         atomic::write_unsynced(&places.session(id, "json"), &bytes)?;
     }
     drop(held);
-    Ok(result)
+    Ok((session, result))
 }
 
 /// Ids of sessions with state here.

@@ -56,7 +56,7 @@ pub fn writes_notes(facts: &Facts, event: &Event, call: &ToolCall, input: &ToolI
 }
 
 /// Adds to the answer what the user was not told of before.
-pub fn tell(facts: &Facts, event: &Event, reply: &mut Reply) {
+pub fn tell(facts: &mut Facts, event: &Event, reply: &mut Reply) {
     if let Kind::SessionStart { source, .. } = event.kind {
         look(facts, reply);
         if matches!(source, Source::Startup | Source::Resume) {
@@ -74,7 +74,7 @@ pub fn tell(facts: &Facts, event: &Event, reply: &mut Reply) {
         log::write(&facts.places.log(), facts.now, "refused", &details);
     }
     let paths: Vec<_> = new.iter().map(|refused| refused.path.clone()).take(MOST).collect();
-    facts.update(|s| s.refused.extend(paths));
+    facts.update(|s| s.refused.extend(paths.iter().cloned()));
     add(reply, refused(&new));
 }
 

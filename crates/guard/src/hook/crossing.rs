@@ -13,7 +13,7 @@ use crate::boundary::{Carrier, Delivery, EDITED, MOVED_ON, PROMPTED, SEALED_ANEW
 use crate::files::journal::{SealedAs, What};
 use crate::files::requests::{self, Request};
 use crate::files::sealing::{self, Outcome, Writer};
-use crate::files::{boundary, jobs, prompts, state};
+use crate::files::{boundary, jobs, prompts};
 use crate::job::State;
 use base::beneath;
 use base::log;
@@ -169,7 +169,7 @@ pub fn seal_for_the_agent(facts: &mut Facts) -> bool {
 }
 
 /// Blocks are lifted for a while, since no way out exists. The session's boundary is forgotten.
-pub fn give_up(facts: &Facts, why: &str) {
+pub fn give_up(facts: &mut Facts, why: &str) {
     facts.update(|s| s.token = None);
     lift(facts, why);
 }
@@ -179,7 +179,7 @@ fn failed(token: &Token) -> String {
 }
 
 /// Blocks are lifted for a while.
-pub fn lift(facts: &Facts, why: &str) {
+pub fn lift(facts: &mut Facts, why: &str) {
     let until = facts.now + lifted_for();
     facts.update(|s| s.lifted = Some((until, why.to_owned())));
     log::write(&facts.places.log(), facts.now, "lifted", &json!({"session": facts.id, "why": why}));
@@ -196,7 +196,6 @@ pub fn tidy(facts: &mut Facts) {
         // Kept: the clear may still come.
         if facts.session.lifted.is_none() {
             lift(facts, &failed(&token));
-            reload(facts);
         }
         return;
     }
@@ -207,7 +206,6 @@ pub fn tidy(facts: &mut Facts) {
         } else {
             give_up(facts, &why);
         }
-        reload(facts);
         return;
     }
     if token.child.as_deref() != Some(facts.id) {
@@ -228,13 +226,6 @@ pub fn tidy(facts: &mut Facts) {
         );
     }
     facts.update(|s| s.token = None);
-    reload(facts);
-}
-
-fn reload(facts: &mut Facts) {
-    if let Ok(Some(session)) = state::load(&facts.places, facts.id) {
-        facts.session = session;
-    }
 }
 
 /// Waits for what the main hook of the same event writes down first.

@@ -23,9 +23,10 @@ pub fn of_another_client(facts: &Facts, client: Client) {
 
 /// `SessionEnd`: from here on no key may be pressed for this session, though the
 /// next one's hook, which moves the token, may take its time.
-pub fn session(facts: &Facts) -> Reply {
+pub fn session(facts: &mut Facts) -> Reply {
     if !facts.unseen {
-        facts.update(|s| s.ended = Some(facts.now));
+        let now = facts.now;
+        facts.update(|s| s.ended = Some(now));
         if let Err(e) = prune::at_leisure(&facts.places, facts.now) {
             facts.fault("old sessions not taken out", &e);
         }

@@ -150,9 +150,16 @@ impl<'a> Facts<'a> {
         boundary::load(&self.places, self.session.token.as_deref()?).ok().flatten()
     }
 
-    /// Changes this session's state; a failure is logged and costs no call.
-    pub fn update(&self, change: impl FnOnce(&mut Session)) {
-        self.update_of(self.id, change);
+    /// Changes this session's state, here and on the disk, beside what parallel hooks changed of
+    /// it. A failure is logged and costs no call: the change then holds here alone.
+    pub fn update(&mut self, change: impl Fn(&mut Session)) {
+        match state::changed(&self.places, self.id, &change) {
+            Ok((session, ())) => self.session = session,
+            Err(e) => {
+                self.fault("state not kept", &e);
+                change(&mut self.session);
+            }
+        }
     }
 
     /// Changes another session's state, likewise.

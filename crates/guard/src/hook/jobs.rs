@@ -168,7 +168,6 @@ fn switch(facts: &mut Facts, job: &str, new: bool) {
         (s.counted, s.ranks.file, s.stop_blocks) = (None, 0, 0);
     };
     facts.update(change);
-    change(&mut facts.session);
 }
 
 fn to_default(facts: &mut Facts) {
@@ -200,7 +199,6 @@ fn adopt(facts: &mut Facts, old: &str, job: &str) {
     }
     let name = job.to_owned();
     facts.update(|s| s.job.clone_from(&name));
-    facts.session.job = name;
     let Some(token) = facts.token().filter(|t| t.holds_or_cancelled(facts.id)) else { return };
     let path = jobs::sealed_path(&facts.places, job, token.version).display().to_string();
     let followed = boundary::update(&facts.places, &token.id, |t| {

@@ -28,7 +28,6 @@ pub fn refresh(facts: &mut Facts) {
     let configured = configured(&facts.places, facts.env, launch.as_ref(), model.as_deref());
     if facts.session.configured != configured || facts.session.launch != launch {
         facts.update(|s| (s.configured, s.launch) = (configured, launch.clone()));
-        (facts.session.configured, facts.session.launch) = (configured, launch);
     }
 }
 

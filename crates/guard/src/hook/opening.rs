@@ -132,7 +132,6 @@ pub fn refused(facts: &mut Facts, refusal: &Refusal) {
     log::write(&facts.places.log(), facts.now, "no-boundary", &details);
     if let Some(until) = refusal.lifts_until {
         facts.update(|s| s.lifted = Some((until, refusal.why.clone())));
-        facts.session.lifted = Some((until, refusal.why.clone()));
     }
 }
 
@@ -165,7 +164,6 @@ pub fn open(facts: &mut Facts, opening: &Opening) -> Result<(), Refusal> {
         s.lifted = None;
         s.stop_blocks = 0;
     });
-    facts.session.token = Some(token.id.clone());
     // From the seal on: a client that dies before the turn's end leaves nothing open.
     if let Err(e) = watch::start(facts.env, &facts.places, &token.id) {
         facts.fault("waiter not started", &e);

@@ -75,7 +75,6 @@ fn note_unwritten(facts: &mut Facts, call: &ToolCall) {
     let unwritten = line.map(|line| (facts.now, line.chars().take(300).collect::<String>()));
     if facts.session.unwritten.is_some() || unwritten.is_some() {
         facts.update(|s| s.unwritten.clone_from(&unwritten));
-        facts.session.unwritten = unwritten;
     }
 }
 
@@ -221,10 +220,8 @@ fn learn_model(facts: &mut Facts) {
     if facts.session.model.as_deref().is_none_or(|m| !m.starts_with(&seen)) {
         if facts.session.model.is_some() {
             super::session::switch_model(facts, &seen);
-            (facts.session.reported_window, facts.session.window) = (None, None);
         } else {
             facts.update(|s| s.model = Some(seen.clone()));
         }
-        facts.session.model = Some(seen);
     }
 }

@@ -159,7 +159,7 @@ pub fn settle(facts: &mut Facts, context: Option<Context>, counted: Option<Count
     let base = used.saturating_sub(own);
     let calls = state::calls(&facts.places, facts.id);
     let (settings, first) = (facts.settings.ramp(reading.limit), facts.session.first);
-    let result = state::update(&facts.places, facts.id, |s| {
+    facts.update(|s| {
         if s.first == First::Done {
             return;
         }
@@ -174,11 +174,6 @@ pub fn settle(facts: &mut Facts, context: Option<Context>, counted: Option<Count
         s.first = First::Done;
         s.counted = counted.or(s.counted);
     });
-    if result.is_ok()
-        && let Ok(Some(session)) = state::load(&facts.places, facts.id)
-    {
-        facts.session = session;
-    }
 }
 
 /// Writes down what changed, and nothing if nothing did.

@@ -86,7 +86,7 @@ fn awaited(facts: &Facts, token: Option<&Token>) -> bool {
 }
 
 /// The carriers that type wait for the end of what begins here.
-fn turn_begins(facts: &Facts) {
+fn turn_begins(facts: &mut Facts) {
     let now = facts.now;
     facts.update(|s| {
         // What comes into a person's turn leaves it theirs.
@@ -96,7 +96,7 @@ fn turn_begins(facts: &Facts) {
     });
 }
 
-fn person(facts: &Facts, text: &str, token: Option<&Token>) {
+fn person(facts: &mut Facts, text: &str, token: Option<&Token>) {
     let now = facts.now;
     facts.update(|s| {
         (s.last_human, s.asked) = (Some(now), true);

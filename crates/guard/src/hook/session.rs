@@ -105,7 +105,6 @@ pub fn look_around(facts: &mut Facts) {
     let reach = Some((outside.look)(facts.env, client));
     if facts.session.reach != reach {
         facts.update(|s| s.reach.clone_from(&reach));
-        facts.session.reach = reach;
     }
 }
 
@@ -140,12 +139,11 @@ pub fn switch_model(facts: &mut Facts, model: &str) {
         s.model = Some(model.to_owned());
     };
     facts.update(change);
-    change(&mut facts.session);
     limits::refresh(facts);
 }
 
 /// The readings of a session that goes on begin anew.
-fn afresh(facts: &Facts, first: First) {
+fn afresh(facts: &mut Facts, first: First) {
     let client = facts.env.client_pid().and_then(state::client);
     facts.update(|s| {
         (s.first, s.grace, s.ranks) = (first, None, Ranks::default());

@@ -59,8 +59,7 @@ pub fn failed(facts: &mut Facts, event: &Event) -> Reply {
 fn turn_end(facts: &mut Facts, agents: u32, shells: &[&str]) -> Reply {
     if facts.session.agents != agents || facts.session.shells != shells {
         let shells: Vec<String> = shells.iter().map(|s| (*s).to_owned()).collect();
-        facts.update(|s| (s.agents, s.shells) = (agents, shells));
-        facts.session.agents = agents;
+        facts.update(|s| (s.agents, s.shells) = (agents, shells.clone()));
     }
     match facts.token() {
         Some(token) if token.holds_or_cancelled(facts.id) => {

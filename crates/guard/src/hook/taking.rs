@@ -65,7 +65,6 @@ pub fn forked(facts: &mut Facts, parent: &str) -> Option<String> {
         (s.born_words, s.last_human) = (before.born_words, before.last_human);
     };
     facts.update(inherit);
-    inherit(&mut facts.session);
     let line = take(facts, &before.job);
     link(facts, parent, None);
     line
@@ -76,20 +75,19 @@ fn take(facts: &mut Facts, job: &str) -> Option<String> {
         return None;
     }
     let Some(why) = refused(facts, job) else {
-        set(facts, job.to_owned());
+        set(facts, job);
         return holds(facts);
     };
     match jobs::claim_default(&facts.places, &clock::local_date()) {
-        Ok(own) => set(facts, own),
+        Ok(own) => set(facts, &own),
         Err(e) => facts.fault("no default job", &e),
     }
     Some(say(&facts.places, Text::NotHeld, &[("job", job), ("why", &why)]))
 }
 
-fn set(facts: &mut Facts, job: String) {
+fn set(facts: &mut Facts, job: &str) {
     if facts.session.job != job {
-        facts.update(|s| (s.job, s.counted) = (job.clone(), None));
-        (facts.session.job, facts.session.counted) = (job, None);
+        facts.update(|s| (s.job, s.counted) = (job.to_owned(), None));
     }
 }
 

@@ -49,7 +49,6 @@ fn wait_for_person(facts: &mut Facts) -> Reply {
         return Reply::default();
     }
     facts.update(|s| s.token = Some(token.id.clone()));
-    facts.session.token = Some(token.id);
     let minutes = ((gone_at - facts.now).num_seconds() + 59) / 60;
     let text = say(&facts.places, Text::UserUnsealed, &[("minutes", &minutes.max(1).to_string())]);
     Reply { user: Some(text), ..Reply::default() }
@@ -75,7 +74,7 @@ pub fn person_left(facts: &mut Facts, token: &Token) -> Result<Option<Token>, St
 }
 
 /// A prompt of the person's ends the wait.
-pub fn prompted(facts: &Facts, token: &Token) {
+pub fn prompted(facts: &mut Facts, token: &Token) {
     let ended = boundary::update(&facts.places, &token.id, |t| {
         t.waits_for_person(facts.id) && t.fail(PROMPTED, facts.now)
     });

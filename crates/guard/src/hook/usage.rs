@@ -15,7 +15,6 @@ pub fn unknown(facts: &mut Facts, context: Option<&Context>) -> Option<String> {
     }
     let uncounted = session.uncounted + 1;
     facts.update(|s| s.uncounted = uncounted);
-    facts.session.uncounted = uncounted;
     let responses = RESPONSES.to_string();
     let text = || say(&facts.places, Text::UserUnknown, &[("responses", &responses)]);
     (uncounted == RESPONSES).then(text)

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::Facts;
-use super::{Block, BlockKind, Call, Dialect, Kind, Row, Scratch, TOLD};
+use super::{Block, BlockKind, Call, Dialect, Kind, Row, Scratch, is_told};
 use crate::span::{self, Field, Span};
 
 /// pi and `OpenClaw`.
@@ -105,7 +105,7 @@ fn read<'a>(line: &'a [u8], scratch: &mut Scratch) -> Row<'a> {
             b"parentId" => row.parent = span::plain(json),
             b"timestamp" => row.at = span::plain(json),
             b"message" => message = Some(*value),
-            b"brainGuard" => (row.told, row.made) = (json.starts_with(TOLD), true),
+            b"brainGuard" => (row.told, row.made) = (is_told(json), true),
             b"forkedFrom" => row.copied = true,
             b"summary" | b"content" => summary = Some(*value),
             _ => {}

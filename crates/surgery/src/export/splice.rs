@@ -1,7 +1,6 @@
 //! Writing an object's fields: most as they are, some in another's place.
 
 use super::form::Link;
-use sessions::dialect::TOLD;
 use sessions::span::{self, Span};
 
 /// An object that is being written.
@@ -69,7 +68,7 @@ impl<'o> Object<'o> {
 /// The field of a row whose message surgery wrote, with the rounds that its table stands for
 /// ([`super::stands_for`]) and with what its session was made from, where these are told there.
 pub(super) fn told(stands_for: Option<&[u8]>, lineage: Option<&str>) -> Vec<u8> {
-    let mut field = TOLD.to_vec();
+    let mut field = br#"{"table":true"#.to_vec();
     if let Some(rounds) = stands_for {
         field.extend_from_slice(b",\"stands_for\":");
         field.extend_from_slice(rounds);

@@ -205,7 +205,7 @@ impl World {
         if let Some(opening) = self.clients[at].asked.take() {
             self.hooks(at);
             let env = self.env(at);
-            let facts =
+            let mut facts =
                 Facts::for_session(&env, self.clock, &self.places.project, &parent).unwrap();
             let token = opening.token(&facts, Carrier::Manual);
             boundary::create(&self.places, &token).unwrap();

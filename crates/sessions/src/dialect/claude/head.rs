@@ -1,7 +1,7 @@
 //! A row's head, read on one way through it with its message and the message's blocks.
 
 use super::is_notice;
-use crate::dialect::{Block, BlockKind, Kind, Row, Scratch, TOLD};
+use crate::dialect::{Block, BlockKind, Kind, Row, Scratch, is_told};
 use crate::span::{self, Cursor, Field, Span};
 use crate::usage;
 
@@ -103,7 +103,7 @@ impl<'a> Head<'a> {
                         self.client |= of_client(field, json);
                     }
                     b"brainGuard" => {
-                        (self.row.told, self.row.made) = (json.starts_with(TOLD), true);
+                        (self.row.told, self.row.made) = (is_told(json), true);
                     }
                     b"forkedFrom" => self.row.copied = true,
                     b"isCompactSummary" => self.summary = json == b"true",
@@ -175,7 +175,7 @@ impl<'a> Head<'a> {
 pub fn of_client(field: &[u8], json: &[u8]) -> bool {
     match field {
         b"isMeta" | b"isVisibleInTranscriptOnly" => json == b"true",
-        b"origin" => json.starts_with(br#"{"kind":"task-notification""#),
+        b"origin" => span::find(json, "kind") == Some(br#""task-notification""#),
         _ => false,
     }
 }
