@@ -8,8 +8,8 @@ use clap::{Args, Subcommand};
 /// A session, and what to do otherwise than the settings say.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ExtractArgs {
-    /// The session: its file, its id, or how that begins; of an `OpenClaw` database, `FILE:ID`
-    pub session: String,
+    /// Session: an id, the beginning of one, a file, `this`, or `FILE:ID` of an `OpenClaw` database [default: the one this runs in, else the latest of the project]
+    pub session: Option<String>,
     /// Messages that stay, counted from the end
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub keep_recent: Option<u32>,
@@ -125,8 +125,8 @@ pub enum ExtractVerb {
     /// Shows what of a session is extracted, by entry
     #[command(after_help = "Example:\n  brain-guard extract context 3f0a9d1e --json")]
     Context {
-        /// The session
-        session: String,
+        /// The session, named as for `plan`
+        session: Option<String>,
         /// For programs
         #[arg(long)]
         json: bool,

@@ -7,7 +7,8 @@ use clap::{Args, Subcommand};
 /// What is inscribed.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
-    override_usage = "brain-guard inscribe [OPTIONS] PATH...\n       brain-guard inscribe [OPTIONS] --all | --project DIR | --watch"
+    override_usage = "brain-guard inscribe [OPTIONS] PATH...\n       brain-guard inscribe [OPTIONS] --all | --project DIR | --watch",
+    after_help = "Examples:\n  brain-guard inscribe --all\n  brain-guard inscribe --project .\n  brain-guard inscribe ~/.claude/projects/-home-me-app/3f0a9d1e-….jsonl\n  brain-guard inscribe --watch\n\nExit codes: 0 done, 1 a session was left out (said why), 2 wrong usage."
 )]
 pub struct InscribeArgs {
     /// Session files, folders of such, or session ids
@@ -53,7 +54,7 @@ pub enum StoreVerb {
         after_help = "Examples:\n  brain-guard store export 3f0a9d1e | sha256sum\n  brain-guard store export 3f0a9d1e --out restored/\n\nExit codes: 0 all of it was written, 1 not all (said why; a file is not made then), 2 wrong usage."
     )]
     Export {
-        /// The session's id, or how it begins; with `AGENT/` in front where several have it
+        /// Session: an id, the beginning of one, a file, or `this`; `AGENT/ID` where several have it
         session: String,
         /// To a file that is not there yet and ends in .jsonl, or into a folder [default: stdout]
         #[arg(long, value_name = "FILE")]

@@ -1,6 +1,22 @@
 //! What can be asked of the jobs.
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
+
+use super::SessionSelector;
+
+/// Which session's job, and what is done with it.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  brain-guard job focus parser-rewrite\n  brain-guard job pause\n  brain-guard job resume\n  brain-guard seal --no-clear --summary 'what the next work must know' && brain-guard job complete\n  brain-guard job list\n\nExit codes: 0 done, 1 refused (with the way out), 2 wrong usage."
+)]
+pub struct JobArgs {
+    /// Which session
+    #[command(flatten)]
+    pub selector: SessionSelector,
+    /// What to do with it
+    #[command(subcommand)]
+    pub what: JobVerb,
+}
 
 /// What can be done with jobs.
 #[derive(Debug, Subcommand)]

@@ -2,9 +2,17 @@
 
 use clap::Args;
 
+use super::SessionSelector;
+
 /// Which lines of the log.
 #[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  brain-guard log\n  brain-guard log --kind deny --kind fault --since 2h\n  brain-guard log --follow\n  brain-guard log --json --last 100 | jq -c 'select(.kind == \"fault\")'"
+)]
 pub struct LogArgs {
+    /// Which project, and which session of it
+    #[command(flatten)]
+    pub selector: SessionSelector,
     /// The last N lines [default: 20, or all since --since]
     #[arg(long, value_name = "N")]
     pub last: Option<usize>,

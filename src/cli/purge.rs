@@ -43,8 +43,8 @@ pub enum PurgeKind {
     after_help = "Examples:\n  brain-guard purge --dry-run\n  brain-guard purge --only prompts,outputs --older-than 30d\n  brain-guard purge --job parser-rewrite --yes\n  brain-guard purge --all-projects --only store,extracted --forget --dry-run\n\nWithout --dry-run the same list is shown first, and nothing is removed without --yes or a `y` at the terminal. Sessions that are open and boundaries that are under way stay. Folders in a project (.brain-guard) are listed with the command that removes them.\n\n--forget removes what a placeholder or an index table may still name: it can't be restored then.\n\nExit codes: 0 done, 1 not all could be removed or nothing was agreed to, 2 wrong usage."
 )]
 pub struct PurgeArgs {
-    /// Only of this session: its id, or how it begins
-    #[arg(long, value_name = "ID")]
+    /// Only of this session: an id, the beginning of one, a file, or `this`
+    #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
     /// Only of this job and its sessions
     #[arg(long, value_name = "NAME")]

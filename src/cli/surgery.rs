@@ -81,7 +81,7 @@ pub enum SurgeryVerb {
         after_help = "Examples:\n  brain-guard surgery compress-before 3f0a9d1e 2026-03-19T10:23Z\n  brain-guard surgery compress-before 3f0a9d1e round:16 --thinking omit\n  brain-guard surgery compress-before 2h --dry-run\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
     )]
     CompressBefore {
-        /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in]
+        /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in, else the latest of the project]
         session: Option<String>,
         /// A time with its zone (without one: UTC), `round:16`, or an age: 90m, 2h, 3d
         #[arg(value_name = "TIME")]
@@ -96,7 +96,7 @@ pub enum SurgeryVerb {
         after_help = "Example:\n  brain-guard surgery compress-engagement 3f0a9d1e console-work\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
     )]
     CompressEngagement {
-        /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in]
+        /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in, else the latest of the project]
         session: Option<String>,
         /// The engagement's id, as rounds are tagged
         engagement: String,
@@ -110,7 +110,7 @@ pub enum SurgeryVerb {
         after_help = "Example:\n  brain-guard surgery extract-engagement 3f0a9d1e console-work --out ./console.jsonl\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
     )]
     ExtractEngagement {
-        /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in]
+        /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in, else the latest of the project]
         session: Option<String>,
         /// The engagement's id, as rounds are tagged
         engagement: String,
@@ -140,7 +140,7 @@ pub enum SurgeryVerb {
         after_help = "Examples:\n  brain-guard surgery split 3f0a9d1e map.json\n  brain-guard surgery split this map.json --run\n\nThe map says which rounds go where; rounds that it doesn't name are shared:\n  {\"shared\": \"1-15\", \"engagements\": {\"console-work\": \"16-25\", \"inscription\": \"26-30,33\"}}\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
     )]
     Split {
-        /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in]
+        /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in, else the latest of the project]
         session: Option<String>,
         /// The map; `-` reads it from stdin
         #[arg(value_name = "MAP.json")]
@@ -162,7 +162,7 @@ pub enum SurgeryVerb {
         after_help = "Examples:\n  brain-guard surgery log\n  brain-guard surgery log 3f0a9d1e --json"
     )]
     Log {
-        /// Only what was made from this session, or is it: an id, or the beginning of one
+        /// Only what was made from this session, or is it: an id, the beginning of one, a file, or `this`
         session: Option<String>,
         /// As JSON
         #[arg(long)]
@@ -173,7 +173,7 @@ pub enum SurgeryVerb {
         after_help = "Examples:\n  brain-guard surgery undo\n  brain-guard surgery undo 9b1c04d2\n\nWithout an id, the last thing that was made.\n\nExit codes: 0 removed, 1 refused (what has changed is printed, nothing was removed), 2 wrong usage."
     )]
     Undo {
-        /// The id of what was made, or its beginning
+        /// What was made: an id, the beginning of one, or a file [default: what was made last]
         id: Option<String>,
         /// As JSON
         #[arg(long)]
@@ -210,7 +210,7 @@ pub struct InjectArgs {
     after_help = "Examples:\n  brain-guard export-claude 3f0a9d1e --full-after 2026-03-19T10:23Z\n  brain-guard export-claude 3f0a9d1e --engagement console-work\n  brain-guard export-claude --merge 3f0a9d1e 7c41b2aa\n\nEach is an operation of `brain-guard surgery`.\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
 )]
 pub struct ExportArgs {
-    /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in]
+    /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in, else the latest of the project]
     #[arg(conflicts_with = "merge")]
     pub session: Option<String>,
     /// Which operation
@@ -251,7 +251,7 @@ pub struct ExportWhat {
     after_help = "Examples:\n  brain-guard revive 3f0a9d1e\n  brain-guard revive 3f0a9d1e --before round:40 --run\n\nWithout --before: from the last change of phase on in full, else the last third by tokens.\n\nExit codes: 0 made (and with --run, started), 1 refused, 2 wrong usage."
 )]
 pub struct ReviveArgs {
-    /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in]
+    /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in, else the latest of the project]
     pub session: Option<String>,
     /// Rounds before this become the index table: a time, `round:16`, or an age
     #[arg(long, value_name = "TIME")]
@@ -262,4 +262,31 @@ pub struct ReviveArgs {
     /// The output
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// Which session is looked at.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  brain-guard advise 3f0a9d1e\n  brain-guard advise --json")]
+pub struct AdviseArgs {
+    /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in, else the latest of the project]
+    pub session: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which session's file is checked, and how strictly.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Ends with 1 where a client may refuse the file or lose a part of it.\n\nExamples:\n  brain-guard validate 3f0a9d1e\n  brain-guard validate ~/.claude/projects/-home-me-project/3f0a9d1e-….jsonl\n  brain-guard validate --strict --json new.jsonl"
+)]
+pub struct ValidateArgs {
+    /// Session: an id, the beginning of one, a file, or `this`
+    pub session: String,
+    /// By what surgery's own outputs must pass: every finding is an error
+    #[arg(long)]
+    pub strict: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
 }

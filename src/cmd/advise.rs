@@ -2,15 +2,15 @@
 
 use base::shown;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::Path;
 
-use serde_json::json;
+use serde::Serialize;
 
 use super::surgery::source::Store;
-use super::{Exit, err, out, out_json};
+use super::{Context, Exit, Run, err, show};
+use crate::cli::AdviseArgs;
 use base::atomic;
-use base::clock::Time;
-use base::env::Env;
 use base::shown::grouped;
 use sessions::round::Session;
 use store::engagement::{self, Phase};
@@ -19,37 +19,53 @@ use surgery::advise::{Advice, Beside, advise};
 use surgery::plan::in_context;
 use surgery::table::short;
 
-/// Runs the verb.
-///
-/// # Errors
-/// No such session; databases that can't be read.
-pub fn run(env: &Env, _now: Time, session: Option<&str>, json: bool) -> anyhow::Result<Exit> {
-    let store = Store::open(env)?;
-    let session = store.session(env, session)?;
-    let beside = beside(&store, &session)?;
-    let context = in_context(&session);
-    let rounds = context.iter().filter_map(|seq| session.round(*seq));
-    let tokens: u64 = rounds.map(|round| round.tokens).sum();
-    let all = advise(&session, &phases(&session), &beside);
-    if json {
-        out_json(&json!({
-            "session": session.id, "rounds": context.len(), "tokens": tokens, "advice": all,
-        }))?;
-        return Ok(Exit::Done);
+impl Run for AdviseArgs {
+    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
+        let store = Store::open(env)?;
+        let session = store.session(env, self.session.as_deref())?;
+        let beside = beside(&store, &session)?;
+        let context = in_context(&session);
+        let rounds = context.iter().filter_map(|seq| session.round(*seq));
+        let report = Report {
+            tokens: rounds.map(|round| round.tokens).sum(),
+            rounds: context.len(),
+            advice: advise(&session, &phases(&session), &beside),
+            left: session.rounds.len() - context.len(),
+            session: session.id,
+        };
+        show(&report, self.json)?;
+        Ok(Exit::Done)
     }
-    let left = session.rounds.len() - context.len();
-    out(format_args!(
-        "{}: {} {} in its context, {} tokens{}",
-        short(&session.id),
-        grouped(context.len() as u64),
-        if context.len() == 1 { "round" } else { "rounds" },
-        shown::tokens(tokens),
-        if left == 0 { String::new() } else { format!("; {left} no longer in it") }
-    ));
-    for advice in &all {
-        out(text(advice));
+}
+
+/// Which surgery would be worth it.
+#[derive(Debug, Serialize)]
+struct Report {
+    session: String,
+    /// Rounds in its context.
+    rounds: usize,
+    tokens: u64,
+    advice: Vec<Advice>,
+    /// Rounds that are no longer in its context.
+    #[serde(skip)]
+    left: usize,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: {} {} in its context, {} tokens",
+            short(&self.session),
+            grouped(self.rounds as u64),
+            if self.rounds == 1 { "round" } else { "rounds" },
+            shown::tokens(self.tokens),
+        )?;
+        if self.left > 0 {
+            write!(f, "; {} no longer in it", self.left)?;
+        }
+        self.advice.iter().try_for_each(|advice| write!(f, "\n{}", text(advice)))
     }
-    Ok(Exit::Done)
 }
 
 /// The phases of the work in the session's project, where an `engagement.md` tells them. One

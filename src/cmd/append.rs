@@ -3,88 +3,61 @@
 
 use anyhow::Context as _;
 
-use super::whose;
-use super::{Exit, err, out, stdin_text};
-use crate::cli::Whose;
-use base::clock::Time;
-use base::env::Env;
+use super::{Context, Exit, Failure, Run, out, selector, stdin_text};
+use crate::cli::AppendArgs;
 use guard::compaction::{self, EditError, Role, Shape};
 use guard::files::jobs::{self, Open};
 use guard::hook::facts::Facts;
 use guard::job::kinds;
-use guard::job::slice::{self, Note, SliceError};
+use guard::job::slice::{self, Note};
 
-/// What is given to append.
-#[derive(Debug, Clone, Default)]
-pub struct Given {
-    /// The notes' kind.
-    pub kind: Option<String>,
-    /// What a steering note speaks of.
-    pub about: Option<String>,
-    /// The note; stdin where it is empty or `-`.
-    pub text: Vec<String>,
-}
-
-/// Runs the verb. Writes only in the job's folder: in the client's sandbox
-/// nothing else can be written.
-///
-/// # Errors
-/// No session, or what the system says of the file.
-pub fn run(env: &Env, now: Time, whose: &Whose, given: &Given) -> anyhow::Result<Exit> {
-    let found = whose::find(env, whose)?;
-    let facts = whose::facts(env, now, &found)?;
-    let shape = &facts.settings.file.shape;
-    let steering = given.kind.as_ref().is_some_and(|k| k.eq_ignore_ascii_case(kinds::STEERING));
-    if given.about.is_some() && !steering {
-        err("--about belongs to --kind steering; leave it out or give both");
-        return Ok(Exit::Usage);
-    }
-    // A kind that leads nowhere is told before stdin is waited for.
-    if let Some(Err(e)) = given.kind.as_deref().map(|kind| slice::of_kind(shape, kind, None, "")) {
-        err(e);
-        return Ok(Exit::Usage);
-    }
-    let text = given.text.join(" ");
-    let text = if text.is_empty() || text == "-" { stdin_text()? } else { text };
-    let notes = match notes(shape, given, &text) {
-        Ok(notes) => notes,
-        Err(e) => {
-            err(e);
-            return Ok(Exit::Usage);
+impl Run for AppendArgs {
+    /// Writes only in the job's folder: in the client's sandbox nothing else can be written.
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
+        let found = selector::find(env, &self.selector)?;
+        let facts = selector::facts(env, now, &found)?;
+        let shape = &facts.settings.file.shape;
+        let steering = self.kind.as_ref().is_some_and(|k| k.eq_ignore_ascii_case(kinds::STEERING));
+        if self.about.is_some() && !steering {
+            let what = "--about belongs to --kind steering";
+            return Err(Failure::usage(what).hint("leave it out or give both").into());
         }
-    };
-    if notes.is_empty() {
-        err("nothing to append; give the entry as an argument or on stdin");
-        return Ok(Exit::Usage);
+        // A kind that leads nowhere is told before stdin is waited for.
+        if let Some(kind) = &self.kind {
+            slice::of_kind(shape, kind, None, "").map_err(Failure::usage)?;
+        }
+        let text = self.text.join(" ");
+        let text = if text.is_empty() || text == "-" { stdin_text()? } else { text };
+        let notes = notes(shape, self, &text)?;
+        if notes.is_empty() {
+            let hint = "give the entry as an argument or on stdin";
+            return Err(Failure::usage("nothing to append").hint(hint).into());
+        }
+        let open = selector::open(&facts)?;
+        let path = facts.places.compaction(&open.job);
+        let after = write(&facts, &open, &notes)?;
+        let words = compaction::gauge_words(&after, shape);
+        out(format_args!(
+            "added to {}: {} of {} words ({})",
+            sections(shape, &notes).join(", "),
+            words,
+            facts.settings.file.words,
+            path.display()
+        ));
+        Ok(Exit::Done)
     }
-    let open = match whose::open(&facts)? {
-        Ok(open) => open,
-        Err(exit) => return Ok(exit),
-    };
-    let path = facts.places.compaction(&open.job);
-    let after = write(&facts, &open, &notes)?;
-    let words = compaction::gauge_words(&after, shape);
-    out(format_args!(
-        "added to {}: {} of {} words ({})",
-        sections(shape, &notes).join(", "),
-        words,
-        facts.settings.file.words,
-        path.display()
-    ));
-    Ok(Exit::Done)
 }
 
 /// The notes: of one kind, or, without one, by the headings that stand in the text.
-fn notes(shape: &Shape, given: &Given, text: &str) -> Result<Vec<Note>, String> {
-    let said = |e: SliceError| e.to_string();
-    match (given.kind.as_deref(), slice::first_heading(text, shape)) {
-        (None, Some(_)) => slice::read(text, shape).map_err(said),
-        (Some(kind), Some((line, heading))) => Err(format!(
+fn notes(shape: &Shape, args: &AppendArgs, text: &str) -> Result<Vec<Note>, Failure> {
+    match (args.kind.as_deref(), slice::first_heading(text, shape)) {
+        (None, Some(_)) => slice::read(text, shape).map_err(Failure::usage),
+        (Some(kind), Some((line, heading))) => Err(Failure::usage(format_args!(
             "line {line} is the heading of a section ({heading:?}), and --kind {kind} names one too: leave out either"
-        )),
+        ))),
         (kind, None) => {
             let kind = kind.unwrap_or("thread");
-            slice::of_kind(shape, kind, given.about.as_deref(), text).map_err(said)
+            slice::of_kind(shape, kind, args.about.as_deref(), text).map_err(Failure::usage)
         }
     }
 }

@@ -3,11 +3,12 @@
 pub mod scratch;
 pub mod trial;
 
-use serde_json::json;
+use std::fmt;
 
-use super::whose;
-use super::{Exit, out, out_json};
-use crate::cli::Whose;
+use serde::Serialize;
+
+use super::{Context, Exit, Run, selector, show};
+use crate::cli::{CarrierVerb, SessionSelector};
 use base::clock::Time;
 use base::env::Env;
 use base::paths::Places;
@@ -17,44 +18,77 @@ use guard::files::state;
 use guard::hook::facts::read_settings;
 use guard::hook::select::{self, Selection};
 
-/// `carrier probe`: of the session; where none lives in the project, of the
-/// terminal this is typed in.
-///
-/// # Errors
-/// Several sessions, or one that is not known.
-pub fn probe(env: &Env, now: Time, whose: &Whose, json: bool) -> anyhow::Result<Exit> {
-    let found = whose::find_any(env, whose)?;
-    let (selection, about) = match &found {
-        Some(found) => (of_session(env, now, found)?, format!("session {}", found.session)),
-        None => (
-            of_terminal(env, whose)?,
-            "this terminal, as a client started in it would see it (no session lives in this project)"
-                .to_owned(),
-        ),
-    };
-    let Selection { chosen, looked } = &selection;
-    if json {
-        let looked: Vec<_> = looked
-            .iter()
-            .map(|(carrier, usable, why)| {
-                json!({"carrier": carrier.name(), "usable": usable, "why": why})
-            })
-            .collect();
-        let session = found.as_ref().map(|found| found.session.as_str());
-        let chosen = chosen.map(Carrier::name);
-        out_json(&json!({"session": session, "chosen": chosen, "carriers": looked}))?;
-        return Ok(Exit::Done);
+impl Run for CarrierVerb {
+    fn run(&self, context: Context) -> anyhow::Result<Exit> {
+        match self {
+            Self::Probe(args) => {
+                show(&Probe::of(context, &args.selector)?, args.json)?;
+                Ok(Exit::Done)
+            }
+            Self::Test(args) => {
+                let trial = trial::Trial::run(context, &args.selector)?;
+                show(&trial, args.json)?;
+                Ok(if trial.failed() { Exit::Refused } else { Exit::Done })
+            }
+        }
     }
-    out(format_args!("{about}\n{}", selection.explain().trim_end()));
-    match chosen {
-        Some(carrier) => out(format_args!("would be used: {}", carrier.name())),
-        None => out("would be used: none, so nothing is blocked"),
-    }
-    Ok(Exit::Done)
 }
 
-fn of_session(env: &Env, now: Time, found: &whose::Found) -> anyhow::Result<Selection> {
-    let mut facts = whose::facts(env, now, found)?;
+/// Which carrier would be used, and why not the others.
+#[derive(Debug, Serialize)]
+struct Probe {
+    session: Option<String>,
+    chosen: Option<&'static str>,
+    carriers: Vec<Look>,
+    #[serde(skip)]
+    explained: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Look {
+    carrier: &'static str,
+    usable: bool,
+    why: String,
+}
+
+impl Probe {
+    /// Of the session; where none lives in the project, of the terminal this is typed in.
+    fn of(Context { env, now }: Context, selector: &SessionSelector) -> anyhow::Result<Self> {
+        let found = selector::find_any(env, selector)?;
+        let selection = match &found {
+            Some(found) => of_session(env, now, found)?,
+            None => of_terminal(env, selector)?,
+        };
+        let explained = selection.explain();
+        let Selection { chosen, looked } = selection;
+        let carriers = looked
+            .into_iter()
+            .map(|(carrier, usable, why)| Look { carrier: carrier.name(), usable, why })
+            .collect();
+        let session = found.map(|found| found.session);
+        Ok(Self { session, chosen: chosen.map(Carrier::name), carriers, explained })
+    }
+}
+
+impl fmt::Display for Probe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.session {
+            Some(session) => writeln!(f, "session {session}")?,
+            None => writeln!(
+                f,
+                "this terminal, as a client started in it would see it (no session lives in this project)"
+            )?,
+        }
+        writeln!(f, "{}", self.explained.trim_end())?;
+        match self.chosen {
+            Some(carrier) => write!(f, "would be used: {carrier}"),
+            None => f.write_str("would be used: none, so nothing is blocked"),
+        }
+    }
+}
+
+fn of_session(env: &Env, now: Time, found: &selector::Found) -> anyhow::Result<Selection> {
+    let mut facts = selector::facts(env, now, found)?;
     // Only the client's own processes have its environment; others believe its hooks.
     if let Some(client) = env.client_pid().and_then(state::client) {
         facts.session.reach = Some(reach::look(env, client));
@@ -64,8 +98,8 @@ fn of_session(env: &Env, now: Time, found: &whose::Found) -> anyhow::Result<Sele
 
 /// What a client started here would find, by the settings that would hold: this
 /// shell stands for it.
-fn of_terminal(env: &Env, whose: &Whose) -> anyhow::Result<Selection> {
-    let places = Places::of(env, &whose::project(env, whose)?);
+fn of_terminal(env: &Env, selector: &SessionSelector) -> anyhow::Result<Selection> {
+    let places = Places::of(env, &selector::project(env, selector)?);
     let boundary = places.map(|p| read_settings(&p, env).0.boundary).unwrap_or_default();
     let shell = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get() as u32);
     let reach = shell.and_then(state::client).map(|shell| reach::look(env, shell));

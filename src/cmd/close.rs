@@ -2,51 +2,35 @@
 
 use anyhow::Context as _;
 
-use super::whose;
-use super::{Exit, err, out};
-use crate::cli::Whose;
+use super::{Context, Exit, Failure, Run, out, selector};
+use crate::cli::CloseArgs;
 use base::beneath;
-use base::clock::Time;
-use base::env::Env;
 use guard::compaction::{self, Shape};
 use guard::files::jobs;
 
-/// Runs the verb.
-///
-/// # Errors
-/// No session, or what the system says of the file.
-pub fn run(env: &Env, now: Time, whose: &Whose, id: Option<&str>) -> anyhow::Result<Exit> {
-    let found = whose::find(env, whose)?;
-    let facts = whose::facts(env, now, &found)?;
-    let job = whose::job(&facts);
-    let path = facts.places.compaction(&job);
-    if !beneath::exists(&path) {
-        err(format_args!(
-            "the job {job} has no compaction file yet; `brain-guard append` makes one"
-        ));
-        return Ok(Exit::Refused);
-    }
-    let Some(id) = id else {
-        list(&jobs::read(&facts.places, &job)?.unwrap_or_default(), &facts.settings.file.shape);
-        return Ok(Exit::Done);
-    };
-    let open = match whose::open(&facts)? {
-        Ok(open) => open,
-        Err(exit) => return Ok(exit),
-    };
-    let path = facts.places.compaction(&open.job);
-    super::keep_bytes(&facts.places, &open.job)?;
-    match compaction::close(&open.text, &facts.settings.file.shape, id) {
-        Ok(after) => {
-            jobs::write_live(&facts.places, &open.job, &after)
-                .with_context(|| format!("could not write {}", path.display()))?;
-            out(format_args!("closed {id} in {}", path.display()));
-            Ok(Exit::Done)
+impl Run for CloseArgs {
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
+        let found = selector::find(env, &self.selector)?;
+        let facts = selector::facts(env, now, &found)?;
+        let job = selector::job(&facts);
+        if !beneath::exists(&facts.places.compaction(&job)) {
+            let what = format!("the job {job} has no compaction file yet");
+            return Err(Failure::refused(what).hint("`brain-guard append` makes one").into());
         }
-        Err(e) => {
-            err(format_args!("{}: {e}", path.display()));
-            Ok(Exit::Refused)
-        }
+        let shape = &facts.settings.file.shape;
+        let Some(id) = &self.id else {
+            list(&jobs::read(&facts.places, &job)?.unwrap_or_default(), shape);
+            return Ok(Exit::Done);
+        };
+        let open = selector::open(&facts)?;
+        let path = facts.places.compaction(&open.job);
+        super::keep_bytes(&facts.places, &open.job)?;
+        let after = compaction::close(&open.text, shape, id)
+            .map_err(|e| Failure::refused(format_args!("{}: {e}", path.display())))?;
+        jobs::write_live(&facts.places, &open.job, &after)
+            .with_context(|| format!("could not write {}", path.display()))?;
+        out(format_args!("closed {id} in {}", path.display()));
+        Ok(Exit::Done)
     }
 }
 

@@ -19,12 +19,12 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use serde::Serialize;
-use serde_json::json;
+use serde::ser::{SerializeStruct as _, Serializer};
 
-use self::mend::Mend;
+use self::mend::{Done, Mend};
 use super::uninstall::UninstallPlan;
-use super::{Exit, out, out_json, setup, whose};
-use crate::cli::Whose;
+use super::{Context, Exit, Run, selector, setup, show};
+use crate::cli::{DoctorArgs, SessionSelector};
 use base::clock::Time;
 use base::env::Env;
 use base::paths::{Places, config_folder};
@@ -121,14 +121,13 @@ struct World<'a> {
 
 impl<'a> World<'a> {
     fn of(env: &'a Env, now: Time) -> anyhow::Result<Self> {
-        let project = whose::project(env, &Whose::default())?;
-        let places =
-            Places::of(env, &project).context("HOME is not set; set it to your home folder")?;
+        let project = selector::project(env, &SessionSelector::default())?;
+        let places = selector::places(env, &project)?;
         let (settings, diagnostics) = read_settings(&places, env);
-        let found = whose::find(env, &Whose::default()).ok();
+        let found = selector::find(env, &SessionSelector::default()).ok();
         let session_id = found.as_ref().map(|found| found.session.clone()).unwrap_or_default();
         let session = found.and_then(|found| {
-            let facts = whose::facts(env, now, &found).ok()?;
+            let facts = selector::facts(env, now, &found).ok()?;
             facts.session.started.is_some().then(|| facts.session.clone())
         });
         let config = config_folder(env).context("HOME is not set; set it to your home folder")?;
@@ -176,30 +175,43 @@ pub fn at_the_prompt(env: &Env, now: Time) -> String {
     }
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// No home, no current folder.
-pub fn run(env: &Env, now: Time, fix: bool, json: bool) -> anyhow::Result<Exit> {
-    let world = World::of(env, now)?;
-    let mut found = world.look();
-    let mut done = Vec::new();
-    if fix {
-        done = mend::all(&world, &found);
-        // What stays is what a second look finds.
-        found = World::of(env, now)?.look();
+/// What was mended, and what was found then.
+#[derive(Debug)]
+struct Report {
+    /// `None` where nothing was to be mended.
+    done: Option<Vec<Done>>,
+    found: Vec<Finding>,
+}
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Some(done) = &self.done else { return self.found.serialize(serializer) };
+        let mut fields = serializer.serialize_struct("Report", 2)?;
+        fields.serialize_field("done", done)?;
+        fields.serialize_field("found", &self.found)?;
+        fields.end()
     }
-    if json {
-        let value = if fix { json!({"done": done, "found": found}) } else { json!(found) };
-        out_json(&value)?;
-    } else {
-        for line in &done {
-            out(line);
-        }
-        for finding in &found {
-            out(finding);
-        }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.done.iter().flatten().try_for_each(|done| writeln!(f, "{done}"))?;
+        self.found.iter().try_for_each(|finding| writeln!(f, "{finding}"))
     }
-    let is_problem = found.iter().any(|f| f.level == Level::Problem);
-    Ok(if is_problem { Exit::Refused } else { Exit::Done })
+}
+
+impl Run for DoctorArgs {
+    fn run(&self, context: Context) -> anyhow::Result<Exit> {
+        let Context { env, now } = context;
+        let world = World::of(env, now)?;
+        let mut report = Report { done: None, found: world.look() };
+        if self.fix {
+            report.done = Some(mend::all(&world, &report.found));
+            // What stays is what a second look finds.
+            report.found = World::of(env, now)?.look();
+        }
+        show(&report, self.json)?;
+        let is_problem = report.found.iter().any(|f| f.level == Level::Problem);
+        Ok(if is_problem { Exit::Refused } else { Exit::Done })
+    }
 }

@@ -1,53 +1,48 @@
 //! `explain`: why a call was blocked, or why nothing is, and the way out.
 
-mod told;
+mod account;
 mod unwritten;
 
-use serde_json::{Value, json};
+use std::fmt;
 
-use super::status;
-use super::whose::{self, Found};
-use super::{Exit, out, out_json};
-use crate::cli::Whose;
-use base::clock::Time;
+use serde::Serialize;
+
+use self::account::Account;
+use self::unwritten::Seen;
+use super::selector::{self, Found};
+use super::status::Status;
+use super::{Context, Exit, Failure, Run, show};
+use crate::cli::{ExplainArgs, SessionSelector};
 use base::env::Env;
 use base::paths::Places;
 use guard::files::journal::{self, Line, Verdict, What};
 use guard::files::state;
-use guard::hook::facts::{Facts, View};
+use guard::hook::facts::Facts;
 use guard::policy::stance::Cap;
 use guard::report::clean;
+use guard::session::Denied;
 
-/// What is asked.
-#[derive(Debug, Clone, Copy)]
-pub struct Ask {
-    /// So many of the last lines of the journal.
-    pub last: Option<usize>,
-    /// As JSON.
-    pub json: bool,
-}
-
-/// Runs the verb.
-///
-/// # Errors
-/// No session.
-pub fn run(env: &Env, now: Time, whose: &Whose, ask: Ask) -> anyhow::Result<Exit> {
-    let found = find(env, whose)?;
-    let facts = whose::facts(env, now, &found)?;
-    let lines = journal::read(&facts.places, facts.id);
-    if let Some(call) = asked_call(whose, &lines) {
-        return one_call(&facts, &lines, call, ask.json);
-    }
-    match ask.last {
-        Some(count) => some(&facts, &lines[lines.len().saturating_sub(count)..], ask.json),
-        None => standing(&facts, &lines, ask.json),
+impl Run for ExplainArgs {
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
+        let found = find(env, &self.selector)?;
+        let facts = selector::facts(env, now, &found)?;
+        let lines = journal::read(&facts.places, facts.id);
+        if let Some(call) = asked_call(&self.selector, &lines) {
+            show(&one_call(&facts, &lines, call)?, self.json)?;
+        } else if let Some(count) = self.last {
+            let last = &lines[lines.len().saturating_sub(count)..];
+            show(&Explained::of(&facts, last), self.json)?;
+        } else {
+            show(&Standing::of(&facts, &lines), self.json)?;
+        }
+        Ok(Exit::Done)
     }
 }
 
 /// The session that is asked about; a call that is named says it itself.
-fn find(env: &Env, whose: &Whose) -> anyhow::Result<Found> {
-    if let (None, Some(call)) = (&whose.session, &whose.call) {
-        let project = whose::project(env, whose)?;
+fn find(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
+    if let (None, Some(call)) = (&selector.session, &selector.call) {
+        let project = selector::project(env, selector)?;
         if let Some(places) = Places::of(env, &project) {
             let all = state::all(&places)?;
             let wrote = |id: &String| journal::call(&places, id, call).is_some();
@@ -56,14 +51,14 @@ fn find(env: &Env, whose: &Whose) -> anyhow::Result<Found> {
             }
         }
     }
-    whose::find_or_last(env, whose)
+    selector::find_or_last(env, selector)
 }
 
 /// The call that is asked about. The hook names every call that runs a verb to the verb:
 /// that is the call `explain` runs in, and nobody asks about it.
-fn asked_call<'a>(whose: &'a Whose, lines: &[Line]) -> Option<&'a str> {
-    let id = whose.call.as_deref()?;
-    let filled_in = whose.session.is_some() && whose.project.is_some();
+fn asked_call<'a>(selector: &'a SessionSelector, lines: &[Line]) -> Option<&'a str> {
+    let id = selector.call.as_deref()?;
+    let filled_in = selector.session.is_some() && selector.project.is_some();
     let own = about(lines, id)
         .is_none_or(|l| matches!(&l.what, What::Call(call) if call.verdict == Verdict::Allow));
     (!(filled_in && own)).then_some(id)
@@ -76,77 +71,120 @@ fn about<'a>(lines: &'a [Line], id: &str) -> Option<&'a Line> {
     })
 }
 
-fn one_call(facts: &Facts, lines: &[Line], id: &str, as_json: bool) -> anyhow::Result<Exit> {
+/// A call by its id: from the journal, else what the transcript tells of it.
+fn one_call(facts: &Facts, lines: &[Line], id: &str) -> anyhow::Result<Explained> {
     if let Some(line) = about(lines, id) {
-        return some(facts, std::slice::from_ref(line), as_json);
+        return Ok(Explained::of(facts, std::slice::from_ref(line)));
     }
-    let Some(seen) = unwritten::look_up(facts, id) else {
-        super::err(format_args!(
-            "no call {id} in the journal or the transcript of session {}; name its session with --session",
-            facts.id
-        ));
-        return Ok(Exit::Refused);
-    };
-    if as_json {
-        out_json(&json!({"session_id": facts.id, "accounts": [], "transcript": seen}))?;
-    } else {
-        out(seen);
-    }
-    Ok(Exit::Done)
+    let transcript = unwritten::look_up(facts, id).ok_or_else(|| {
+        let place = format!("the journal or the transcript of session {}", facts.id);
+        Failure::not_found(format_args!("no call {id} in {place}"))
+            .hint("name its session with --session")
+    })?;
+    Ok(Explained { transcript: Some(transcript), ..Explained::of(facts, &[]) })
 }
 
-fn some(facts: &Facts, lines: &[Line], as_json: bool) -> anyhow::Result<Exit> {
-    if as_json {
-        let accounts: Vec<Value> = lines.iter().map(|line| told::json(facts, line)).collect();
-        out_json(&json!({"session_id": facts.id, "accounts": accounts}))?;
-        return Ok(Exit::Done);
+/// Explained of what was decided, said or done.
+#[derive(Debug, Serialize)]
+struct Explained {
+    session_id: String,
+    accounts: Vec<Account>,
+    /// A call that the journal has no line of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transcript: Option<Seen>,
+}
+
+impl Explained {
+    fn of(facts: &Facts, lines: &[Line]) -> Self {
+        let accounts = lines.iter().map(|line| Account::of(facts, line)).collect();
+        Self { session_id: facts.id.to_owned(), accounts, transcript: None }
     }
-    if lines.is_empty() {
-        out(
-            "nothing was decided, said or done in this session: below every tier nothing is written",
-        );
+}
+
+impl fmt::Display for Explained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(seen) = &self.transcript {
+            return write!(f, "{seen}");
+        }
+        if self.accounts.is_empty() {
+            return f.write_str(
+                "nothing was decided, said or done in this session: below every tier nothing is written",
+            );
+        }
+        let texts: Vec<String> = self.accounts.iter().map(ToString::to_string).collect();
+        f.write_str(&texts.join("\n\n"))
     }
-    let texts: Vec<String> = lines.iter().map(|line| told::text(facts, line)).collect();
-    if !texts.is_empty() {
-        out(texts.join("\n\n"));
+}
+
+/// How the session stands, its last denial, and the ways out.
+#[derive(Debug, Serialize)]
+struct Standing {
+    #[serde(flatten)]
+    status: Status,
+    last_denied: Option<Denied>,
+    account: Option<Account>,
+    base_percent: f64,
+    carriers: String,
+    #[serde(skip)]
+    no_carrier: bool,
+    /// What the boundary of this session waits for.
+    #[serde(skip)]
+    waits: Option<String>,
+    #[serde(skip)]
+    cap: Option<String>,
+}
+
+impl Standing {
+    fn of(facts: &Facts, lines: &[Line]) -> Self {
+        let view = facts.view();
+        let token = facts.token().filter(|token| token.holds(facts.id));
+        let waits = token.and_then(|token| {
+            let waits = token.waits.as_ref()?;
+            Some(format!("{}; the clear waits: {waits}", token.what()))
+        });
+        let limit = view.context.map(|c| c.reading.limit);
+        Self {
+            status: Status::of(facts, &view),
+            last_denied: facts.session.denied.clone(),
+            account: last_denial(lines).map(|line| Account::of(facts, line)),
+            base_percent: limit.map_or(0.0, |limit| facts.session.base_percent(limit)),
+            carriers: facts.carrier().explain(),
+            no_carrier: view.stance.cap == Some(Cap::NoCarrier),
+            cap: view.stance.cap.as_ref().map(Cap::why),
+            waits,
+        }
     }
-    Ok(Exit::Done)
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.status)?;
+        match (&self.account, &self.last_denied) {
+            (Some(account), _) => writeln!(f, "last blocked: {}", account.brief())?,
+            (None, Some(denied)) => {
+                let at = denied.at.format("%Y-%m-%d %H:%M:%S UTC");
+                let text = format!("last blocked: {} at {at}\n{}", denied.tool, denied.reason);
+                writeln!(f, "{}", clean(&text))?;
+            }
+            (None, None) => writeln!(f, "nothing was blocked in this session")?,
+        }
+        if let Some(why) = &self.cap {
+            writeln!(f, "\nnothing is blocked now, because {why}")?;
+            if self.no_carrier {
+                writeln!(f, "{}", self.carriers.trim_end())?;
+            }
+        }
+        if let Some(waits) = &self.waits {
+            writeln!(f, "\n{waits}. /clear, typed by you, does as well")?;
+        }
+        f.write_str("\nways out: `brain-guard seal` (the agent), /brain-guard:override --for 30m at the prompt, or `brain-guard override --for 30m` in a terminal")
+    }
 }
 
 /// The answer to the slash command.
 pub fn at_the_prompt(facts: &Facts) -> String {
     let lines = journal::read(&facts.places, facts.id);
-    format!("brain-guard\n{}", standing_text(facts, &facts.view(), &lines))
-}
-
-/// How the session stands, its last denial, and the ways out.
-fn standing_text(facts: &Facts, view: &View, lines: &[Line]) -> String {
-    let mut text = vec![status::text(facts, view), String::new()];
-    text.push(match (last_denial(lines), &facts.session.denied) {
-        (Some(line), _) => format!("last blocked: {}", told::brief(facts, line)),
-        (None, Some(denied)) => {
-            let at = denied.at.format("%Y-%m-%d %H:%M:%S UTC");
-            clean(&format!("last blocked: {} at {at}\n{}", denied.tool, denied.reason))
-        }
-        (None, None) => "nothing was blocked in this session".to_owned(),
-    });
-    if let Some(cap) = &view.stance.cap {
-        text.push(format!("\nnothing is blocked now, because {}", cap.why()));
-        if *cap == Cap::NoCarrier {
-            text.push(facts.carrier().explain().trim_end().to_owned());
-        }
-    }
-    if let Some(token) = facts.token().filter(|t| t.holds(facts.id))
-        && let Some(waits) = &token.waits
-    {
-        let what = token.what();
-        text.push(format!(
-            "\n{what}; the clear waits: {waits}. /clear, typed by you, does as well"
-        ));
-    }
-    let out = "\nways out: `brain-guard seal` (the agent), /brain-guard:override --for 30m at the prompt, or `brain-guard override --for 30m` in a terminal";
-    text.push(out.to_owned());
-    text.join("\n")
+    format!("brain-guard\n{}", Standing::of(facts, &lines))
 }
 
 fn last_denial(lines: &[Line]) -> Option<&Line> {
@@ -155,22 +193,4 @@ fn last_denial(lines: &[Line]) -> Option<&Line> {
         matches!(&line.what, What::Call(call) if denial(call.verdict))
     };
     lines.iter().rfind(denied)
-}
-
-/// How the session stands, and the account of its last denial.
-fn standing(facts: &Facts, lines: &[Line], as_json: bool) -> anyhow::Result<Exit> {
-    let view = facts.view();
-    let last = last_denial(lines);
-    if as_json {
-        let mut value = status::json(facts, &view);
-        value["last_denied"] = json!(facts.session.denied);
-        value["account"] = json!(last.map(|line| told::json(facts, line)));
-        value["base_percent"] =
-            json!(view.context.map_or(0.0, |c| facts.session.base_percent(c.reading.limit)));
-        value["carriers"] = json!(facts.carrier().explain());
-        out_json(&value)?;
-        return Ok(Exit::Done);
-    }
-    out(standing_text(facts, &view, lines));
-    Ok(Exit::Done)
 }

@@ -3,13 +3,15 @@
 mod edition;
 mod number;
 
+use std::fmt;
+
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use self::edition::Which;
 use self::number::Meant;
-use super::surgery::source::{self, Store};
-use super::{Exit, err, out, out_json};
+use super::surgery::source::Store;
+use super::{Context, Exit, Run, err, selector, show};
 use crate::cli::InjectArgs;
 use base::env::Env;
 use sessions::dialect;
@@ -31,24 +33,23 @@ pub struct Injected {
     pub text: String,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// No such session or round; blocks that can't be read.
-pub fn run(env: &Env, args: &InjectArgs) -> anyhow::Result<Exit> {
-    let injected = of(env, args)?;
-    if args.json {
-        out_json(&injected)?;
-    } else {
-        out(injected.text.trim_end());
+impl fmt::Display for Injected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
     }
-    Ok(Exit::Done)
+}
+
+impl Run for InjectArgs {
+    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
+        show(&of(env, self)?, self.json)?;
+        Ok(Exit::Done)
+    }
 }
 
 /// The round that was asked for.
 ///
 /// # Errors
-/// As [`run`].
+/// No such session or round; blocks that can't be read.
 pub fn of(env: &Env, args: &InjectArgs) -> anyhow::Result<Injected> {
     let Some(wanted) = inject::parse(&args.round) else {
         bail!(
@@ -114,9 +115,13 @@ fn numbered(
     args: &InjectArgs,
     seq: u32,
 ) -> anyhow::Result<(Folder, Session, Option<Numbers>)> {
-    let id = source::named(env, args.session.as_deref()).with_context(|| {
-        format!("a number alone is of the session this runs in; elsewhere write SESSION:{seq}")
-    })?;
+    // No other session is guessed: its round of the same number would be taken for this one's.
+    let id = match args.session.as_deref() {
+        Some(name) => selector::named(env, Some(name))?,
+        None => selector::this(env).with_context(|| {
+            format!("a number alone is of the session this runs in; elsewhere write SESSION:{seq}")
+        })?,
+    };
     Ok(match number::of(store, &id, seq)? {
         Meant::Named(numbers) => {
             let (folder, session) = load(env, store, &numbers.session, seq)?;

@@ -6,46 +6,53 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use super::whose;
-use super::{Exit, err, out};
-use crate::cli::{JobVerb, Whose};
+use super::{Context, Exit, Failure, Run, out, selector, show};
+use crate::cli::{JobArgs, JobVerb, SessionSelector};
 use base::clock::Time;
-use base::env::Env;
 use base::paths::{Places, safe_name};
 use guard::boundary::Delivery;
 use guard::files::jobs;
 use guard::files::origin::{self, Origin};
 use guard::hook::crossing;
 use guard::hook::facts::{self, Facts};
+use guard::job::Holder;
 use guard::job::refusal::Refusal;
 use guard::job::transition::{Done, Transition, Verb};
 use guard::settings::{Settings, trust};
 
-/// Runs the verb.
-///
-/// # Errors
-/// No session, or what the system says of the files.
-pub fn run(env: &Env, now: Time, whose: &Whose, what: &JobVerb) -> anyhow::Result<Exit> {
-    if let Some(wrong) = named(what).filter(|name| !usable(name)) {
-        err(format_args!(
-            "{wrong:?} can't be a job's name: it is a folder's as well, so letters, digits, `-`, `_` and `.`, at most 100 of them, the first and the last a letter or digit"
-        ));
-        return Ok(Exit::Usage);
-    }
-    match what {
-        JobVerb::Focus { name, no_clear } => {
-            change(env, now, whose, Verb::Focus { no_clear: *no_clear }, Some(name))
+impl Run for JobArgs {
+    fn run(&self, context: Context) -> anyhow::Result<Exit> {
+        if let Some(wrong) = named(&self.what).filter(|name| !usable(name)) {
+            return Err(Failure::usage(format_args!(
+                "{wrong:?} can't be a job's name: it is a folder's as well, so letters, digits, `-`, `_` and `.`, at most 100 of them, the first and the last a letter or digit"
+            ))
+            .into());
         }
-        JobVerb::Pause => change(env, now, whose, Verb::Pause, None),
-        JobVerb::Resume { name } => change(env, now, whose, Verb::Resume, name.as_deref()),
-        JobVerb::Complete => change(env, now, whose, Verb::Complete, None),
-        JobVerb::List { json } => view::list(env, now, whose, *json),
-        JobVerb::Show { name, version: Some(version), .. } => {
-            view::version(env, now, whose, name.as_deref(), *version)
+        let change = |verb, name| change(context, &self.selector, verb, name);
+        let around = || Around::of(context, &self.selector);
+        match &self.what {
+            JobVerb::Focus { name, no_clear } => {
+                change(Verb::Focus { no_clear: *no_clear }, Some(name))?;
+            }
+            JobVerb::Pause => change(Verb::Pause, None)?,
+            JobVerb::Resume { name } => change(Verb::Resume, name.as_deref())?,
+            JobVerb::Complete => change(Verb::Complete, None)?,
+            JobVerb::List { json } => show(&view::Jobs::of(&around()?), *json)?,
+            JobVerb::Show { name, version: Some(version), .. } => {
+                out(view::version(&around()?, name.as_deref(), *version)?);
+            }
+            JobVerb::Show { name, json, .. } => {
+                show(&view::Job::of(&around()?, name.as_deref())?, *json)?;
+            }
+            JobVerb::Accept { name } => {
+                selector::operator_only(context.env, "job accept")?;
+                out(accepted(&around()?.places, name)?);
+            }
+            JobVerb::Restore { name, version } => {
+                out(restore(&around()?, name.as_deref(), *version)?);
+            }
         }
-        JobVerb::Show { name, json, .. } => view::show(env, now, whose, name.as_deref(), *json),
-        JobVerb::Accept { name } => accept(env, whose, name),
-        JobVerb::Restore { name, version } => restore(env, now, whose, name.as_deref(), *version),
+        Ok(Exit::Done)
     }
 }
 
@@ -68,27 +75,18 @@ fn usable(name: &str) -> bool {
 
 /// A verb that moves the session's job.
 fn change(
-    env: &Env,
-    now: Time,
-    whose: &Whose,
+    Context { env, now }: Context,
+    selector: &SessionSelector,
     verb: Verb,
     name: Option<&str>,
-) -> anyhow::Result<Exit> {
-    let found = whose::find(env, whose)?;
-    let facts = whose::facts(env, now, &found)?;
+) -> anyhow::Result<()> {
+    let found = selector::find(env, selector)?;
+    let facts = selector::facts(env, now, &found)?;
     let moved = jobs::run(&facts.asker(), verb, name).with_context(|| {
         format!("could not change the jobs in {}", facts.places.project.display())
     })?;
-    match moved {
-        Ok(moved) => {
-            out(told(&facts, verb, &moved));
-            Ok(Exit::Done)
-        }
-        Err(refusal) => {
-            err(refusal);
-            Ok(Exit::Refused)
-        }
-    }
+    out(told(&facts, verb, &moved.map_err(Failure::refused)?));
+    Ok(())
 }
 
 /// What was done, and what comes next.
@@ -156,43 +154,56 @@ fn next(facts: &Facts, verb: Verb, moved: &Transition) -> String {
 
 /// A project's jobs, and the session that asks where there is one.
 struct Around {
+    now: Time,
     places: Places,
     settings: Settings,
-    found: Option<whose::Found>,
+    /// The job of the session that asks.
+    own: Option<String>,
+    /// That session, as jobs know who works on them.
+    me: Option<Holder>,
 }
 
 impl Around {
-    fn of(env: &Env, whose: &Whose) -> anyhow::Result<Self> {
+    fn of(Context { env, now }: Context, selector: &SessionSelector) -> anyhow::Result<Self> {
         // With several live sessions none is meant, and none is needed.
-        let found = if whose.session.is_some() {
-            whose::find_any(env, whose)?
+        let found = if selector.session.is_some() {
+            selector::find_any(env, selector)?
         } else {
-            whose::find_any(env, whose).ok().flatten()
+            selector::find_any(env, selector).ok().flatten()
         };
-        let project = whose::project(env, whose)?;
-        let mut places =
-            Places::of(env, &project).context("HOME is not set; set it to your home folder")?;
+        let facts = found.as_ref().and_then(|found| selector::facts(env, now, found).ok());
+        let project = selector::project(env, selector)?;
+        let mut places = selector::places(env, &project)?;
         let (settings, _) = facts::read_settings(&places, env);
         places.trusted = trust::accepts(&settings.trust, env.home().as_deref(), &places.project);
-        Ok(Self { places, settings, found })
+        let own = facts.as_ref().and_then(|facts| facts.asker().job());
+        let me = facts.as_ref().map(|facts| facts.asker().holder());
+        Ok(Self { now, places, settings, own, me })
     }
 
-    fn facts<'a>(&'a self, env: &'a Env, now: Time) -> Option<Facts<'a>> {
-        let found = self.found.as_ref()?;
-        whose::facts(env, now, found).ok()
+    fn of_session(facts: &Facts) -> Self {
+        Self {
+            now: facts.now,
+            places: facts.places.clone(),
+            settings: facts.settings.clone(),
+            own: facts.asker().job(),
+            me: None,
+        }
     }
 
-    /// The job that is named, by the name it goes by now, or the session's; an error
-    /// says which there are.
-    fn job(&self, env: &Env, now: Time, name: Option<&str>) -> Result<String, String> {
-        let own = || self.facts(env, now).and_then(|facts| facts.asker().job());
-        let Some(job) = name.map(|name| jobs::name_now(&self.places, name)).or_else(own) else {
-            return Err(format!("which job? {}", self.known()));
+    /// The job that is named, by the name it goes by now, or the session's.
+    ///
+    /// # Errors
+    /// There is none; the message says which there are.
+    fn job(&self, name: Option<&str>) -> Result<String, Failure> {
+        let named = name.map(|name| jobs::name_now(&self.places, name));
+        let Some(job) = named.or_else(|| self.own.clone()) else {
+            return Err(Failure::usage(format_args!("which job? {}", self.known())));
         };
-        if jobs::exists(&self.places, &job) {
+        if safe_name(&job) && jobs::exists(&self.places, &job) {
             Ok(job)
         } else {
-            Err(format!("there is no job {job}; {}", self.known()))
+            Err(Failure::not_found(format_args!("there is no job {job}")).hint(self.known()))
         }
     }
 
@@ -212,63 +223,46 @@ impl Around {
     }
 }
 
-/// `list` and `show [NAME]` as the answer to the slash command.
+/// `list`, `show [NAME]` and `accept NAME` as the answer to the slash command.
 pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
-    let around =
-        Around { places: facts.places.clone(), settings: facts.settings.clone(), found: None };
-    let own = facts.asker().job();
+    let around = Around::of_session(facts);
     let mut words = args.split_whitespace();
     let shown = match (words.next(), words.next()) {
-        (Some("accept"), Some(name)) => whose::typed_by_operator(&facts.places, "job accept")
+        (Some("accept"), Some(name)) => selector::typed_by_operator(&facts.places, "job accept")
             .and_then(|()| accepted(&facts.places, name))
-            .unwrap_or_else(|why| why),
+            .unwrap_or_else(|why| why.to_string()),
         (Some("accept"), None) => {
             format!("name the job: /brain-guard:job accept NAME; {}", around.brought())
         }
-        (Some("show"), name) => {
-            let name = name.map(|name| jobs::name_now(&around.places, name)).or(own.clone());
-            match name.filter(|name| safe_name(name) && jobs::exists(&around.places, name)) {
-                Some(name) => view::described(&around, &name, own.as_deref()),
-                None => format!("there is no such job; {}", around.known()),
-            }
-        }
-        _ => view::table(&around, own.as_deref()),
+        (Some("show"), name) => match view::Job::of(&around, name) {
+            Ok(job) => job.to_string(),
+            Err(_) => format!("there is no such job; {}", around.known()),
+        },
+        _ => view::Jobs::of(&around).to_string(),
     };
-    format!("brain-guard\n{shown}")
-}
-
-fn accept(env: &Env, whose: &Whose, name: &str) -> anyhow::Result<Exit> {
-    if let Err(refused) = whose::operator_only(env, "job accept") {
-        return Ok(refused);
-    }
-    let around = Around::of(env, whose)?;
-    match accepted(&around.places, name) {
-        Ok(done) => {
-            out(done);
-            Ok(Exit::Done)
-        }
-        Err(why) => {
-            err(why);
-            Ok(Exit::Refused)
-        }
-    }
+    format!("brain-guard\n{}", shown.trim_end())
 }
 
 /// Accepts a job as its files stand, and says what follows.
-fn accepted(places: &Places, name: &str) -> Result<String, String> {
+///
+/// # Errors
+/// There is no such job, or nothing to accept.
+fn accepted(places: &Places, name: &str) -> Result<String, Failure> {
     let job = jobs::name_now(places, name);
     if !usable(&job) || !jobs::exists(places, &job) {
         let name = base::plain::line(name, 100);
-        return Err(format!("there is no job {name} in {}", places.project.display()));
+        let place = places.project.display();
+        return Err(Failure::not_found(format_args!("there is no job {name} in {place}")));
     }
     let before = origin::origin(places, &job);
     if before == Origin::Own {
-        return Err(format!("the job {job} was made here; there is nothing to accept"));
+        let what = format!("the job {job} was made here");
+        return Err(Failure::refused(what).hint("there is nothing to accept"));
     }
     jobs::check(places, &job)
         .and_then(|()| places.ensure_state())
         .and_then(|()| origin::accept(places, &job))
-        .map_err(|e| format!("the job {job} can't be accepted: {e}"))?;
+        .map_err(|e| Failure::refused(format_args!("the job {job} can't be accepted: {e}")))?;
     Ok(match before {
         Origin::Changed => format!("the notes of the job {job} count as yours again"),
         _ => format!(
@@ -277,48 +271,32 @@ fn accepted(places: &Places, name: &str) -> Result<String, String> {
     })
 }
 
-fn restore(
-    env: &Env,
-    now: Time,
-    whose: &Whose,
-    name: Option<&str>,
-    number: u64,
-) -> anyhow::Result<Exit> {
-    let around = Around::of(env, whose)?;
-    let job = match around.job(env, now, name) {
-        Ok(job) => job,
-        Err(why) => {
-            err(why);
-            return Ok(Exit::Refused);
-        }
-    };
-    let Around { places, settings, .. } = &around;
-    let me = around.facts(env, now).map(|facts| facts.asker().holder());
+/// Makes a sealed version the job's file again, and says what was there.
+fn restore(around: &Around, name: Option<&str>, number: u64) -> anyhow::Result<String> {
+    let job = around.job(name)?;
+    let Around { places, settings, .. } = around;
     if let Some(by) = jobs::holder(places, &job)
-        && me.is_none_or(|me| !by.is(&me))
+        && around.me.as_ref().is_none_or(|me| !by.is(me))
     {
-        err(format_args!(
-            "{} works on the job {job}; restore there, or `brain-guard job pause` there first",
-            guard::job::refusal::named(&by)
-        ));
-        return Ok(Exit::Refused);
+        let by = guard::job::refusal::named(&by);
+        return Err(Failure::refused(format_args!("{by} works on the job {job}"))
+            .hint("restore there, or `brain-guard job pause` there first")
+            .into());
     }
     let Some(text) = jobs::version(places, &job, number)? else {
-        return Ok(view::no_version(&around, &job, number));
+        return Err(view::no_version(around, &job, number).into());
     };
     if origin::is_found(places, &job) {
-        err(Refusal::Found { job });
-        return Ok(Exit::Refused);
+        return Err(Failure::refused(Refusal::Found { job }).into());
     }
     let live = places.compaction(&job);
-    let kept = jobs::restore(places, &job, &text, &settings.file.shape, now)
+    let kept = jobs::restore(places, &job, &text, &settings.file.shape, around.now)
         .with_context(|| format!("could not restore {}", live.display()))?;
-    match kept.as_deref().map(Path::display) {
-        Some(kept) => out(format_args!(
-            "version {number} is {} again; what was there until now: {kept}",
-            live.display()
-        )),
-        None => out(format_args!("{} is version {number}", live.display())),
-    }
-    Ok(Exit::Done)
+    let live = live.display();
+    Ok(match kept.as_deref().map(Path::display) {
+        Some(kept) => {
+            format!("version {number} is {live} again; what was there until now: {kept}")
+        }
+        None => format!("{live} is version {number}"),
+    })
 }

@@ -10,11 +10,10 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 
 use self::entry::Entry;
-use super::{Exit, whose};
-use crate::cli::{LogArgs, Whose};
+use super::{Context, Exit, Run, selector};
+use crate::cli::LogArgs;
 use base::atomic;
 use base::clock::Time;
-use base::env::Env;
 use base::paths::Places;
 use guard::files::boundary;
 
@@ -54,18 +53,18 @@ struct Look {
     project: bool,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// No place for state; a session that is not the project's.
-pub fn run(env: &Env, now: Time, whose: &Whose, args: &LogArgs) -> anyhow::Result<Exit> {
-    let no_home = "HOME is not set, so there is no place for state";
-    let project = whose::project(env, whose)?;
-    let places = Places::of(env, &project).context(no_home)?;
-    let session = whose.session.as_deref();
-    if session.is_some() {
-        whose::find(env, whose)?;
+impl Run for LogArgs {
+    fn run(&self, context: Context) -> anyhow::Result<Exit> {
+        print(self, context)
     }
+}
+
+fn print(args: &LogArgs, Context { env, now }: Context) -> anyhow::Result<Exit> {
+    let project = selector::project(env, &args.selector)?;
+    let places = selector::places(env, &project)?;
+    let named = args.selector.session.as_ref();
+    let found = named.map(|_| selector::find(env, &args.selector)).transpose()?;
+    let session = found.as_ref().map(|found| found.session.as_str());
     let since = args.since.as_deref().map(super::override_::duration).transpose()?;
     let since = since.map(|since| now - since);
     let filter = Filter { places: &places, session, kinds: &args.kind, since };

@@ -1,5 +1,5 @@
-//! The verbs, one a file. Each returns how it ended; what it prints goes through
-//! `out` and `err`.
+//! The verbs, one a file: each implements [`Run`] for its arguments, which `cli` declares.
+//! What they print goes through `output`; what a caller can mend is a [`Failure`].
 #![allow(clippy::disallowed_methods, reason = "commands are an edge")]
 
 pub mod advise;
@@ -11,6 +11,7 @@ pub mod doctor;
 mod ending;
 pub mod explain;
 pub mod extract;
+mod failure;
 pub mod inject;
 pub mod inscribe;
 pub mod install;
@@ -20,13 +21,16 @@ pub mod matrix;
 pub mod mcp;
 pub mod module;
 pub mod notice;
+mod output;
 pub mod override_;
 pub mod phase;
+mod plumbing;
 pub mod purge;
 pub mod report;
 pub mod revive;
 pub mod seal;
 pub mod search;
+pub mod selector;
 pub mod settings;
 pub mod setup;
 pub mod status;
@@ -38,25 +42,24 @@ mod trace;
 pub mod typed;
 pub mod uninstall;
 pub mod validate;
-pub mod whose;
 
 use std::ffi::OsString;
-use std::fmt::Display;
-use std::io::{self, IsTerminal as _, Read, Write};
+use std::io;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use clap::Parser;
 use signal_hook::consts::SIGXFSZ;
 
-use crate::cli::{CarrierVerb, Cli, ClipboardVerb, SettingsVerb, Verb};
-use ::carrier::{reach, x11};
-use base::clock;
+use self::output::{confirmed, err, out, out_json, show, stdin_text};
+use crate::cli::{Cli, Verb};
+use base::clock::{self, Time};
 use base::env::Env;
 use base::paths::Places;
 use guard::hook::Outside;
+
+pub use failure::Failure;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,98 +82,31 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// What kept the output from being written, once something did.
-static UNWRITTEN: Mutex<Option<io::Error>> = Mutex::new(None);
-
-/// Notes what came of a write to stdout; a closed pipe is nobody's fault.
-fn noted(written: io::Result<()>) {
-    if let Err(e) = written
-        && e.kind() != io::ErrorKind::BrokenPipe
-    {
-        UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
-    }
+/// What every verb is given beside its arguments.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'e> {
+    /// The environment.
+    pub env: &'e Env,
+    /// When the program was started.
+    pub now: Time,
 }
 
-/// Writes a line for whoever called. What can't be written is told when the verb ends, which
-/// ends with code 1 then.
-pub fn out(text: impl Display) {
-    noted(writeln!(io::stdout().lock(), "{text}"));
-}
-
-/// Writes a line about what went wrong.
-pub fn err(text: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "brain-guard: {text}");
-}
-
-/// Writes a value as pretty JSON.
-///
-/// # Errors
-/// Values that can't be JSON.
-pub fn out_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    out(serde_json::to_string_pretty(value)?);
-    Ok(())
-}
-
-/// [`out_json`] of what may be too large to be put together first.
-///
-/// # Errors
-/// Values that can't be JSON; a part of it may be printed then.
-pub fn out_json_streamed(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    let mut stdout = io::BufWriter::new(io::stdout().lock());
-    match serde_json::to_writer_pretty(&mut stdout, value) {
-        Err(e) if e.is_io() => noted(Err(e.into())),
-        Err(e) => return Err(e.into()),
-        Ok(()) => noted(writeln!(stdout).and_then(|()| stdout.flush())),
-    }
-    Ok(())
-}
-
-const STDIN_BYTES: u64 = 16 * 1024 * 1024;
-
-/// Reads all of stdin as text; invalid bytes become U+FFFD.
-///
-/// # Errors
-/// More than 16 MB; what the system says.
-pub fn stdin_text() -> anyhow::Result<String> {
-    let mut bytes = Vec::new();
-    io::stdin().lock().take(STDIN_BYTES + 1).read_to_end(&mut bytes)?;
-    // Half a text would be taken for the whole.
-    anyhow::ensure!(
-        bytes.len() as u64 <= STDIN_BYTES,
-        "stdin holds more than 16 MB; put it into a file and name that in a note"
-    );
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Asks whether to go on: only `y` or `yes` at a terminal does. Elsewhere nobody can answer, and
-/// a line says what would have been asked, with the option that answers it.
-///
-/// # Errors
-/// What the system says of the terminal.
-fn confirmed(what: &str, option: &str) -> io::Result<bool> {
-    if !io::stdin().is_terminal() {
-        err(format_args!("{what}. Nothing was removed: there is no terminal to ask on; {option}"));
-        return Ok(false);
-    }
-    let mut stdout = io::stdout().lock();
-    write!(stdout, "{what}. Go on? [y/N] ")?;
-    stdout.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    let agreed = ["y", "yes"].contains(&answer.trim().to_lowercase().as_str());
-    if !agreed {
-        writeln!(stdout, "Nothing was removed.")?;
-    }
-    Ok(agreed)
+/// A verb, with its arguments.
+pub trait Run {
+    /// Does it.
+    ///
+    /// # Errors
+    /// A [`Failure`] where the caller can do something about it, else what the system says.
+    fn run(&self, context: Context) -> anyhow::Result<Exit>;
 }
 
 /// What the hook asks of the rest of the program.
-pub const OUTSIDE: Outside = Outside { look: reach::look, answer: typed::answer };
+pub const OUTSIDE: Outside = Outside { look: ::carrier::reach::look, answer: typed::answer };
 
 /// Parses the command line and runs it; usage errors end with code 2.
 pub fn main(env: &Env) -> ExitCode {
     match Cli::try_parse_from(arguments()) {
-        Ok(cli) => run(cli.verb, env),
+        Ok(cli) => run(&cli.verb, env),
         Err(e) => {
             // Nothing better can be done about a closed terminal.
             let _ = e.print();
@@ -207,88 +143,18 @@ fn outlive_limit_on_files() -> io::Result<()> {
     signal_hook::flag::register(SIGXFSZ, told).map(drop)
 }
 
-fn run(verb: Verb, env: &Env) -> ExitCode {
+fn run(verb: &Verb, env: &Env) -> ExitCode {
     trace::begin(env);
-    let now = clock::now();
     // A seal writes nothing long, and its system calls are counted (benches/hook/counts.json).
-    if !matches!(verb, Verb::Seal { .. })
+    if !matches!(verb, Verb::Seal(_))
         && let Err(e) = outlive_limit_on_files()
     {
         err(format_args!(
             "a file over the limit of length (ulimit -f) would end this program: {e}"
         ));
     }
-    let result = match verb {
-        Verb::Install { no_demo, no_keybindings } => setup::install(env, !no_demo, !no_keybindings),
-        Verb::Uninstall => setup::uninstall(env),
-        Verb::Demo { plugin } => setup::demo(env, plugin),
-        Verb::Status { whose, json } => status::run(env, now, &whose, json),
-        Verb::Doctor { fix, json } => doctor::run(env, now, fix, json),
-        Verb::Explain { whose, last, json } => {
-            explain::run(env, now, &whose, explain::Ask { last, json })
-        }
-        Verb::Log { whose, which } => log::run(env, now, &whose, &which),
-        Verb::Report { whose, job, html, json } => {
-            report::run(env, now, &whose, &report::Ask { job, html, json })
-        }
-        Verb::Now { whose } => notice::run(env, now, &whose, &notice::Wish::Now),
-        Verb::Later { whose, time } => notice::run(env, now, &whose, &notice::Wish::Later(time)),
-        Verb::Override { whose, how } => override_::run(env, now, &whose, &how),
-        Verb::Append { whose, kind, about, text } => {
-            append::run(env, now, &whose, &append::Given { kind, about, text })
-        }
-        Verb::Phase { whose, what } => phase::run(env, now, &whose, what),
-        Verb::Steering { whose, json } => steering::run(env, &whose, json),
-        Verb::Close { whose, id } => close::run(env, now, &whose, id.as_deref()),
-        Verb::Seal { whose, summary, clear, no_clear, dry_run, json, file } => {
-            let ask = seal::Ask {
-                summary,
-                clear: clear.then_some(true).or(no_clear.then_some(false)),
-                dry_run,
-                json,
-                file,
-            };
-            seal::run(env, now, &whose, &ask)
-        }
-        Verb::Job { whose, what } => job::run(env, now, &whose, &what),
-        Verb::Carrier { what: CarrierVerb::Probe { whose, json } } => {
-            carrier::probe(env, now, &whose, json)
-        }
-        Verb::Carrier { what: CarrierVerb::Test { whose, json } } => {
-            carrier::trial::run(env, now, &whose, json)
-        }
-        Verb::CarrierScratch { file } => carrier::scratch::run(&file),
-        Verb::Settings { what: SettingsVerb::Show { whose } } => settings::show(env, &whose),
-        Verb::Settings { what: SettingsVerb::Check { whose, window, model, json, file } } => {
-            settings::check::run(
-                env,
-                now,
-                &whose,
-                &settings::check::Ask { window, model, file },
-                json,
-            )
-        }
-        Verb::Extract { what } => extract::run(env, now, what),
-        Verb::Mcp => mcp::run(env),
-        Verb::Surgery { what } => surgery::run(env, now, what),
-        Verb::ExportClaude(args) => surgery::export(env, now, args),
-        Verb::Inject(args) => inject::run(env, &args),
-        Verb::Advise { session, json } => advise::run(env, now, session.as_deref(), json),
-        Verb::Revive(args) => revive::run(env, now, &args),
-        Verb::Validate { file, strict, json } => validate::run(&file, strict, json),
-        Verb::Inscribe { args } => inscribe::run(env, &args),
-        Verb::Store { what } => store_::run(env, &what),
-        Verb::Tag(args) => tag::run(env, now, &args),
-        Verb::Untag(args) => tag::untag(env, &args),
-        Verb::Search(args) => search::run(env, now, &args),
-        Verb::Matrix(args) => matrix::run(env, &args),
-        Verb::Purge(args) => purge::run(env, now, &args),
-        Verb::Mod { ask } => module::run(env, now, &ask),
-        Verb::Clipboard { what } => clipboard(&what),
-        Verb::Waiter { token, project } => waiter(env, &token, &project),
-    };
-    noted(io::stdout().flush());
-    let unwritten = UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let result = verb.run(Context { env, now: clock::now() });
+    let unwritten = output::finish();
     if let Some(why) = &unwritten {
         err(format_args!("could not write the output: {why}"));
     }
@@ -297,34 +163,52 @@ fn run(verb: Verb, env: &Env) -> ExitCode {
         Ok(_) => Exit::Refused.into(),
         Err(e) => {
             err(format_args!("{e:#}"));
-            Exit::Refused.into()
+            e.downcast_ref::<Failure>().map_or(Exit::Refused, Failure::exit).into()
         }
     }
 }
 
-fn selection(name: &str) -> anyhow::Result<x11::Which> {
-    x11::Which::of(name).ok_or_else(|| anyhow::anyhow!("no selection is called {name}"))
-}
-
-fn clipboard(what: &ClipboardVerb) -> anyhow::Result<Exit> {
-    match what {
-        ClipboardVerb::Hold { which, seconds } => {
-            // The user's text is to outlive the terminal's hangup.
-            let _ = rustix::process::setsid();
-            x11::hold(selection(which)?, stdin_text()?, Duration::from_secs(*seconds))?;
-        }
-        ClipboardVerb::Take { which } => {
-            io::stdout().lock().write_all(x11::take(selection(which)?)?.as_bytes())?;
+impl Run for Verb {
+    fn run(&self, context: Context) -> anyhow::Result<Exit> {
+        match self {
+            Self::Install(args) => args.run(context),
+            Self::Uninstall => setup::uninstall(context.env),
+            Self::Demo(args) => args.run(context),
+            Self::Status(args) => args.run(context),
+            Self::Doctor(args) => args.run(context),
+            Self::Explain(args) => args.run(context),
+            Self::Log(args) => args.run(context),
+            Self::Report(args) => args.run(context),
+            Self::Override(args) => args.run(context),
+            Self::Now(args) => args.run(context),
+            Self::Later(args) => args.run(context),
+            Self::Append(args) => args.run(context),
+            Self::Phase(args) => args.run(context),
+            Self::Steering(args) => args.run(context),
+            Self::Close(args) => args.run(context),
+            Self::Seal(args) => args.run(context),
+            Self::Job(args) => args.run(context),
+            Self::Carrier { what } => what.run(context),
+            Self::Settings { what } => what.run(context),
+            Self::Extract { what } => what.run(context),
+            Self::Mcp => mcp::run(context.env),
+            Self::Surgery { what } => what.run(context),
+            Self::ExportClaude(args) => args.run(context),
+            Self::Inject(args) => args.run(context),
+            Self::Advise(args) => args.run(context),
+            Self::Revive(args) => args.run(context),
+            Self::Tag(args) => args.run(context),
+            Self::Untag(args) => args.run(context),
+            Self::Search(args) => args.run(context),
+            Self::Matrix(args) => args.run(context),
+            Self::Validate(args) => args.run(context),
+            Self::Inscribe(args) => args.run(context),
+            Self::Store { what } => what.run(context),
+            Self::Purge(args) => args.run(context),
+            Self::Mod(args) => args.run(context),
+            Self::CarrierScratch(args) => carrier::scratch::run(&args.file),
+            Self::Clipboard { what } => what.run(context),
+            Self::Waiter(args) => args.run(context),
         }
     }
-    Ok(Exit::Done)
-}
-
-fn waiter(env: &Env, token: &str, project: &std::path::Path) -> anyhow::Result<Exit> {
-    let places = Places::of(env, project)
-        .ok_or_else(|| anyhow::anyhow!("HOME is not set; set it to your home folder"))?;
-    let (settings, _) = guard::hook::facts::read_settings(&places, env);
-    ::carrier::waiter::detach();
-    ::carrier::waiter::watch(env, &places, token, &settings.boundary)?;
-    Ok(Exit::Done)
 }

@@ -7,7 +7,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Exit, out, stdin_text};
+use super::{Context, Exit, Run, out, stdin_text};
+use crate::cli::ModArgs;
 use base::clock::Time;
 use base::env::{self, Env};
 use base::log;
@@ -38,31 +39,30 @@ struct Ask {
 /// the module gives up on us after 5 s.
 const SESSION_PATIENCE: Duration = Duration::from_secs(4);
 
-/// Answers one question. Whatever is not understood is answered with nothing to
-/// do: a module that waits for us must not hold a run.
-///
-/// # Errors
-/// Only what can't be written to stdout.
-pub fn run(env: &Env, now: Time, ask: &str) -> anyhow::Result<Exit> {
-    let text = stdin_text()?;
-    let asked: Ask = serde_json::from_str(&text).unwrap_or_default();
-    let session = asked.session_id.as_deref().filter(|id| safe_name(id));
-    let answer = match (ask, session) {
-        ("start", _) => start(env, asked.version.as_deref()),
-        ("poll", Some(id)) => facts(env, now, id).map(|f| json!({"sealed": sealed(&f)})),
-        ("strip", Some(id)) => facts(env, now, id).map(|f| strip(&f)),
-        ("question", Some(id)) => facts(env, now, id).map(|f| question(&f)),
-        ("gate", Some(id)) => facts(env, now, id).map(|mut f| gate(&mut f, &asked)),
-        ("step", Some(id)) => {
-            if asked.event.as_deref() == Some("cleared") {
-                wait_for_session(env, id);
+impl Run for ModArgs {
+    /// Answers one question. Whatever is not understood is answered with nothing to do: a module
+    /// that waits for us must not hold a run.
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
+        let text = stdin_text()?;
+        let asked: Ask = serde_json::from_str(&text).unwrap_or_default();
+        let session = asked.session_id.as_deref().filter(|id| safe_name(id));
+        let answer = match (self.ask.as_str(), session) {
+            ("start", _) => start(env, asked.version.as_deref()),
+            ("poll", Some(id)) => facts(env, now, id).map(|f| json!({"sealed": sealed(&f)})),
+            ("strip", Some(id)) => facts(env, now, id).map(|f| strip(&f)),
+            ("question", Some(id)) => facts(env, now, id).map(|f| question(&f)),
+            ("gate", Some(id)) => facts(env, now, id).map(|mut f| gate(&mut f, &asked)),
+            ("step", Some(id)) => {
+                if asked.event.as_deref() == Some("cleared") {
+                    wait_for_session(env, id);
+                }
+                facts(env, now, id).map(|mut f| step(&mut f, &text))
             }
-            facts(env, now, id).map(|mut f| step(&mut f, &text))
-        }
-        _ => None,
-    };
-    out(answer.unwrap_or_else(|| json!({"action": "none"})));
-    Ok(Exit::Done)
+            _ => None,
+        };
+        out(answer.unwrap_or_else(|| json!({"action": "none"})));
+        Ok(Exit::Done)
+    }
 }
 
 fn facts<'a>(env: &'a Env, now: Time, id: &'a str) -> Option<Facts<'a>> {

@@ -4,11 +4,8 @@
 use chrono::Duration;
 
 use super::override_::{self, duration};
-use super::whose;
-use super::{Exit, out};
-use crate::cli::Whose;
-use base::clock::Time;
-use base::env::Env;
+use super::{Context, Exit, Run, out, selector};
+use crate::cli::{LaterArgs, NowArgs, SessionSelector};
 use guard::boundary::{Carrier, Step};
 use guard::files::{boundary, state};
 use guard::hook::facts::Facts;
@@ -20,7 +17,7 @@ const KEPT: Duration = Duration::minutes(30);
 
 /// What the operator wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wish {
+enum Wish {
     /// The boundary begins at once.
     Now,
     /// The session is kept for so long.
@@ -36,16 +33,26 @@ impl Wish {
     }
 }
 
-/// Runs the verb from a terminal.
-///
-/// # Errors
-/// No session, or state that can't be written.
-pub fn run(env: &Env, now: Time, whose: &Whose, wish: &Wish) -> anyhow::Result<Exit> {
-    if let Err(refused) = whose::operator_only(env, wish.verb()) {
-        return Ok(refused);
+impl Run for NowArgs {
+    fn run(&self, context: Context) -> anyhow::Result<Exit> {
+        from_terminal(context, &self.selector, &Wish::Now)
     }
-    let found = whose::find(env, whose)?;
-    let facts = whose::facts(env, now, &found)?;
+}
+
+impl Run for LaterArgs {
+    fn run(&self, context: Context) -> anyhow::Result<Exit> {
+        from_terminal(context, &self.selector, &Wish::Later(self.time.clone()))
+    }
+}
+
+fn from_terminal(
+    Context { env, now }: Context,
+    selector: &SessionSelector,
+    wish: &Wish,
+) -> anyhow::Result<Exit> {
+    selector::operator_only(env, wish.verb())?;
+    let found = selector::find(env, selector)?;
+    let facts = selector::facts(env, now, &found)?;
     out(apply(&facts, wish)?);
     Ok(Exit::Done)
 }
@@ -54,10 +61,10 @@ pub fn run(env: &Env, now: Time, whose: &Whose, wish: &Wish) -> anyhow::Result<E
 pub fn at_the_prompt(facts: &Facts, command: &str, args: &str) -> String {
     let time = args.split_whitespace().next().map(str::to_owned);
     let wish = if command == "now" { Wish::Now } else { Wish::Later(time) };
-    if let Err(refused) = whose::typed_by_operator(&facts.places, wish.verb()) {
-        return refused;
-    }
-    apply(facts, &wish).unwrap_or_else(|e| format!("brain-guard: {e:#}"))
+    let done = selector::typed_by_operator(&facts.places, wish.verb())
+        .map_err(anyhow::Error::from)
+        .and_then(|()| apply(facts, &wish));
+    done.unwrap_or_else(|e| format!("brain-guard: {e:#}"))
 }
 
 fn apply(facts: &Facts, wish: &Wish) -> anyhow::Result<String> {

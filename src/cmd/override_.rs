@@ -6,11 +6,8 @@ use chrono::Duration;
 use clap::Parser;
 use serde_json::json;
 
-use super::whose;
-use super::{Exit, out};
-use crate::cli::{OverrideArgs, Whose};
-use base::clock::Time;
-use base::env::Env;
+use super::{Context, Exit, Run, out, selector};
+use crate::cli::{OverrideArgs, OverrideSpan};
 use base::log;
 use base::when;
 use guard::files::journal::{self, Line, What};
@@ -18,42 +15,34 @@ use guard::files::state;
 use guard::hook::facts::Facts;
 use guard::session::Override;
 
-/// Runs the verb from a terminal.
-///
-/// # Errors
-/// No session, or state that can't be written.
-pub fn run(env: &Env, now: Time, whose: &Whose, how: &OverrideArgs) -> anyhow::Result<Exit> {
-    if let Err(refused) = whose::operator_only(env, "override") {
-        return Ok(refused);
+impl Run for OverrideArgs {
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
+        selector::operator_only(env, "override")?;
+        let found = selector::find(env, &self.selector)?;
+        let facts = selector::facts(env, now, &found)?;
+        out(apply(&facts, &self.span)?);
+        Ok(Exit::Done)
     }
-    let found = whose::find(env, whose)?;
-    let facts = whose::facts(env, now, &found)?;
-    out(apply(&facts, how)?);
-    Ok(Exit::Done)
 }
 
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
 struct Typed {
     #[command(flatten)]
-    how: OverrideArgs,
+    span: OverrideSpan,
 }
 
 /// Runs the command as typed at the client's prompt; says what came of it.
 pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
-    if let Err(refused) = whose::typed_by_operator(&facts.places, "override") {
-        return refused;
-    }
-    let words = args.split_whitespace();
-    let done = match Typed::try_parse_from(words) {
-        Ok(typed) => apply(facts, &typed.how),
-        Err(_) => bail_usage(),
-    };
-    done.unwrap_or_else(|e| format!("brain-guard: {e:#}"))
+    typed(facts, args).unwrap_or_else(|e| format!("brain-guard: {e:#}"))
 }
 
-fn bail_usage() -> anyhow::Result<String> {
-    bail!("say for how long: --for 30m, --calls 20, --until-clear, or --off")
+fn typed(facts: &Facts, args: &str) -> anyhow::Result<String> {
+    selector::typed_by_operator(&facts.places, "override")?;
+    match Typed::try_parse_from(args.split_whitespace()) {
+        Ok(typed) => apply(facts, &typed.span),
+        Err(_) => bail!("say for how long: --for 30m, --calls 20, --until-clear, or --off"),
+    }
 }
 
 /// `90s`, `30m`, `1h 30m`; a bare number is minutes.
@@ -68,7 +57,7 @@ pub(super) fn duration(text: &str) -> anyhow::Result<Duration> {
     Ok(duration)
 }
 
-fn apply(facts: &Facts, how: &OverrideArgs) -> anyhow::Result<String> {
+fn apply(facts: &Facts, how: &OverrideSpan) -> anyhow::Result<String> {
     let (value, said) = if let Some(time) = &how.time {
         let until = facts.now + duration(time)?;
         let local = until.with_timezone(&chrono::Local).format("%H:%M:%S");

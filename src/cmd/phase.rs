@@ -3,73 +3,53 @@
 mod exit;
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use anyhow::Context as _;
-use serde_json::json;
+use serde::Serialize;
 
-use super::{Exit, err, out, out_json, stdin_text, whose};
-use crate::cli::{PhaseVerb, Whose};
+use super::{Context, Exit, Failure, Run, out, selector, show, stdin_text};
+use crate::cli::{PhaseArgs, PhaseVerb};
 use base::clock::Time;
-use base::env::Env;
 use guard::compaction::parse;
 use guard::files::{jobs, origin};
 use guard::hook::facts::Facts;
-use guard::job::Phase;
 use guard::job::phase::{self, Missing};
-use guard::job::{COACH_LETTERS, phase_name};
+use guard::job::{COACH_LETTERS, PastPhase, Phase, phase_name};
 
-/// Runs the verb.
-///
-/// # Errors
-/// No session, or what the system says of the job's files.
-pub fn run(env: &Env, now: Time, whose: &Whose, what: PhaseVerb) -> anyhow::Result<Exit> {
-    let found = match what {
-        PhaseVerb::List { .. } => whose::find_or_last(env, whose)?,
-        _ => whose::find(env, whose)?,
-    };
-    let facts = whose::facts(env, now, &found)?;
-    match what {
-        PhaseVerb::Enter { name, coach } => enter(&facts, &name, coach),
-        PhaseVerb::Exit { notes } => exit::run(&facts, &notes),
-        PhaseVerb::List { json } => list(&facts, &whose::job(&facts), json),
+impl Run for PhaseArgs {
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
+        let found = match self.what {
+            PhaseVerb::List { .. } => selector::find_or_last(env, &self.selector)?,
+            _ => selector::find(env, &self.selector)?,
+        };
+        let facts = selector::facts(env, now, &found)?;
+        match &self.what {
+            PhaseVerb::Enter { name, coach } => enter(&facts, name, coach.as_deref())?,
+            PhaseVerb::Exit { notes } => exit::run(&facts, notes)?,
+            PhaseVerb::List { json } => show(&Phases::of(&facts, selector::job(&facts))?, *json)?,
+        }
+        Ok(Exit::Done)
     }
 }
 
-fn usage(why: impl std::fmt::Display) -> Exit {
-    err(why);
-    Exit::Usage
-}
-
-fn refused(why: impl std::fmt::Display) -> Exit {
-    err(why);
-    Exit::Refused
-}
-
-fn enter(facts: &Facts, name: &str, coach: Option<String>) -> anyhow::Result<Exit> {
-    let name = match phase_name(name) {
-        Ok(name) => name,
-        Err(why) => return Ok(usage(why)),
-    };
-    let coach = if coach.as_deref() == Some("-") { Some(stdin_text()?) } else { coach };
+fn enter(facts: &Facts, name: &str, coach: Option<&str>) -> anyhow::Result<()> {
+    let name = phase_name(name).map_err(Failure::usage)?;
+    let coach = if coach == Some("-") { Some(stdin_text()?) } else { coach.map(str::to_owned) };
     if coach.as_ref().is_some_and(|text| text.chars().count() > COACH_LETTERS) {
-        return Ok(usage(format_args!(
-            "--coach may have {COACH_LETTERS} letters; keep the rest in a file and name it"
-        )));
+        let what = format!("--coach may have {COACH_LETTERS} letters");
+        return Err(Failure::usage(what).hint("keep the rest in a file and name it").into());
     }
-    let open = match whose::open(facts)? {
-        Ok(open) => open,
-        Err(exit) => return Ok(exit),
-    };
+    let open = selector::open(facts)?;
     let job = &open.job;
     let document = parse(&open.text, &facts.settings.file.shape);
     let had: BTreeSet<_> = document.entries().map(|entry| entry.id).collect();
     let record = jobs::record(&facts.places, job);
     if let Some(open) = &record.phase {
-        return Ok(refused(format_args!(
-            "the phase {:?} is open{}; leave it first with `brain-guard phase exit`",
-            open.name,
-            since(open.entered)
-        )));
+        let what = format!("the phase {:?} is open{}", open.name, since(open.entered));
+        return Err(Failure::refused(what)
+            .hint("leave it first with `brain-guard phase exit`")
+            .into());
     }
     // What others wrote into the record is nobody's word here.
     let own = origin::origin(&facts.places, job).is_own();
@@ -91,7 +71,7 @@ fn enter(facts: &Facts, name: &str, coach: Option<String>) -> anyhow::Result<Exi
         out(format_args!("\n{}\n", phase.coach));
     }
     out(asked(facts, &phase));
-    Ok(Exit::Done)
+    Ok(())
 }
 
 /// What the exit will ask for.
@@ -119,53 +99,70 @@ fn since(entered: Option<Time>) -> String {
     })
 }
 
-fn list(facts: &Facts, job: &str, json: bool) -> anyhow::Result<Exit> {
-    let record = jobs::record(&facts.places, job);
-    let shape = &facts.settings.file.shape;
-    let source = jobs::read(&facts.places, job)?.unwrap_or_default();
-    let document = parse(&source, shape);
-    let lacks: Vec<String> = record
-        .phase
-        .iter()
-        .flat_map(|open| {
+/// The phases of a job: the one it is in, and those it was in.
+#[derive(Debug, Serialize)]
+struct Phases {
+    job: String,
+    phase: Option<Open>,
+    left: Vec<PastPhase>,
+}
+
+/// A phase that is not left yet.
+#[derive(Debug, Serialize)]
+struct Open {
+    name: String,
+    entered: Option<Time>,
+    session: String,
+    coach: String,
+    /// What an exit would lack now.
+    missing: Vec<String>,
+}
+
+impl Phases {
+    fn of(facts: &Facts, job: String) -> anyhow::Result<Self> {
+        let record = jobs::record(&facts.places, &job);
+        let shape = &facts.settings.file.shape;
+        let source = jobs::read(&facts.places, &job)?.unwrap_or_default();
+        let document = parse(&source, shape);
+        let open = record.phase.map(|open| {
             let steps = facts.settings.phases.steps(&open.name);
-            phase::missing(shape, open, steps, &document, &[])
-        })
-        .map(|one| one.named(shape).to_string())
-        .collect();
-    if json {
-        let open = record.phase.as_ref().map(|open| {
-            json!({
-                "name": open.name, "entered": open.entered, "session": open.session,
-                "coach": open.coach, "missing": lacks,
-            })
-        });
-        out_json(&json!({"job": job, "phase": open, "left": record.phases}))?;
-        return Ok(Exit::Done);
-    }
-    match &record.phase {
-        None => out(format_args!("the job {job} is in no phase")),
-        Some(open) => {
-            out(format_args!(
-                "the job {job} is in the phase {:?}{}",
-                open.name,
-                since(open.entered)
-            ));
-            if !open.coach.is_empty() {
-                out(format_args!("its coaching: {}", open.coach));
+            let missing = phase::missing(shape, &open, steps, &document, &[]);
+            Open {
+                missing: missing.iter().map(|one| one.named(shape).to_string()).collect(),
+                name: open.name,
+                entered: open.entered,
+                session: open.session,
+                coach: open.coach,
             }
-            if lacks.is_empty() {
-                out("an exit would lack nothing");
-            } else {
-                out(format_args!("an exit would lack:\n  {}", lacks.join("\n  ")));
+        });
+        Ok(Self { job, phase: open, left: record.phases })
+    }
+}
+
+impl fmt::Display for Phases {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let job = &self.job;
+        match &self.phase {
+            None => writeln!(f, "the job {job} is in no phase")?,
+            Some(open) => {
+                let since = since(open.entered);
+                writeln!(f, "the job {job} is in the phase {:?}{since}", open.name)?;
+                if !open.coach.is_empty() {
+                    writeln!(f, "its coaching: {}", open.coach)?;
+                }
+                match open.missing.join("\n  ") {
+                    none if none.is_empty() => writeln!(f, "an exit would lack nothing")?,
+                    missing => writeln!(f, "an exit would lack:\n  {missing}")?,
+                }
             }
         }
+        for past in &self.left {
+            let at = |time: Option<Time>| {
+                time.map_or_else(|| "?".to_owned(), |at| at.format("%Y-%m-%d %H:%M").to_string())
+            };
+            let (entered, left) = (at(past.entered), at(past.left));
+            writeln!(f, "left: {:?}, {entered} to {left} UTC", past.name)?;
+        }
+        Ok(())
     }
-    for past in &record.phases {
-        let at = |time: Option<Time>| {
-            time.map_or_else(|| "?".to_owned(), |at| at.format("%Y-%m-%d %H:%M").to_string())
-        };
-        out(format_args!("left: {:?}, {} to {} UTC", past.name, at(past.entered), at(past.left)));
-    }
-    Ok(Exit::Done)
 }

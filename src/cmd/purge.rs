@@ -21,8 +21,9 @@ use self::project::{Project, project_of};
 use self::remove::Failure;
 use self::stores::Owners;
 use super::inscribe::{self, count};
-use super::{Exit, confirmed, err, out, out_json, whose};
-use crate::cli::{PurgeArgs, PurgeKind, Whose};
+use super::selector::Name;
+use super::{Context, Exit, Run, confirmed, err, out, out_json, selector};
+use crate::cli::{PurgeArgs, PurgeKind, SessionSelector};
 use base::clock::Time;
 use base::env::Env;
 use base::paths::{Places, states};
@@ -49,65 +50,67 @@ struct Total {
     bytes: u64,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// No home; a session or an age that can't be read.
-pub fn run(env: &Env, now: Time, args: &PurgeArgs) -> anyhow::Result<Exit> {
-    if let Err(refused) = whose::operator_only(env, "purge") {
-        return Ok(refused);
-    }
-    let choice = choice(args, now)?;
-    let all = states(env).context(NO_HOME)?;
-    let projects = projects(env, &all, args)?;
-    let mut found: Vec<Kept> = projects.iter().flat_map(|project| project.kept(now)).collect();
-    if args.all_projects {
-        found.extend(across(&all));
-    }
-    let store = store(env);
-    if let Some(root) = &store {
-        let owners = Owners::new(env, &projects, args.all_projects);
-        found.extend(stores::extracted(root, &owners));
-        match stores::imported(root, &owners) {
-            Ok(imported) => found.extend(imported),
-            Err(e) => err(format_args!("imported sessions are left out: {e:#}")),
+impl Run for PurgeArgs {
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
+        selector::operator_only(env, "purge")?;
+        let choice = choice(env, self, now)?;
+        let all = states(env).context(NO_HOME)?;
+        let projects = projects(env, &all, self)?;
+        let mut found: Vec<Kept> = projects.iter().flat_map(|project| project.kept(now)).collect();
+        if self.all_projects {
+            found.extend(across(&all));
         }
+        let store = store(env);
+        if let Some(root) = &store {
+            let owners = Owners::new(env, &projects, self.all_projects);
+            found.extend(stores::extracted(root, &owners));
+            match stores::imported(root, &owners) {
+                Ok(imported) => found.extend(imported),
+                Err(e) => err(format_args!("imported sessions are left out: {e:#}")),
+            }
+        }
+        let chosen = choose(found, &choice)?;
+        if !self.json {
+            list(&chosen, now);
+        }
+        let total = total(&chosen);
+        let agreed = !self.dry_run && total.things > 0 && agreed(self, total)?;
+        let failed =
+            if agreed { remove::remove(&all, store.as_ref(), &chosen, now) } else { Vec::new() };
+        if self.json {
+            out_json(&Told { kept: &chosen, total, removed: agreed, failed: &failed })?;
+        } else {
+            tell(self, total, agreed, &failed);
+        }
+        let refused = !self.dry_run && total.things > 0 && !agreed;
+        Ok(if refused || !failed.is_empty() { Exit::Refused } else { Exit::Done })
     }
-    let chosen = choose(found, &choice).map_err(anyhow::Error::msg)?;
-    if !args.json {
-        list(&chosen, now);
-    }
-    let total = total(&chosen);
-    let agreed = !args.dry_run && total.things > 0 && agreed(args, total)?;
-    let failed =
-        if agreed { remove::remove(&all, store.as_ref(), &chosen, now) } else { Vec::new() };
-    if args.json {
-        out_json(&Told { kept: &chosen, total, removed: agreed, failed: &failed })?;
-    } else {
-        tell(args, total, agreed, &failed);
-    }
-    let refused = !args.dry_run && total.things > 0 && !agreed;
-    Ok(if refused || !failed.is_empty() { Exit::Refused } else { Exit::Done })
 }
 
-fn choice(args: &PurgeArgs, now: Time) -> anyhow::Result<Choice> {
+fn choice(env: &Env, args: &PurgeArgs, now: Time) -> anyhow::Result<Choice> {
     let before = match args.older_than.as_deref().map(|text| when::parse(text, now)).transpose() {
         Ok(None) => None,
         Ok(Some(When::At(moment))) => Some(moment.at),
         Ok(Some(When::Round(_))) => bail!("--older-than takes an age or a date: 30d, 2026-03-19"),
         Err(why) => bail!("--older-than: {why}"),
     };
-    let (session, job) = (args.session.clone(), args.job.clone());
-    Ok(Choice { session, job, before, only: args.only.clone(), forget: args.forget })
+    let name = args.session.as_deref().map(|text| Name::parse(env, text)).transpose()?;
+    Ok(Choice {
+        session: name.map(Name::id),
+        job: args.job.clone(),
+        before,
+        only: args.only.clone(),
+        forget: args.forget,
+    })
 }
 
 fn projects(env: &Env, all: &Path, args: &PurgeArgs) -> anyhow::Result<Vec<Project>> {
     if !args.all_projects {
-        let asked = Whose { project: args.project.clone(), ..Whose::default() };
-        let places = Places::of(env, &whose::project(env, &asked)?).context(NO_HOME)?;
+        let asked = SessionSelector { project: args.project.clone(), ..SessionSelector::default() };
+        let places = selector::places(env, &selector::project(env, &asked)?)?;
         return Ok(vec![Project::of(places)]);
     }
-    let here = Places::of(env, Path::new("/")).context(NO_HOME)?;
+    let here = selector::places(env, Path::new("/"))?;
     let mut found = Vec::new();
     for entry in fs::read_dir(all).into_iter().flatten().flatten() {
         let state = entry.path();

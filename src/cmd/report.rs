@@ -3,52 +3,36 @@
 mod events;
 mod gather;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use chrono::{FixedOffset, Offset as _};
 
-use super::whose;
-use super::{Exit, out, out_json};
-use crate::cli::Whose;
+use super::{Context, Exit, Run, out, out_json, selector};
+use crate::cli::ReportArgs;
 use base::atomic;
-use base::clock::Time;
-use base::env::Env;
 use base::paths::Places;
 use guard::hook::facts::Facts;
 use guard::report::{self, Report, Subject};
 
-/// What is asked for.
-#[derive(Debug)]
-pub struct Ask {
-    /// The job: by name, or the session's.
-    pub job: Option<Option<String>>,
-    /// Where the page goes.
-    pub html: Option<PathBuf>,
-    /// Print JSON.
-    pub json: bool,
-}
-
-/// Runs the verb.
-///
-/// # Errors
-/// No such session or job, or what the system says of the page's file.
-pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exit> {
-    let project = whose::project(env, whose)?;
-    let places = Places::of(env, &project)
-        .context("HOME is not set, so there is no place for state; set it to your home folder")?;
-    let subject = subject(env, now, whose, ask, &places)?;
-    let report = gather::report(env, now, &places, subject)?;
-    let zone = now.with_timezone(&chrono::Local).offset().fix();
-    if let Some(file) = &ask.html {
-        write(&report, zone, file)?;
+impl Run for ReportArgs {
+    fn run(&self, context: Context) -> anyhow::Result<Exit> {
+        let Context { env, now } = context;
+        let project = selector::project(env, &self.selector)?;
+        let places = selector::places(env, &project)?;
+        let subject = subject(context, self, &places)?;
+        let report = gather::report(env, now, &places, subject)?;
+        let zone = now.with_timezone(&chrono::Local).offset().fix();
+        if let Some(file) = &self.html {
+            write(&report, zone, file)?;
+        }
+        if self.json {
+            out_json(&report)?;
+        } else if self.html.is_none() {
+            out(report::text(&report, zone));
+        }
+        Ok(Exit::Done)
     }
-    if ask.json {
-        out_json(&report)?;
-    } else if ask.html.is_none() {
-        out(report::text(&report, zone));
-    }
-    Ok(Exit::Done)
 }
 
 /// The answer to the slash command: this session over time.
@@ -62,16 +46,14 @@ pub fn at_the_prompt(facts: &Facts) -> String {
 }
 
 fn subject(
-    env: &Env,
-    now: Time,
-    whose: &Whose,
-    ask: &Ask,
+    Context { env, now }: Context,
+    args: &ReportArgs,
     places: &Places,
 ) -> anyhow::Result<Subject> {
-    if let Some(Some(name)) = &ask.job {
+    if let Some(Some(name)) = &args.job {
         return Ok(Subject::Job(name.clone()));
     }
-    let found = whose::find_or_last(env, whose).map_err(|e| {
+    let found = selector::find_or_last(env, &args.selector).map_err(|e| {
         let known = gather::known(places);
         if known.is_empty() {
             e
@@ -82,7 +64,7 @@ fn subject(
             ))
         }
     })?;
-    let facts = whose::facts(env, now, &found)?;
+    let facts = selector::facts(env, now, &found)?;
     if facts.unseen {
         bail!(
             "no session {} in {}; its hooks have not run yet",
@@ -90,8 +72,8 @@ fn subject(
             found.project.display()
         );
     }
-    Ok(if ask.job.is_some() {
-        Subject::Job(whose::job(&facts))
+    Ok(if args.job.is_some() {
+        Subject::Job(selector::job(&facts))
     } else {
         Subject::Session(found.session.clone())
     })

@@ -7,35 +7,28 @@ use super::surgery::made::Made;
 use super::surgery::make;
 use super::surgery::source::{self, Store};
 use super::surgery::start::{self, Windows};
-use super::surgery::view;
-use super::{Exit, out, out_json};
+use super::{Context, Exit, Run, out, show};
 use crate::cli::ReviveArgs;
-use base::clock::Time;
 use base::env::Env;
 use base::when::When;
 use sessions::round::Session;
 use surgery::{advise, plan};
 
-/// Runs the verb.
-///
-/// # Errors
-/// What keeps the session from being made; a client that can't be started, when it is made.
-pub fn run(env: &Env, now: Time, args: &ReviveArgs) -> anyhow::Result<Exit> {
-    let before = args.before.as_deref().map(|text| source::when(text, now)).transpose()?;
-    let store = Store::open(env)?;
-    let session = store.session(env, args.session.as_deref())?;
-    let before = match before {
-        Some(before) => before,
-        None => When::Round(cut(&session)?),
-    };
-    let plan = plan::compress_before(session, before, args.output.fidelity.into())?;
-    let made = make::one(env, now, &store, plan, &args.output)?;
-    if args.output.json {
-        out_json(&view::json(&made))?;
-    } else {
-        out(view::text(&made));
+impl Run for ReviveArgs {
+    fn run(&self, context: Context) -> anyhow::Result<Exit> {
+        let Context { env, now } = context;
+        let before = self.before.as_deref().map(|text| source::when(text, now)).transpose()?;
+        let store = Store::open(env)?;
+        let session = store.session(env, self.session.as_deref())?;
+        let before = match before {
+            Some(before) => before,
+            None => When::Round(cut(&session)?),
+        };
+        let plan = plan::compress_before(session, before, self.output.fidelity.into())?;
+        let made = make::one(env, now, &store, plan, &self.output)?;
+        show(&made, self.output.json)?;
+        if self.run { start(env, &made) } else { Ok(Exit::Done) }
     }
-    if args.run { start(env, &made) } else { Ok(Exit::Done) }
 }
 
 /// Starts the client: in a window of its own in tmux, else in this program's place.

@@ -1,17 +1,15 @@
 //! `seal`: the finalization pass, and the request for the boundary.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::{Exit, err, out, out_json, stdin_text};
-use super::{append, whose};
-use crate::cli::Whose;
+use super::{Context, Exit, Failure, Run, append, err, out, out_json, selector, show, stdin_text};
+use crate::cli::SealArgs;
 use base::atomic;
-use base::clock::Time;
-use base::env::Env;
 use guard::compaction::{self, Role};
 use guard::files::jobs;
 use guard::files::requests::{self, Request};
@@ -19,46 +17,36 @@ use guard::files::sealing::{self, Authored, FromAgent, Outcome, Writer};
 use guard::hook::crossing;
 use guard::hook::facts::Facts;
 use guard::job::slice::Note;
-use guard::seal::{self, Input, Question, Refused, Sealed};
+use guard::seal::{self, Heavy, Input, Question, Refused};
 
-/// What is asked of the seal.
-#[derive(Debug, Clone, Default)]
-pub struct Ask {
-    /// Text for Prior Summary, `-` for stdin.
-    pub summary: Option<String>,
-    /// A boundary in so many words, or none.
-    pub clear: Option<bool>,
-    /// Change nothing.
-    pub dry_run: bool,
-    /// Report as JSON.
-    pub json: bool,
-    /// A file that belongs to no job.
-    pub file: Option<PathBuf>,
+impl Run for SealArgs {
+    fn run(&self, context: Context) -> anyhow::Result<Exit> {
+        let summary = match self.summary.as_deref() {
+            Some("-") => Some(stdin_text()?),
+            other => other.map(str::to_owned),
+        };
+        // One that says nothing would count as this session's word on the job.
+        let says = |text: &String| text.lines().any(|line| !compaction::says_nothing(line));
+        let summary = summary.filter(says);
+        match &self.file {
+            Some(path) => loose(context, self, path, summary.as_deref()),
+            None => of_job(context, self, summary.as_deref()),
+        }
+    }
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// No session, or what the system says of the files.
-pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exit> {
-    let summary = match ask.summary.as_deref() {
-        Some("-") => Some(stdin_text()?),
-        other => other.map(str::to_owned),
-    };
-    // One that says nothing would count as this session's word on the job.
-    let summary = summary.filter(|text| text.lines().any(|line| !compaction::says_nothing(line)));
-    if let Some(path) = &ask.file {
-        return loose(env, now, whose, ask, path, summary.as_deref());
-    }
-    let found = whose::find(env, whose)?;
-    let facts = whose::facts(env, now, &found)?;
-    let mut job = whose::job(&facts);
+/// Seals the file of the session's job.
+fn of_job(
+    Context { env, now }: Context,
+    ask: &SealArgs,
+    summary: Option<&str>,
+) -> anyhow::Result<Exit> {
+    let found = selector::find(env, &ask.selector)?;
+    let facts = selector::facts(env, now, &found)?;
+    let mut job = selector::job(&facts);
     if !ask.dry_run {
         // A denied agent's first reflex is to seal: it gets the file it is to write.
-        match whose::open(&facts)? {
-            Ok(open) => job = open.job,
-            Err(exit) => return Ok(exit),
-        }
+        job = selector::open(&facts)?.job;
     }
     if !ask.dry_run && !ask.json {
         super::keep_bytes(&facts.places, &job)?;
@@ -67,10 +55,10 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
     let authored = sealing::authored(&source, &facts.session, &facts.settings);
     let asked = requests::seal_asked(&facts.places, facts.id);
     let asked = asked.as_ref().or(facts.session.seal_asked.as_ref());
-    let hands_on = ask.clear != Some(false) && authored.entries > 0;
+    let hands_on = ask.boundary() != Some(false) && authored.entries > 0;
     let seal = |may_ask: bool| {
         let by = Writer { id: facts.id, session: &facts.session };
-        let agent = FromAgent { summary: summary.as_deref(), asked, may_ask, hands_on };
+        let agent = FromAgent { summary, asked, may_ask, hands_on };
         let Facts { places, settings, .. } = &facts;
         sealing::run(places, &job, by, settings, Some(agent), now, ask.dry_run)
             .with_context(|| format!("could not seal {}", places.compaction(&job).display()))
@@ -81,7 +69,7 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
     };
     let mut outcome = seal(!ask.dry_run)?;
     if let Outcome::Asked(question) = &outcome {
-        if let Some(text) = &summary {
+        if let Some(text) = summary {
             keep_summary(&facts, text)?;
         }
         // After all else, or a call that is killed and made again would count as the answer.
@@ -93,10 +81,9 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
     match outcome {
         Outcome::Asked(question) => put(&facts, ask, &question, summary.is_some()),
         Outcome::NoFile => {
-            err(format_args!(
-                "the job {job} has no compaction file yet; write one first:\n  brain-guard append --kind next 'the next step'"
-            ));
-            Ok(Exit::Refused)
+            let hint = "write one first:\n  brain-guard append --kind next 'the next step'";
+            let what = format!("the job {job} has no compaction file yet");
+            Err(Failure::refused(what).hint(hint).into())
         }
         Outcome::Refused(refused) => refuse(&refused, ask.json),
         Outcome::Sealed(sealed, path) => {
@@ -108,7 +95,7 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
                 let request = Request::Seal {
                     job: job.clone(),
                     version: sealed.report.version,
-                    clear: ask.clear,
+                    clear: ask.boundary(),
                     authored: authored.entries > 0,
                     promised: next(&facts, ask, &authored).0,
                     words: Some(sealed.report.words()),
@@ -116,7 +103,18 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
                 };
                 requests::leave(&facts.places, facts.id, &request)?;
             }
-            report(&facts, ask, &sealed, &path.display().to_string(), &authored)
+            let (boundary, next) = next(&facts, ask, &authored);
+            let report = SealReport {
+                report: &sealed.report,
+                path: (!ask.dry_run).then_some(path),
+                boundary,
+                next,
+                authored: authored.entries,
+                empty_sections: &authored.empty,
+                dry_run: ask.dry_run,
+            };
+            show(&report, ask.json)?;
+            Ok(Exit::Done)
         }
     }
 }
@@ -124,7 +122,7 @@ pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask) -> anyhow::Result<Exi
 /// Puts a summary into the file that came with a seal which asks something first: the agent does
 /// not have to write it again.
 fn keep_summary(facts: &Facts, text: &str) -> anyhow::Result<()> {
-    let Ok(open) = whose::open(facts)? else { return Ok(()) };
+    let open = selector::open(facts)?;
     let shape = &facts.settings.file.shape;
     let section = shape.with_role(Role::Summary).unwrap_or_else(|| shape.home());
     let document = compaction::parse(&open.text, shape);
@@ -137,19 +135,27 @@ fn keep_summary(facts: &Facts, text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A question that is put before anything is sealed.
+#[derive(Serialize)]
+struct Asked<'a> {
+    #[serde(flatten)]
+    question: &'a Question,
+    verdict: &'static str,
+    boundary: bool,
+    summary_kept: bool,
+}
+
 /// Puts a question to the agent; `kept` where the summary that came with the seal is in the file.
-fn put(facts: &Facts, ask: &Ask, question: &Question, kept: bool) -> anyhow::Result<Exit> {
+fn put(facts: &Facts, ask: &SealArgs, question: &Question, kept: bool) -> anyhow::Result<Exit> {
     if ask.json {
-        let mut value = serde_json::to_value(question)?;
-        merge(&mut value, json!({"verdict": "asked", "boundary": false, "summary_kept": kept}));
-        out_json(&value)?;
+        out_json(&Asked { question, verdict: "asked", boundary: false, summary_kept: kept })?;
     } else {
-        let command = match ask.clear {
+        let command = match ask.boundary() {
             None => "brain-guard seal",
             Some(true) => "brain-guard seal --clear",
             Some(false) => "brain-guard seal --no-clear",
         };
-        let path = facts.places.compaction(&whose::job(facts));
+        let path = facts.places.compaction(&selector::job(facts));
         err(question.text(command, &path.display().to_string()));
         if kept {
             err("Your summary is in the file now; don't repeat it.");
@@ -159,7 +165,7 @@ fn put(facts: &Facts, ask: &Ask, question: &Question, kept: bool) -> anyhow::Res
 }
 
 /// What happens next, as the agent needs to know it.
-fn next(facts: &Facts, ask: &Ask, authored: &Authored) -> (bool, String) {
+fn next(facts: &Facts, ask: &SealArgs, authored: &Authored) -> (bool, String) {
     if ask.dry_run {
         return (false, "dry run: nothing was changed".into());
     }
@@ -176,63 +182,59 @@ fn next(facts: &Facts, ask: &Ask, authored: &Authored) -> (bool, String) {
             ),
         );
     }
-    let refusal = crossing::why_no_boundary(facts, &whose::job(facts), ask.clear, true);
+    let refusal = crossing::why_no_boundary(facts, &selector::job(facts), ask.boundary(), true);
     // A second seal in one turn changes nothing of what the first one asked for.
-    let waits = ask.clear != Some(false) && crossing::waits_sealed(facts);
+    let waits = ask.boundary() != Some(false) && crossing::waits_sealed(facts);
     match refusal.filter(|_| !waits) {
         None => (true, "end your turn now: this session is then cleared, and a fresh one continues from these notes".into()),
         Some(refusal) => (false, format!("sealed, but no boundary: {}; go on with the work", refusal.why)),
     }
 }
 
-fn report(
-    facts: &Facts,
-    ask: &Ask,
-    sealed: &Sealed,
-    path: &str,
-    authored: &Authored,
-) -> anyhow::Result<Exit> {
-    let (boundary, said) = next(facts, ask, authored);
-    if ask.json {
-        let mut value = serde_json::to_value(&sealed.report)?;
-        merge(
-            &mut value,
-            json!({
-                "path": if ask.dry_run { Value::Null } else { json!(path) },
-                "boundary": boundary,
-                "next": said,
-                "authored": authored.entries,
-                "empty_sections": authored.empty,
-                "dry_run": ask.dry_run,
-            }),
-        );
-        out_json(&value)?;
-    } else {
-        out(&sealed.report);
-        if !ask.dry_run {
-            out(format_args!("sealed version: {path}"));
-        }
-        out(said);
-    }
-    Ok(Exit::Done)
+/// What was sealed, and what happens next.
+#[derive(Serialize)]
+struct SealReport<'a> {
+    #[serde(flatten)]
+    report: &'a seal::Report,
+    /// The sealed version; none in a dry run.
+    path: Option<PathBuf>,
+    boundary: bool,
+    next: String,
+    authored: usize,
+    empty_sections: &'a [String],
+    dry_run: bool,
 }
 
-fn merge(value: &mut Value, more: Value) {
-    if let (Value::Object(value), Value::Object(more)) = (value, more) {
-        value.extend(more);
+impl fmt::Display for SealReport<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.report)?;
+        if let Some(path) = &self.path {
+            writeln!(f, "sealed version: {}", path.display())?;
+        }
+        f.write_str(&self.next)
     }
+}
+
+/// A seal that can't be, and what weighs.
+#[derive(Serialize)]
+struct RefusedReport<'a> {
+    #[serde(flatten)]
+    report: &'a seal::Report,
+    words: usize,
+    cut: usize,
+    heaviest: &'a [Heavy],
+    boundary: bool,
 }
 
 fn refuse(refused: &Refused, json: bool) -> anyhow::Result<Exit> {
     if json {
-        let mut value = serde_json::to_value(&refused.report)?;
-        merge(
-            &mut value,
-            json!({
-                "words": refused.words, "cut": refused.cut, "heaviest": refused.heaviest, "boundary": false,
-            }),
-        );
-        out_json(&value)?;
+        out_json(&RefusedReport {
+            report: &refused.report,
+            words: refused.words,
+            cut: refused.cut,
+            heaviest: &refused.heaviest,
+            boundary: false,
+        })?;
     } else {
         out(&refused.report);
         err(refused);
@@ -240,18 +242,31 @@ fn refuse(refused: &Refused, json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Refused)
 }
 
+/// A file of no job, sealed.
+#[derive(Serialize)]
+struct LooseReport<'a> {
+    #[serde(flatten)]
+    report: &'a seal::Report,
+    text: &'a str,
+    removed: &'a str,
+    dry_run: bool,
+}
+
+impl fmt::Display for LooseReport<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.dry_run { write!(f, "{}", self.report) } else { f.write_str(self.text) }
+    }
+}
+
 /// Seals a file that belongs to no job: the result to stdout, the file untouched.
 fn loose(
-    env: &Env,
-    now: Time,
-    whose: &Whose,
-    ask: &Ask,
-    path: &std::path::Path,
+    Context { env, now }: Context,
+    ask: &SealArgs,
+    path: &Path,
     summary: Option<&str>,
 ) -> anyhow::Result<Exit> {
-    let project = whose::project(env, whose)?;
-    let places = base::paths::Places::of(env, &project)
-        .context("HOME is not set; set it to your home folder")?;
+    let project = selector::project(env, &ask.selector)?;
+    let places = selector::places(env, &project)?;
     let (settings, _) = guard::hook::facts::read_settings(&places, env);
     let source = atomic::read_text(path)
         .with_context(|| format!("could not read {}", path.display()))?
@@ -272,20 +287,13 @@ fn loose(
     match seal::seal(&input) {
         Err(refused) => refuse(&refused, ask.json),
         Ok(sealed) => {
-            if ask.json {
-                let mut value = serde_json::to_value(&sealed.report)?;
-                merge(
-                    &mut value,
-                    json!({
-                        "text": sealed.text, "removed": sealed.removed_markdown, "dry_run": ask.dry_run,
-                    }),
-                );
-                out_json(&value)?;
-            } else if ask.dry_run {
-                out(&sealed.report);
-            } else {
-                out(sealed.text.trim_end_matches('\n'));
-            }
+            let report = LooseReport {
+                report: &sealed.report,
+                text: &sealed.text,
+                removed: &sealed.removed_markdown,
+                dry_run: ask.dry_run,
+            };
+            show(&report, ask.json)?;
             Ok(Exit::Done)
         }
     }

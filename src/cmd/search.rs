@@ -1,11 +1,12 @@
 //! `search`: rounds by what was said in them.
 
+use std::fmt;
 use std::io::{self, IsTerminal as _};
 
-use serde_json::json;
+use serde::{Serialize, Serializer};
 
 use super::surgery::source::{self, Store};
-use super::{Exit, err, out, out_json};
+use super::{Context, Exit, Run, err, show};
 use crate::cli::{NarrowArgs, SearchArgs};
 use anyhow::bail;
 use base::clock::Time;
@@ -41,42 +42,59 @@ pub struct Found {
     pub ranked: Option<usize>,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// A query without a word; a session that is none.
-pub fn run(env: &Env, now: Time, args: &SearchArgs) -> anyhow::Result<Exit> {
-    let found = of(env, now, args)?;
-    if let Some(left) = found.left_out() {
-        err(left);
-    }
-    if args.json {
-        let with_reference = |hit: &Hit| {
-            let mut value = serde_json::to_value(hit)?;
-            value["ref"] = json!(reference(hit));
-            Ok(value)
-        };
-        out_json(&found.hits.iter().map(with_reference).collect::<serde_json::Result<Vec<_>>>()?)?;
-        return Ok(Exit::Done);
-    }
-    let look = Look::of(env);
-    for hit in &found.hits {
-        out(line(hit, look));
-    }
-    match found.hits.first() {
-        None => out(found.nothing()),
-        Some(hit) => {
-            let more = if found.hits.len() == args.limit { "; --limit shows more" } else { "" };
-            out(format_args!("in full: brain-guard inject {}{more}", reference(hit)));
+impl Run for SearchArgs {
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
+        let found = of(env, now, self)?;
+        if let Some(left) = found.left_out() {
+            err(left);
         }
+        let look = Look::of(env);
+        let is_cut = found.hits.len() == self.limit;
+        show(&Listed { found: &found, look, is_cut }, self.json)?;
+        Ok(Exit::Done)
     }
-    Ok(Exit::Done)
+}
+
+/// What was found, as it is printed.
+struct Listed<'a> {
+    found: &'a Found,
+    look: Look,
+    /// There may be more.
+    is_cut: bool,
+}
+
+#[derive(Serialize)]
+struct Referred<'a> {
+    #[serde(flatten)]
+    hit: &'a Hit,
+    #[serde(rename = "ref")]
+    reference: String,
+}
+
+impl Serialize for Listed<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let hits = self.found.hits.iter();
+        serializer.collect_seq(hits.map(|hit| Referred { hit, reference: reference(hit) }))
+    }
+}
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for hit in &self.found.hits {
+            writeln!(f, "{}", line(hit, self.look))?;
+        }
+        let Some(first) = self.found.hits.first() else {
+            return f.write_str(&self.found.nothing());
+        };
+        let more = if self.is_cut { "; --limit shows more" } else { "" };
+        write!(f, "in full: brain-guard inject {}{more}", reference(first))
+    }
 }
 
 /// The rounds that were asked for.
 ///
 /// # Errors
-/// As [`run`].
+/// A query without a word; a session that is none.
 pub fn of(env: &Env, now: Time, args: &SearchArgs) -> anyhow::Result<Found> {
     let store = Store::open(env)?;
     store.tell_unknown()?;

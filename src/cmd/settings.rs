@@ -4,30 +4,27 @@
 pub mod check;
 mod report;
 
-use anyhow::Context as _;
-
-use super::whose;
-use super::{Exit, err, out_json};
-use crate::cli::Whose;
-use base::env::Env;
-use base::paths::Places;
+use super::{Context, Exit, Run, err, out_json, selector};
+use crate::cli::{SettingsVerb, ShowArgs};
 use guard::hook::facts::read_settings;
 
-/// Runs the verb.
-///
-/// # Errors
-/// No home, no current folder.
-pub fn show(env: &Env, whose: &Whose) -> anyhow::Result<Exit> {
-    let project = whose::project(env, whose)?;
-    let places =
-        Places::of(env, &project).context("HOME is not set; set it to your home folder")?;
-    let (settings, diagnostics) = read_settings(&places, env);
-    out_json(&settings)?;
-    for d in &diagnostics {
-        err(&d.message);
+impl Run for SettingsVerb {
+    fn run(&self, context: Context) -> anyhow::Result<Exit> {
+        match self {
+            Self::Show(args) => args.run(context),
+            Self::Check(args) => args.run(context),
+        }
     }
-    if diagnostics.is_empty() {
-        return Ok(Exit::Done);
+}
+
+impl Run for ShowArgs {
+    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
+        let project = selector::project(env, &self.selector)?;
+        let (settings, diagnostics) = read_settings(&selector::places(env, &project)?, env);
+        out_json(&settings)?;
+        for d in &diagnostics {
+            err(&d.message);
+        }
+        Ok(if diagnostics.is_empty() { Exit::Done } else { Exit::Refused })
     }
-    Ok(Exit::Refused)
 }

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use super::Exit;
 use super::install::build::{Checkout, compiler_variables};
 use super::install::keys::Wish;
 use super::install::{InstallPlan, install as place};
+use super::selector::{self, operator_only};
 use super::uninstall::{UninstallPlan, uninstall as remove};
-use super::whose::operator_only;
+use super::{Context, Exit, Run};
+use crate::cli::{DemoArgs, InstallArgs};
 use base::env::Env;
-use base::paths::{Places, config_folder};
+use base::paths::config_folder;
 use base::switch::Switch;
 use guard::hook::facts::read_settings;
 use guard::settings::{Profile, Settings};
@@ -40,8 +41,7 @@ pub fn on_path(env: &Env, folder: &Path) -> bool {
 
 /// What the user's settings say, whatever project this is run in.
 fn settings(env: &Env) -> anyhow::Result<Settings> {
-    let root = PathBuf::from("/");
-    let places = Places::of(env, &root).context("HOME is not set; set it to your home folder")?;
+    let places = selector::places(env, Path::new("/"))?;
     Ok(read_settings(&places, env).0)
 }
 
@@ -101,32 +101,31 @@ pub fn mend(env: &Env) -> anyhow::Result<String> {
     Ok(format!("installed again: {}", done.join("; ")))
 }
 
-/// `install`, and the demo with what was installed.
-///
-/// # Errors
-/// What the steps say; what was done before stands.
-pub fn install(env: &Env, demo: bool, keybindings: bool) -> anyhow::Result<Exit> {
-    let checkout = match (env.path("CARGO"), env.path("CARGO_MANIFEST_DIR")) {
-        (Some(cargo), Some(folder)) => {
-            let named = compiler_variables().iter().any(|name| env.os(name).is_some());
-            let compilers = if named { None } else { env.os("PATH") };
-            Some(Checkout { cargo, rustup: "rustup".into(), folder, compilers })
+impl Run for InstallArgs {
+    /// The demo plays what was installed.
+    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
+        let checkout = match (env.path("CARGO"), env.path("CARGO_MANIFEST_DIR")) {
+            (Some(cargo), Some(folder)) => {
+                let named = compiler_variables().iter().any(|name| env.os(name).is_some());
+                let compilers = if named { None } else { env.os("PATH") };
+                Some(Checkout { cargo, rustup: "rustup".into(), folder, compilers })
+            }
+            _ => None,
+        };
+        let settings = settings(env)?;
+        let keys = match settings.boundary.chords {
+            Switch::Off => Wish::Off,
+            Switch::On if self.no_keybindings => Wish::Refused,
+            Switch::On => Wish::Bound,
+        };
+        let plan = install_plan(env, &settings, checkout, keys)?;
+        place(&plan, &mut io::stdout().lock())?;
+        if self.no_demo {
+            return Ok(Exit::Done);
         }
-        _ => None,
-    };
-    let settings = settings(env)?;
-    let keys = match settings.boundary.chords {
-        Switch::Off => Wish::Off,
-        Switch::On if keybindings => Wish::Bound,
-        Switch::On => Wish::Refused,
-    };
-    let plan = install_plan(env, &settings, checkout, keys)?;
-    place(&plan, &mut io::stdout().lock())?;
-    if demo {
         super::out("\ndemo: a whole session through the installed hooks, no model, no network");
-        return super::demo::run(env, &plan.current());
+        super::demo::run(env, &plan.current())
     }
-    Ok(Exit::Done)
 }
 
 /// Where an installation lies, for `uninstall` and `doctor`.
@@ -153,9 +152,7 @@ pub fn uninstall_plan(env: &Env) -> anyhow::Result<UninstallPlan> {
 /// # Errors
 /// What the steps say.
 pub fn uninstall(env: &Env) -> anyhow::Result<Exit> {
-    if let Err(refused) = operator_only(env, "uninstall") {
-        return Ok(refused);
-    }
+    operator_only(env, "uninstall")?;
     remove(&uninstall_plan(env)?, &mut io::stdout().lock())?;
     Ok(Exit::Done)
 }
@@ -168,11 +165,9 @@ pub fn installed(env: &Env) -> anyhow::Result<PathBuf> {
     Ok(data(env)?.join(super::install::place::CURRENT))
 }
 
-/// `demo`, with the given plugin folder or the installed one.
-///
-/// # Errors
-/// No home, or what the demo could not set up.
-pub fn demo(env: &Env, plugin: Option<PathBuf>) -> anyhow::Result<Exit> {
-    let folder = plugin.map_or_else(|| installed(env), Ok)?;
-    super::demo::run(env, &folder)
+impl Run for DemoArgs {
+    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
+        let folder = self.plugin.clone().map_or_else(|| installed(env), Ok)?;
+        super::demo::run(env, &folder)
+    }
 }

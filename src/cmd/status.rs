@@ -2,20 +2,18 @@
 
 mod share;
 
-use std::fmt::Write as _;
+use std::fmt;
+use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::whose;
-use super::{Exit, out, out_json};
-use crate::cli::Whose;
-use base::clock::Time;
-use base::env::Env;
+use super::{Context, Exit, Run, selector, show};
+use crate::cli::StatusArgs;
 use base::shown::grouped;
 use guard::boundary::{Step, Token};
 use guard::files::journal;
 use guard::files::state;
-use guard::hook::facts::{Context, Facts, View};
+use guard::hook::facts::{Context as Usage, Facts, View};
 use guard::policy::bands::listed;
 use guard::policy::coach::figure;
 use guard::policy::limit::LimitSource;
@@ -24,133 +22,187 @@ use guard::policy::stance::Cap;
 use guard::session::Override;
 use guard::settings::Mode;
 use sessions::fill::BYTES_PER_TOKEN;
-use sessions::gauge::{Reading, WindowSource};
+use sessions::gauge::{Reading, Source, WindowSource};
 use share::Share;
 
-/// The JSON that `status --json` prints.
-pub fn json(facts: &Facts, view: &View) -> Value {
-    let age = |r: &Reading| (facts.now - r.at).num_milliseconds().max(0);
-    let context = view.context.map(|c| {
-        let Reading { used, limit, source, .. } = c.reading;
-        json!({
-            "used": used, "window": c.window.tokens, "limit": limit, "limit_source": c.limit_source.to_string(),
-            "percent": rounded(c.reading.percent()),
-            "source": source, "age_ms": age(&c.reading), "window_source": c.window.source,
-            "window_certain": c.window.certain,
-        })
-    });
-    let path = facts.places.compaction(&facts.session.job);
-    let file = json!({
-        "path": path, "words": view.readings.file.map_or(0, |f| f.used), "limit": facts.settings.file.words,
-        "percent": view.readings.file.map_or(0.0, |f| rounded(f.percent())),
-    });
-    let selection = facts.carrier();
-    json!({
-        "session_id": facts.id,
-        "job": facts.session.job,
-        "context": context,
-        "file": file,
-        "stance": view.ramp.name(view.stance.effective(&view.ramp)),
-        "tier": view.ramp.name(view.stance.rank),
-        "capped": view.stance.cap.as_ref().map(Cap::why),
-        "blocked": view.blocked(),
-        "attended": facts.attended(),
-        "override": facts.session.override_,
-        "boundary": facts.token(),
-        "carrier": selection.chosen.map(guard::boundary::Carrier::name),
-        "mode": facts.settings.mode,
-        "added": added(facts, view).json(),
-        "shadow": facts.settings.shadow,
-        "settings_problems": facts.diagnostics.iter().map(|d| d.message.clone()).collect::<Vec<_>>(),
-    })
+/// How a session stands.
+#[derive(Debug, Serialize)]
+pub struct Status {
+    session_id: String,
+    job: String,
+    context: Option<ContextUsage>,
+    file: FileUsage,
+    stance: String,
+    tier: String,
+    capped: Option<String>,
+    blocked: Vec<&'static str>,
+    attended: bool,
+    #[serde(rename = "override")]
+    override_: Option<Override>,
+    boundary: Option<Token>,
+    carrier: Option<&'static str>,
+    mode: Mode,
+    added: Share,
+    shadow: bool,
+    settings_problems: Vec<String>,
+    #[serde(skip)]
+    for_people: ForPeople,
+}
+
+#[derive(Debug, Serialize)]
+struct ContextUsage {
+    used: u64,
+    window: u64,
+    limit: u64,
+    limit_source: String,
+    percent: f64,
+    source: Source,
+    age_ms: i64,
+    window_source: WindowSource,
+    window_certain: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct FileUsage {
+    path: PathBuf,
+    words: u64,
+    limit: u64,
+    percent: f64,
+}
+
+/// What only the text says, in its words.
+#[derive(Debug)]
+struct ForPeople {
+    context: Option<(String, String)>,
+    file: Option<String>,
+    tiers: String,
+    moved_up: Option<String>,
+    override_: Option<String>,
+}
+
+impl Status {
+    /// Of a session now.
+    pub fn of(facts: &Facts, view: &View) -> Self {
+        let age = |r: &Reading| (facts.now - r.at).num_milliseconds().max(0);
+        let context = view.context.map(|c| ContextUsage {
+            used: c.reading.used,
+            window: c.window.tokens,
+            limit: c.reading.limit,
+            limit_source: c.limit_source.to_string(),
+            percent: rounded(c.reading.percent()),
+            source: c.reading.source,
+            age_ms: age(&c.reading),
+            window_source: c.window.source,
+            window_certain: c.window.certain,
+        });
+        let file = FileUsage {
+            path: facts.places.compaction(&facts.session.job),
+            words: view.readings.file.map_or(0, |f| f.used),
+            limit: facts.settings.file.words,
+            percent: view.readings.file.map_or(0.0, |f| rounded(f.percent())),
+        };
+        let calls = || state::calls(&facts.places, facts.id);
+        let holds = |_: &&Override| facts.session.overridden(facts.now, calls);
+        let for_people = ForPeople {
+            context: view.context.map(|c| (figure(&c.reading, "tokens", facts.now), limit(c))),
+            file: view.readings.file.map(|f| figure(&f, "words", facts.now)),
+            tiers: tiers(&view.ramp),
+            moved_up: moved_up(facts, view),
+            override_: facts
+                .session
+                .override_
+                .as_ref()
+                .filter(holds)
+                .map(|o| described(o, calls())),
+        };
+        Self {
+            session_id: facts.id.to_owned(),
+            job: facts.session.job.clone(),
+            context,
+            file,
+            stance: view.ramp.name(view.stance.effective(&view.ramp)).to_owned(),
+            tier: view.ramp.name(view.stance.rank).to_owned(),
+            capped: view.stance.cap.as_ref().map(Cap::why),
+            blocked: view.blocked(),
+            attended: facts.attended(),
+            override_: facts.session.override_,
+            boundary: facts.token(),
+            carrier: facts.carrier().chosen.map(guard::boundary::Carrier::name),
+            mode: facts.settings.mode,
+            added: added(facts, view),
+            shadow: facts.settings.shadow,
+            settings_problems: facts.diagnostics.iter().map(|d| d.message.clone()).collect(),
+            for_people,
+        }
+    }
+
+    fn mode(&self) -> Option<&'static str> {
+        match self.mode {
+            Mode::On if self.shadow => {
+                Some("shadow: what would be blocked is logged, nothing is blocked or cleared")
+            }
+            Mode::On => None,
+            Mode::Off => Some(
+                "off in the settings: nothing is measured, said or blocked; below is what would hold",
+            ),
+        }
+    }
 }
 
 fn rounded(percent: f64) -> f64 {
     (percent * 10.0).round() / 10.0
 }
 
-/// The text that `status` prints.
-pub fn text(facts: &Facts, view: &View) -> String {
-    let mut out = String::new();
-    let mut line = |name: &str, value: &str| {
-        let _ = writeln!(out, "{name:<9} {value}");
-    };
-    line("session", facts.id);
-    match facts.settings.mode {
-        Mode::On if facts.settings.shadow => {
-            line("mode", "shadow: what would be blocked is logged, nothing is blocked or cleared");
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = |name: &str, value: &str| writeln!(f, "{name:<9} {value}");
+        line("session", &self.session_id)?;
+        if let Some(mode) = self.mode() {
+            line("mode", mode)?;
         }
-        Mode::On => {}
-        Mode::Off => line(
-            "mode",
-            "off in the settings: nothing is measured, said or blocked; below is what would hold",
-        ),
-    }
-    let path = facts.places.compaction(&facts.session.job);
-    line("job", &facts.session.job);
-    match view.context {
-        Some(c) => {
-            let sure = if c.window.certain { "" } else { ", not certain" };
-            line("context", &figure(&c.reading, "tokens", facts.now));
-            line(
-                "window",
-                &format!(
-                    "{} tokens ({}{sure})",
-                    grouped(c.window.tokens),
-                    told_by(c.window.source)
-                ),
-            );
-            line("limit", &limit(c));
+        line("job", &self.job)?;
+        match (&self.context, &self.for_people.context) {
+            (Some(c), Some((figure, limit))) => {
+                let sure = if c.window_certain { "" } else { ", not certain" };
+                line("context", figure)?;
+                let (tokens, by) = (grouped(c.window), told_by(c.window_source));
+                line("window", &format!("{tokens} tokens ({by}{sure})"))?;
+                line("limit", limit)?;
+            }
+            _ => line("context", "unknown: no response with a token count yet")?,
         }
-        None => line("context", "unknown: no response with a token count yet"),
-    }
-    match view.readings.file {
-        Some(f) => line("file", &format!("{} {}", figure(&f, "words", facts.now), path.display())),
-        None => line("file", &format!("none yet ({})", path.display())),
-    }
-    let blocked = view.blocked();
-    let stance = view.ramp.name(view.stance.effective(&view.ramp));
-    line(
-        "stance",
-        &if blocked.is_empty() {
-            format!("{stance}, nothing blocked")
-        } else {
-            format!("{stance}, blocked: {}", blocked.join(", "))
-        },
-    );
-    if let Some(cap) = &view.stance.cap {
-        line(
-            "capped",
-            &format!("{} would hold, but {}", view.ramp.name(view.stance.rank), cap.why()),
-        );
-    }
-    line("tiers", &tiers(&view.ramp));
-    if let Some(why) = moved_up(facts, view) {
-        line("", &why);
-    }
-    line("attended", if facts.attended() { "yes" } else { "no" });
-    match &facts.session.override_ {
-        Some(o)
-            if facts.session.overridden(facts.now, || state::calls(&facts.places, facts.id)) =>
-        {
-            line("override", &described(o, state::calls(&facts.places, facts.id)));
+        let path = self.file.path.display();
+        match &self.for_people.file {
+            Some(figure) => line("file", &format!("{figure} {path}"))?,
+            None => line("file", &format!("none yet ({path})"))?,
         }
-        _ => {}
+        let blocked = match self.blocked.join(", ") {
+            none if none.is_empty() => "nothing blocked".to_owned(),
+            tools => format!("blocked: {tools}"),
+        };
+        line("stance", &format!("{}, {blocked}", self.stance))?;
+        if let Some(why) = &self.capped {
+            line("capped", &format!("{} would hold, but {why}", self.tier))?;
+        }
+        line("tiers", &self.for_people.tiers)?;
+        if let Some(why) = &self.for_people.moved_up {
+            line("", why)?;
+        }
+        line("attended", if self.attended { "yes" } else { "no" })?;
+        if let Some(until) = &self.for_people.override_ {
+            line("override", until)?;
+        }
+        if let Some(token) = &self.boundary {
+            line("boundary", &boundary(token))?;
+        }
+        line("carrier", self.carrier.unwrap_or("none"))?;
+        line("added", &self.added.to_string())?;
+        self.settings_problems.iter().try_for_each(|problem| line("settings", problem))
     }
-    if let Some(token) = facts.token() {
-        line("boundary", &boundary(&token));
-    }
-    let chosen = facts.carrier().chosen.map_or("none", guard::boundary::Carrier::name);
-    line("carrier", chosen);
-    line("added", &added(facts, view).to_string());
-    for d in &facts.diagnostics {
-        line("settings", &d.message);
-    }
-    out.trim_end().to_owned()
 }
 
 /// Where the client compacts by itself, and what decided that.
-fn limit(context: Context) -> String {
+fn limit(context: Usage) -> String {
     let tokens = grouped(context.reading.limit);
     match context.limit_source {
         source @ (LimitSource::OffByVariable | LimitSource::Off(_)) => {
@@ -227,23 +279,16 @@ fn added(facts: &Facts, view: &View) -> Share {
     Share { added: journal::added(&lines), bytes_per_token, limit }
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// No session.
-pub fn run(env: &Env, now: Time, whose: &Whose, as_json: bool) -> anyhow::Result<Exit> {
-    let found = whose::find_or_last(env, whose)?;
-    let facts = whose::facts(env, now, &found)?;
-    let view = facts.view();
-    if as_json {
-        out_json(&json(&facts, &view))?;
-    } else {
-        out(text(&facts, &view));
+impl Run for StatusArgs {
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
+        let found = selector::find_or_last(env, &self.selector)?;
+        let facts = selector::facts(env, now, &found)?;
+        show(&Status::of(&facts, &facts.view()), self.json)?;
+        Ok(Exit::Done)
     }
-    Ok(Exit::Done)
 }
 
 /// The status as an answer to the slash command.
 pub fn at_the_prompt(facts: &Facts) -> String {
-    format!("brain-guard\n{}", text(facts, &facts.view()))
+    format!("brain-guard\n{}", Status::of(facts, &facts.view())).trim_end().to_owned()
 }

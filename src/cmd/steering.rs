@@ -1,29 +1,37 @@
 //! `steering`: the steering notes of all jobs, by the voice they speak of.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::Path;
 
-use anyhow::Context as _;
+use serde::Serialize;
 
-use super::{Exit, out, out_json, whose};
-use crate::cli::Whose;
+use super::{Context, Exit, Run, selector, show};
+use crate::cli::{SessionSelector, SteeringArgs};
 use base::atomic;
 use base::env::Env;
-use base::paths::Places;
 use guard::files::{archives, jobs};
 use guard::hook::facts::read_settings;
-use guard::job::steering::{self, Source, Voice};
+use guard::job::steering::{self, Group, Source, Voice};
 use guard::settings::trust;
 use guard::texts::Text;
 
-/// Runs the verb.
-///
-/// # Errors
-/// No place for state. A file that can't be read is left out.
-pub fn run(env: &Env, whose: &Whose, json: bool) -> anyhow::Result<Exit> {
-    let project = whose::project(env, whose)?;
-    let mut places = Places::of(env, &project)
-        .context("HOME is not set, so there is no place for state; set it to your home folder")?;
+impl Run for SteeringArgs {
+    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
+        show(&Notes(collect(env, &self.selector)?), self.json)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Steering notes, by what they speak of.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+struct Notes(Vec<Group>);
+
+/// The notes of all jobs of a project. A file that can't be read is left out.
+fn collect(env: &Env, selector: &SessionSelector) -> anyhow::Result<Vec<Group>> {
+    let project = selector::project(env, selector)?;
+    let mut places = selector::places(env, &project)?;
     let (settings, _) = read_settings(&places, env);
     places.trusted = trust::accepts(&settings.trust, env.home().as_deref(), &places.project);
     let mut phases: BTreeSet<String> =
@@ -47,34 +55,31 @@ pub fn run(env: &Env, whose: &Whose, json: bool) -> anyhow::Result<Exit> {
     }
     let templates: Vec<&str> =
         Text::ALL.iter().filter_map(|text| text.file().strip_suffix(".md")).collect();
-    let groups = steering::collect(&sources, &settings.file.shape, &templates, &phases);
-    if json {
-        out_json(&groups)?;
-        return Ok(Exit::Done);
-    }
-    if groups.is_empty() {
-        out(
-            "no steering note in any job; `brain-guard append --kind steering --about NAME 'what it did to the work'` writes one",
-        );
-    }
-    for (index, group) in groups.iter().enumerate() {
-        if index > 0 {
-            out("");
+    Ok(steering::collect(&sources, &settings.file.shape, &templates, &phases))
+}
+
+impl fmt::Display for Notes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str(
+                "no steering note in any job; `brain-guard append --kind steering --about NAME 'what it did to the work'` writes one",
+            );
         }
-        let kind = match group.voice {
-            Some(Voice::Template) => " (a template)",
-            Some(Voice::Phase) => " (a phase)",
-            Some(Voice::Other) | None => "",
-        };
-        out(format_args!("{}{kind}", group.about.as_deref().unwrap_or("unspecified")));
-        for note in &group.notes {
-            out(format_args!(
-                "  - {}\n    {}, {}",
-                note.text.replace('\n', "\n    "),
-                note.job,
-                note.place
-            ));
+        for (index, group) in self.0.iter().enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            let kind = match group.voice {
+                Some(Voice::Template) => " (a template)",
+                Some(Voice::Phase) => " (a phase)",
+                Some(Voice::Other) | None => "",
+            };
+            writeln!(f, "{}{kind}", group.about.as_deref().unwrap_or("unspecified"))?;
+            for note in &group.notes {
+                let text = note.text.replace('\n', "\n    ");
+                writeln!(f, "  - {text}\n    {}, {}", note.job, note.place)?;
+            }
         }
+        Ok(())
     }
-    Ok(Exit::Done)
 }

@@ -8,21 +8,28 @@ mod stats;
 mod walk;
 
 use crate::cli::StoreVerb;
-use crate::cmd::Exit;
-use base::env::Env;
+use crate::cmd::{Context, Exit, Run, show};
 
-/// Does it.
-///
-/// # Errors
-/// What the system says of the store.
-pub fn run(env: &Env, what: &StoreVerb) -> anyhow::Result<Exit> {
-    let root = super::inscribe::root(env)?;
-    match what {
-        StoreVerb::Check { repair, json } => check::run(&root, *repair, *json),
-        StoreVerb::Export { session, out, edition } => {
-            export::run(&root, session, out.as_deref(), *edition)
+impl Run for StoreVerb {
+    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
+        let root = super::inscribe::root(env)?;
+        match self {
+            Self::Check { repair, json } => {
+                let report = check::Report::of(&root, *repair)?;
+                show(&report, *json)?;
+                Ok(if report.left() == 0 { Exit::Done } else { Exit::Refused })
+            }
+            Self::Export { session, out, edition } => {
+                export::run(env, &root, session, out.as_deref(), *edition)
+            }
+            Self::Gc { dry_run, json } => {
+                show(&gc::Removed::from(&root, *dry_run)?, *json)?;
+                Ok(Exit::Done)
+            }
+            Self::Stats { json } => {
+                show(&stats::Stats::of(&root)?, *json)?;
+                Ok(Exit::Done)
+            }
         }
-        StoreVerb::Gc { dry_run, json } => gc::run(&root, *dry_run, *json),
-        StoreVerb::Stats { json } => stats::run(&root, *json),
     }
 }

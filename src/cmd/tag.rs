@@ -5,101 +5,112 @@ mod found;
 mod phases;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use anyhow::bail;
-use serde_json::json;
+use serde::Serialize;
 
 use super::surgery::source::Store;
-use super::{Exit, err, out, out_json};
+use super::{Context, Exit, Failure, Run, err, show};
 use crate::cli::{TagArgs, UntagArgs};
-use base::clock::Time;
 use base::env::Env;
 use sessions::round::Session;
 use store::blocks::Folder;
 use store::engagement;
 use surgery::{ranges, table};
 
-/// Runs `tag`.
-///
-/// # Errors
-/// A session, round or id that is none.
-pub fn run(env: &Env, now: Time, args: &TagArgs) -> anyhow::Result<Exit> {
-    let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
-    let usage = |what: &str| {
-        err(format_args!("{what}; see brain-guard tag --help"));
-        Ok(Exit::Usage)
-    };
-    let (session, rounds, id) = match (&args.search, &args.from, words.as_slice()) {
-        (Some(query), _, [id]) => {
-            valid(id)?;
-            return found::run(env, now, query, id, args);
+impl Run for TagArgs {
+    fn run(&self, context: Context) -> anyhow::Result<Exit> {
+        let Context { env, now } = context;
+        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        let usage = |what| Err(Failure::usage(what).hint("see brain-guard tag --help").into());
+        let (session, rounds, id) = match (&self.search, &self.from, words.as_slice()) {
+            (Some(query), _, [id]) => {
+                valid(id)?;
+                return found::run(env, now, query, id, self);
+            }
+            (Some(_), ..) => {
+                return usage("--search QUERY takes one engagement behind it, and nothing else");
+            }
+            (_, Some(file), []) => return phases::run(env, now, file, self),
+            (_, Some(_), _) => return usage("--from reads the engagement from its file"),
+            (_, _, [session, rounds, id]) => (Some(*session), *rounds, *id),
+            (_, _, [rounds, id]) => (None, *rounds, *id),
+            _ => return usage("a session, rounds and an engagement are needed"),
+        };
+        valid(id)?;
+        let narrow = &self.narrow;
+        if narrow.session.is_some() || narrow.agent.is_some() || narrow.since.is_some() {
+            return usage("--session, --agent and --since belong to --search and --from");
         }
-        (Some(_), ..) => {
-            return usage("--search QUERY takes one engagement behind it, and nothing else");
-        }
-        (_, Some(file), []) => return phases::run(env, now, file, args),
-        (_, Some(_), _) => return usage("--from reads the engagement from its file"),
-        (_, _, [session, rounds, id]) => (Some(*session), *rounds, *id),
-        (_, _, [rounds, id]) => (None, *rounds, *id),
-        _ => return usage("a session, rounds and an engagement are needed"),
-    };
-    valid(id)?;
-    if args.narrow.session.is_some() || args.narrow.agent.is_some() || args.narrow.since.is_some() {
-        return usage("--session, --agent and --since belong to --search and --from");
-    }
-    change(env, session, rounds, Some(id), args.json)
-}
-
-/// Runs `untag`.
-///
-/// # Errors
-/// As [`run`].
-pub fn untag(env: &Env, args: &UntagArgs) -> anyhow::Result<Exit> {
-    match args.words.as_slice() {
-        [session, rounds] => change(env, Some(session), rounds, None, args.json),
-        [rounds] => change(env, None, rounds, None, args.json),
-        _ => Ok(Exit::Usage),
+        show(&Retagged::make(env, session, rounds, Some(id))?, self.json)?;
+        Ok(Exit::Done)
     }
 }
 
-/// Gives the named rounds of a session a tag, or takes theirs away.
-fn change(
-    env: &Env,
-    session: Option<&str>,
-    rounds: &str,
-    engagement: Option<&str>,
-    as_json: bool,
-) -> anyhow::Result<Exit> {
-    let store = Store::open(env)?;
-    let session = store.session(env, session)?;
-    let seqs = named(rounds, &session)?;
-    let before = tags(&session, &seqs, engagement);
-    let changed = store.index.tag(&store.folder(&session), &seqs, engagement)?;
-    if as_json {
-        out_json(&json!({
-            "session": session.id,
-            "agent": session.agent,
-            "engagement": engagement,
-            "rounds": ranges::show(&seqs),
-            "changed": changed,
-            "before": before,
-        }))?;
-        return Ok(Exit::Done);
+impl Run for UntagArgs {
+    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
+        let (session, rounds) = match self.words.as_slice() {
+            [session, rounds] => (Some(session.as_str()), rounds),
+            [rounds] => (None, rounds),
+            _ => return Err(Failure::usage("a session and rounds are needed").into()),
+        };
+        show(&Retagged::make(env, session, rounds, None)?, self.json)?;
+        Ok(Exit::Done)
     }
-    let what = engagement.map_or("untagged".to_owned(), |id| format!("tagged {id}"));
-    let rest = match seqs.len() - changed {
-        0 => String::new(),
-        same => format!(" ({same} as before)"),
-    };
-    out(format_args!(
-        "{}:{} {what}{rest}",
-        table::short(&session.id),
-        ranges::show(&seqs).replace(", ", ",")
-    ));
-    for (id, seqs) in before {
-        out(format_args!("  {seqs} had been tagged {id}"));
+}
+
+/// Rounds whose tag was changed.
+#[derive(Debug, Serialize)]
+struct Retagged {
+    session: String,
+    agent: String,
+    engagement: Option<String>,
+    rounds: String,
+    changed: usize,
+    /// The tags that they had: rounds by tag.
+    before: BTreeMap<String, String>,
+    #[serde(skip)]
+    unchanged: usize,
+}
+
+impl Retagged {
+    /// Gives the named rounds of a session a tag, or takes theirs away.
+    fn make(
+        env: &Env,
+        session: Option<&str>,
+        rounds: &str,
+        engagement: Option<&str>,
+    ) -> anyhow::Result<Self> {
+        let store = Store::open(env)?;
+        let session = store.session(env, session)?;
+        let seqs = named(rounds, &session)?;
+        let before = tags(&session, &seqs, engagement);
+        let changed = store.index.tag(&store.folder(&session), &seqs, engagement)?;
+        Ok(Self {
+            session: session.id,
+            agent: session.agent,
+            engagement: engagement.map(str::to_owned),
+            rounds: ranges::show(&seqs),
+            changed,
+            before,
+            unchanged: seqs.len() - changed,
+        })
     }
-    Ok(Exit::Done)
+}
+
+impl fmt::Display for Retagged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (session, rounds) = (table::short(&self.session), self.rounds.replace(", ", ","));
+        match &self.engagement {
+            Some(id) => write!(f, "{session}:{rounds} tagged {id}")?,
+            None => write!(f, "{session}:{rounds} untagged")?,
+        }
+        if self.unchanged > 0 {
+            write!(f, " ({} as before)", self.unchanged)?;
+        }
+        self.before.iter().try_for_each(|(id, seqs)| write!(f, "\n  {seqs} had been tagged {id}"))
+    }
 }
 
 /// The rounds of a session that a text names: numbers and ranges of them, or `all`.
@@ -154,32 +165,48 @@ fn add(groups: &mut Groups, folder: Folder, seq: u32) {
     }
 }
 
+/// Rounds of sessions that were tagged.
+#[derive(Debug, Serialize)]
+struct TaggedAll {
+    engagement: String,
+    changed: usize,
+    sessions: Vec<TaggedSession>,
+}
+
+#[derive(Debug, Serialize)]
+struct TaggedSession {
+    session: String,
+    agent: String,
+    rounds: String,
+}
+
+impl fmt::Display for TaggedAll {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.sessions.is_empty() {
+            return f.write_str("nothing to tag");
+        }
+        self.sessions.iter().try_for_each(|TaggedSession { session, rounds, .. }| {
+            writeln!(f, "{}:{rounds} tagged {}", table::short(session), self.engagement)
+        })
+    }
+}
+
 /// Tags the rounds of each session, and tells; `left` is what else is to be said.
 fn tag_all(
     store: &Store,
-    mut groups: Groups,
+    groups: Groups,
     id: &str,
     left: Option<String>,
-    as_json: bool,
+    json: bool,
 ) -> anyhow::Result<Exit> {
-    let mut done = Vec::new();
-    let mut changed = 0;
-    for (folder, seqs) in &mut groups {
+    let mut all = TaggedAll { engagement: id.to_owned(), changed: 0, sessions: Vec::new() };
+    for (folder, mut seqs) in groups {
         seqs.sort_unstable();
-        changed += store.index.tag(folder, seqs, Some(id))?;
-        let rounds = ranges::show(seqs).replace(", ", ",");
-        if as_json {
-            let (session, agent) = (&folder.session, &folder.agent);
-            done.push(json!({ "session": session, "agent": agent, "rounds": rounds }));
-        } else {
-            out(format_args!("{}:{rounds} tagged {id}", table::short(&folder.session)));
-        }
+        all.changed += store.index.tag(&folder, &seqs, Some(id))?;
+        let rounds = ranges::show(&seqs).replace(", ", ",");
+        all.sessions.push(TaggedSession { session: folder.session, agent: folder.agent, rounds });
     }
-    if as_json {
-        out_json(&json!({ "engagement": id, "changed": changed, "sessions": done }))?;
-    } else if groups.is_empty() {
-        out("nothing to tag");
-    }
+    show(&all, json)?;
     if let Some(left) = left {
         err(left);
     }

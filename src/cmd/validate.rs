@@ -1,45 +1,46 @@
 //! `brain-guard validate FILE`: what is wrong with a session file.
 
+use std::fmt;
 use std::fs::OpenOptions;
 use std::io::{self, BufReader};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context as _, bail, ensure};
 use serde::Serialize;
 
-use super::{Exit, out, out_json};
+use super::{Context, Exit, Run, selector, show};
+use crate::cli::ValidateArgs;
 use base::atomic;
 use sessions::line::Lines;
 use surgery::validate::{Finding, Level, Seen, Validator};
 
 const BUFFER: usize = 1024 * 1024;
 
-/// Prints the findings; refused where one of them is an error.
-///
-/// # Errors
-/// A file that can't be read.
-pub fn run(file: &Path, strict: bool, json: bool) -> anyhow::Result<Exit> {
-    let name = file.file_stem().and_then(|name| name.to_str());
-    let validator = match name {
-        Some(name) if strict => Validator::strict(name),
-        _ => Validator::new(name),
-    };
-    let (findings, seen) = check(file, validator)?;
-    let errors = findings.iter().filter(|f| f.level == Level::Error).count();
-    if json {
-        #[derive(Serialize)]
-        struct Told<'a> {
-            sound: bool,
-            #[serde(flatten)]
-            seen: &'a Seen,
-            list: &'a [Finding],
-        }
-        out_json(&Told { sound: errors == 0, seen: &seen, list: &findings })?;
-    } else {
-        tell(&findings, &seen, errors);
+impl Run for ValidateArgs {
+    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
+        let file = selector::file(env, &self.session)?;
+        let name = file.file_stem().and_then(|name| name.to_str());
+        let validator = match name {
+            Some(name) if self.strict => Validator::strict(name),
+            _ => Validator::new(name),
+        };
+        let (list, seen) = check(&file, validator)?;
+        let errors = list.iter().filter(|f| f.level == Level::Error).count();
+        show(&Report { sound: errors == 0, errors, seen, list }, self.json)?;
+        Ok(if errors == 0 { Exit::Done } else { Exit::Refused })
     }
-    Ok(if errors == 0 { Exit::Done } else { Exit::Refused })
+}
+
+/// What is wrong with a session's file.
+#[derive(Debug, Serialize)]
+struct Report {
+    sound: bool,
+    #[serde(skip)]
+    errors: usize,
+    #[serde(flatten)]
+    seen: Seen,
+    list: Vec<Finding>,
 }
 
 fn check(file: &Path, mut validator: Validator) -> anyhow::Result<(Vec<Finding>, Seen)> {
@@ -47,7 +48,7 @@ fn check(file: &Path, mut validator: Validator) -> anyhow::Result<(Vec<Finding>,
     let mut options = OpenOptions::new();
     let opened = options.read(true).custom_flags(atomic::NO_WAIT).open(file);
     if opened.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::NotFound) {
-        bail!("there is no file {}; name a session's .jsonl file, not its id", file.display());
+        bail!("there is no file {}; name a session by its id, or its .jsonl file", file.display());
     }
     let source = opened.with_context(shown)?;
     ensure!(
@@ -62,27 +63,31 @@ fn check(file: &Path, mut validator: Validator) -> anyhow::Result<(Vec<Finding>,
     Ok(validator.report())
 }
 
-fn tell(findings: &[Finding], seen: &Seen, errors: usize) {
-    for finding in findings {
-        let level = match finding.level {
-            Level::Error => "error",
-            Level::Warning => "warning",
-        };
-        out(format_args!("{level}: {finding}"));
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { errors, seen, list, .. } = self;
+        for finding in list {
+            let level = match finding.level {
+                Level::Error => "error",
+                Level::Warning => "warning",
+            };
+            writeln!(f, "{level}: {finding}")?;
+        }
+        let unlisted = seen.findings - list.len() as u64;
+        if unlisted > 0 {
+            writeln!(f, "and {unlisted} more findings")?;
+        }
+        let verdict = if self.sound { "sound" } else { "not sound" };
+        let dialect = if seen.dialect.is_empty() { "nothing" } else { seen.dialect };
+        write!(
+            f,
+            "{verdict}: {dialect}, {} lines, {} rows in the chain, {} messages of the agent, {} tool calls, {} thinking blocks; {errors} errors, {} warnings",
+            seen.lines,
+            seen.chained,
+            seen.messages,
+            seen.calls,
+            seen.thinking,
+            list.len() - errors,
+        )
     }
-    let unlisted = seen.findings - findings.len() as u64;
-    if unlisted > 0 {
-        out(format_args!("and {unlisted} more findings"));
-    }
-    let verdict = if errors == 0 { "sound" } else { "not sound" };
-    let dialect = if seen.dialect.is_empty() { "nothing" } else { seen.dialect };
-    out(format_args!(
-        "{verdict}: {dialect}, {} lines, {} rows in the chain, {} messages of the agent, {} tool calls, {} thinking blocks; {errors} errors, {} warnings",
-        seen.lines,
-        seen.chained,
-        seen.messages,
-        seen.calls,
-        seen.thinking,
-        findings.len() - errors,
-    ));
 }

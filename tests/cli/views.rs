@@ -126,20 +126,27 @@ fn from_a_terminal_the_only_live_session_is_found() {
 }
 
 #[test]
-fn of_several_live_sessions_none_is_guessed() {
+fn of_several_live_sessions_a_view_shows_the_latest_and_says_so() {
     let mut hook = Hook::begun();
     let mut other = Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().expect("a client");
     let first = std::mem::replace(&mut hook.session, "second".into());
     hook.set("CLAUDE_PID", &other.id().to_string());
     hook.start("startup");
     hook.set("CLAUDE_CODE_SESSION_ID", "");
-    let several = hook.raw(&["status"], b"");
+    let several = hook.raw(&["status", "--json"], b"");
+    let acting = hook.raw(&["append", "a note"], b"");
+    let started = hook.raw(&["status", "--json", "--session", &first[..8]], b"").json();
     let named = hook.raw(&["status", "--json", "--session", "second"], b"").json();
     other.kill().expect("ended");
     other.wait().expect("ended");
-    assert_eq!(several.code, Some(1), "{several:?}");
-    assert!(several.stderr.contains(&first) && several.stderr.contains("second"), "{several:?}");
-    assert!(several.stderr.contains("--session"), "{several:?}");
+    assert_eq!(several.code, Some(0), "{several:?}");
+    assert!(several.stdout.contains(r#""session_id": "second""#), "{several:?}");
+    assert!(
+        several.stderr.contains("2 live sessions here") && several.stderr.contains("--session")
+    );
+    assert_eq!(acting.code, Some(1), "a note goes to no session by guess: {acting:?}");
+    assert!(acting.stderr.contains(&first) && acting.stderr.contains("second"), "{acting:?}");
+    assert_eq!(started["session_id"], first.as_str(), "by the beginning of its id");
     assert_eq!(named["session_id"], "second");
     let left = hook.raw(&["status", "--json"], b"").json();
     assert_eq!(left["session_id"], first.as_str(), "the other client is gone");

@@ -1,15 +1,16 @@
 //! `carrier test`: a round trip of keys and a paste through a scratch pane or
 //! window of the user's own tmux or X display. Nothing reaches a session.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use serde_json::json;
+use serde::Serialize;
 
-use crate::cli::Whose;
-use crate::cmd::{Exit, out, out_json, whose};
+use crate::cli::SessionSelector;
+use crate::cmd::{Context, selector};
 use base::clock::Time;
 use base::env::Env;
 use carrier::keyboard::{self, Pressed};
@@ -25,59 +26,80 @@ const PATIENCE: Duration = Duration::from_secs(8);
 
 const CHORD: [Stroke; 2] = [Stroke::ctrl(']'), Stroke::ctrl(']')];
 
-/// Tries every terminal carrier that is in reach here.
-///
-/// # Errors
-/// No folder for what is recorded.
-pub fn run(env: &Env, now: Time, whose: &Whose, json: bool) -> anyhow::Result<Exit> {
-    let reach = reach(env, now, whose)?;
-    let folder = folder(env)?;
-    let mut results = Vec::new();
-    for (name, way) in [("tmux", reach.tmux.open().is_some()), ("x11", reach.x11.open().is_some())]
-    {
-        let file = folder.join(name);
-        let began = Instant::now();
-        let result = match (name, &reach.tmux, &reach.x11) {
-            ("tmux", Way::Shut(why), _) | ("x11", _, Way::Shut(why)) => Err(why.clone()),
-            ("tmux", Way::Open(place), _) => by_tmux(env, place, &file),
-            (_, _, Way::Open(place)) => by_x11(env, place, &file),
-            _ => unreachable!("two names, each open or shut"),
-        };
-        results.push((name, way, result, began.elapsed()));
-    }
-    let _ = std::fs::remove_dir_all(&folder);
-    let failed = results.iter().any(|(_, usable, result, _)| *usable && result.is_err());
-    if json {
-        let results: Vec<_> = results
-            .iter()
-            .map(|(name, usable, result, spent)| {
-                json!({"carrier": name, "usable": usable, "passed": result.is_ok(),
-                    "why": result.as_ref().err(), "ms": spent.as_millis() as u64})
-            })
-            .collect();
-        out_json(&json!({"carriers": results}))?;
-    } else {
-        for (name, usable, result, spent) in &results {
-            match result {
-                Ok(()) => out(format_args!(
-                    "{name:<7} ok   a chord and a paste arrived whole in a scratch terminal ({:.1} s)",
-                    spent.as_secs_f64()
-                )),
-                Err(why) if *usable => out(format_args!("{name:<7} fail {why}")),
-                Err(why) => out(format_args!("{name:<7} no   {why}")),
-            }
-        }
-    }
-    Ok(if failed { Exit::Refused } else { Exit::Done })
+/// What came of trying every terminal carrier that is in reach.
+#[derive(Debug, Serialize)]
+pub struct Trial {
+    carriers: Vec<Tried>,
 }
 
-fn reach(env: &Env, now: Time, whose: &Whose) -> anyhow::Result<Reach> {
+#[derive(Debug, Serialize)]
+struct Tried {
+    carrier: &'static str,
+    usable: bool,
+    passed: bool,
+    why: Option<String>,
+    ms: u64,
+}
+
+impl Trial {
+    /// Tries them.
+    ///
+    /// # Errors
+    /// No folder for what is recorded.
+    pub fn run(context: Context, selector: &SessionSelector) -> anyhow::Result<Self> {
+        let Context { env, now } = context;
+        let reach = reach(env, now, selector)?;
+        let folder = folder(env)?;
+        let tmux = timed("tmux", &reach.tmux, |place| by_tmux(env, place, &folder.join("tmux")));
+        let x11 = timed("x11", &reach.x11, |place| by_x11(env, place, &folder.join("x11")));
+        let _ = std::fs::remove_dir_all(&folder);
+        Ok(Self { carriers: vec![tmux, x11] })
+    }
+
+    /// Whether one that is in reach does not work.
+    pub fn failed(&self) -> bool {
+        self.carriers.iter().any(|tried| tried.usable && !tried.passed)
+    }
+}
+
+fn timed<T>(
+    carrier: &'static str,
+    way: &Way<T>,
+    run: impl FnOnce(&T) -> Result<(), String>,
+) -> Tried {
+    let began = Instant::now();
+    let why = match way {
+        Way::Shut(why) => Some(why.clone()),
+        Way::Open(place) => run(place).err(),
+    };
+    let usable = way.open().is_some();
+    Tried { carrier, usable, passed: why.is_none(), why, ms: began.elapsed().as_millis() as u64 }
+}
+
+impl fmt::Display for Trial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Tried { carrier, usable, why, ms, .. } in &self.carriers {
+            let seconds = *ms as f64 / 1_000.0;
+            match why {
+                None => writeln!(
+                    f,
+                    "{carrier:<7} ok   a chord and a paste arrived whole in a scratch terminal ({seconds:.1} s)"
+                )?,
+                Some(why) if *usable => writeln!(f, "{carrier:<7} fail {why}")?,
+                Some(why) => writeln!(f, "{carrier:<7} no   {why}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn reach(env: &Env, now: Time, selector: &SessionSelector) -> anyhow::Result<Reach> {
     let own = env
         .client_pid()
         .or_else(|| rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get() as u32));
     let here = own.and_then(state::client).map(|client| reach::look(env, client));
-    let kept = match whose::find_any(env, whose)?.filter(|_| env.client_pid().is_none()) {
-        Some(found) => whose::facts(env, now, &found)?.session.reach,
+    let kept = match selector::find_any(env, selector)?.filter(|_| env.client_pid().is_none()) {
+        Some(found) => selector::facts(env, now, &found)?.session.reach,
         None => None,
     };
     kept.or(here).context("the process around this command is gone")

@@ -3,10 +3,11 @@
 //! knows, and would put it back.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
 use std::io::{self, Write};
 
 use anyhow::{Context as _, ensure};
-use serde_json::json;
+use serde::Serialize;
 
 use super::gain::Gain;
 use super::planned::How;
@@ -14,13 +15,12 @@ use super::read::COMPARED;
 use super::{record, said};
 use crate::cli::{ExtractArgs, OutputArgs};
 use crate::cmd::surgery::extracted::Chosen;
+use crate::cmd::surgery::make;
 use crate::cmd::surgery::source::Store;
-use crate::cmd::surgery::{self, make};
-use crate::cmd::{Exit, out, out_json};
+use crate::cmd::{Context, Exit, show};
 use ::surgery::plan::{Operation, in_whole};
 use ::surgery::values::is_copy;
 use base::clock::Time;
-use base::env::Env;
 use extract::edit;
 use extract::entry::{Entries, Entry};
 use extract::plan::{self, NoGain, Plan};
@@ -31,19 +31,38 @@ use sessions::settings::ExtractSettings;
 use store::blocks::Reader;
 use store::extracted::{Extract, Ledger, Record};
 
+/// That there was nothing to extract.
+#[derive(Serialize)]
+struct Nothing {
+    session: String,
+    /// No session was made.
+    id: Option<String>,
+    extracted: [(); 0],
+}
+
+impl fmt::Display for Nothing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "nothing to extract from {}; `brain-guard extract plan` says what stays, and why",
+            self.session
+        )
+    }
+}
+
 /// Makes a new session without what the settings extract.
 ///
 /// # Errors
 /// A session that can't be read; what keeps the new one from being made: there is none then.
 pub fn run(
-    env: &Env,
-    now: Time,
+    Context { env, now }: Context,
+    session: &str,
     args: &ExtractArgs,
     settings: &ExtractSettings,
     how: &How,
 ) -> anyhow::Result<Exit> {
     let store = Store::open(env)?;
-    let session = store.session(env, Some(&args.session))?;
+    let session = store.session(env, Some(session))?;
     ensure!(
         session.dialect == "claude",
         "{} is no session of Claude Code: its rows are those of {}",
@@ -52,14 +71,7 @@ pub fn run(
     );
     let chosen = chosen(&store, &session, settings, now)?;
     if chosen.is_empty() {
-        if args.json {
-            out_json(&json!({ "session": session.id, "id": null, "extracted": [] }))?;
-        } else {
-            out(format_args!(
-                "nothing to extract from {}; `brain-guard extract plan` says what stays, and why",
-                session.id
-            ));
-        }
+        show(&Nothing { session: session.id, id: None, extracted: [] }, args.json)?;
         return Ok(Exit::Done);
     }
     let operation = Operation::Extract {
@@ -77,7 +89,7 @@ pub fn run(
     if made.path.is_some() {
         log(&format!("claude/{}", made.id), &made.extracted);
     }
-    surgery::tell(std::slice::from_ref(&made), &output)?;
+    show(&made, output.json)?;
     Ok(Exit::Done)
 }
 

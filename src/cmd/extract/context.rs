@@ -1,6 +1,7 @@
 //! `extract context`.
 
 use base::shown::size;
+use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -11,7 +12,7 @@ use super::long::{self, Long};
 use super::read::{self, Read};
 use super::source::{self, Kind, Source};
 use super::{said, view};
-use crate::cmd::{Exit, err, inscribe, out, out_json};
+use crate::cmd::{err, inscribe};
 use base::clock::Time;
 use base::env::Env;
 use base::shown::minute;
@@ -88,7 +89,7 @@ pub struct Context {
 ///
 /// # Errors
 /// A session that can't be found or read.
-pub fn of(env: &Env, session: &str) -> anyhow::Result<Context> {
+pub fn of(env: &Env, session: Option<&str>) -> anyhow::Result<Context> {
     let source = source::find(env, &inscribe::root(env)?, session, false)?;
     in_source(&source, &source::settings(env))
 }
@@ -149,49 +150,40 @@ fn lean(read: &Read) -> Vec<Lean> {
     read.live.chunk_by(|a, b| (a.row, &a.entry) == (b.row, &b.entry)).filter_map(of_row).collect()
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// What keeps it from being done.
-pub fn run(env: &Env, session: &str, json: bool) -> anyhow::Result<Exit> {
-    let source = source::find(env, &inscribe::root(env)?, session, false)?;
-    let context = in_source(&source, &source::settings(env))?;
-    if json {
-        out_json(&context)?;
-    } else {
-        out(text(&source, &context));
+impl fmt::Display for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = view::Place {
+            kind: self.kind,
+            agent: &self.agent,
+            session: &self.session,
+            file: &self.file,
+        };
+        f.write_str(&place.headline(self.entries, self.messages))?;
+        for Said { entry_id, extractable } in &self.said {
+            write!(f, "\nsaid of {entry_id}: _extractable {extractable}")?;
+        }
+        if self.extracted.is_empty() {
+            return f.write_str("\nnothing of it is extracted");
+        }
+        let entries = view::of_entries(self.extracted.len());
+        write!(f, "\nextracted: {} of {entries}", size(self.extracted_bytes))?;
+        for lean in &self.extracted {
+            let parts = lean.values.iter();
+            let parts: Vec<String> =
+                parts.map(|part| format!("{} ({})", part.key, size(part.bytes))).collect();
+            let tool = lean.tool.as_ref().map_or_else(String::new, |tool| format!(" of {tool}"));
+            let restored = lean
+                .restored_at
+                .map_or_else(String::new, |at| format!(", restored {}", minute(Some(at))));
+            let away = if lean.in_context { "" } else { ", not in the context" };
+            write!(
+                f,
+                "\n  {}{tool}: {}; {}{restored}{away}",
+                lean.entry_id,
+                parts.join(", "),
+                minute(Some(lean.extracted_at)),
+            )?;
+        }
+        Ok(())
     }
-    Ok(Exit::Done)
-}
-
-fn text(source: &Source, context: &Context) -> String {
-    let mut lines = vec![view::headline(source, context.entries, context.messages)];
-    for Said { entry_id, extractable } in &context.said {
-        lines.push(format!("said of {entry_id}: _extractable {extractable}"));
-    }
-    if context.extracted.is_empty() {
-        lines.push("nothing of it is extracted".to_owned());
-        return lines.join("\n");
-    }
-    lines.push(format!(
-        "extracted: {} of {}",
-        size(context.extracted_bytes),
-        view::of_entries(context.extracted.len())
-    ));
-    for lean in &context.extracted {
-        let parts: Vec<String> =
-            lean.values.iter().map(|part| format!("{} ({})", part.key, size(part.bytes))).collect();
-        let tool = lean.tool.as_ref().map_or_else(String::new, |tool| format!(" of {tool}"));
-        let restored = lean
-            .restored_at
-            .map_or_else(String::new, |at| format!(", restored {}", minute(Some(at))));
-        let away = if lean.in_context { "" } else { ", not in the context" };
-        lines.push(format!(
-            "  {}{tool}: {}; {}{restored}{away}",
-            lean.entry_id,
-            parts.join(", "),
-            minute(Some(lean.extracted_at)),
-        ));
-    }
-    lines.join("\n")
 }

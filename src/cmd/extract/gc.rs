@@ -3,6 +3,7 @@
 
 use base::shown::size;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
@@ -11,8 +12,8 @@ use serde::Serialize;
 use super::around::Around;
 use super::asked;
 use crate::cmd::inscribe::{self, count};
-use crate::cmd::whose::operator_only;
-use crate::cmd::{Exit, confirmed, err, out, out_json};
+use crate::cmd::selector::operator_only;
+use crate::cmd::{Exit, confirmed, err, out, show};
 use base::clock::Time;
 use base::env::Env;
 use sessions::settings::ExtractSettings;
@@ -33,12 +34,18 @@ pub struct Ask {
     pub json: bool,
 }
 
-/// What a program is told.
+/// What came of a sweep.
 #[derive(Serialize)]
-struct Told<'a> {
+struct Report {
     #[serde(flatten)]
-    swept: &'a Swept,
+    swept: Swept,
     dry_run: bool,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&line(&self.swept, self.dry_run))
+    }
 }
 
 /// Runs the verb.
@@ -47,8 +54,8 @@ struct Told<'a> {
 /// Settings with a fault in them; what the system says of the store.
 pub fn run(env: &Env, now: Time, ask: Ask) -> anyhow::Result<Exit> {
     let Ask { forget, yes, dry_run, json } = ask;
-    if forget && let Err(refused) = operator_only(env, "extract gc --forget") {
-        return Ok(refused);
+    if forget {
+        operator_only(env, "extract gc --forget")?;
     }
     let root = inscribe::root(env)?;
     let settings = asked::settings(env)?;
@@ -65,15 +72,12 @@ pub fn run(env: &Env, now: Time, ask: Ask) -> anyhow::Result<Exit> {
         }
     }
     let swept = sweep(dry_run)?;
-    if json {
-        out_json(&Told { swept: &swept, dry_run })?;
-        return Ok(Exit::Done);
+    let is_kept = settings.kept_for() == Ok(None) && !forget && swept.kept.count > 0;
+    if !json {
+        said(&swept, dry_run).iter().for_each(err);
     }
-    for said in said(&swept, dry_run) {
-        err(said);
-    }
-    out(line(&swept, dry_run));
-    if settings.kept_for() == Ok(None) && !forget && swept.kept.count > 0 {
+    show(&Report { swept, dry_run }, json)?;
+    if is_kept && !json {
         out(
             "extract.retention is off, so nothing is removed. `brain-guard extract gc --forget --dry-run` lists what no session needs.",
         );

@@ -29,9 +29,7 @@ mod view;
 mod watch;
 
 use crate::cli::ExtractVerb;
-use crate::cmd::{Exit, err};
-use base::clock::Time;
-use base::env::Env;
+use crate::cmd::{Context, Exit, Run, err, show};
 use extract::redact::bare;
 
 /// Says where rows are that could not be brought into a session.
@@ -41,39 +39,53 @@ fn told(left: Option<String>) {
     }
 }
 
-/// Runs `extract`.
-///
-/// # Errors
-/// What keeps it from being done; nothing is changed then.
-pub fn run(env: &Env, now: Time, what: ExtractVerb) -> anyhow::Result<Exit> {
-    match what {
-        ExtractVerb::Plan { args } => run::plan(env, now, &args),
-        ExtractVerb::Run { args, dry_run, offline, out } => {
-            run::run(env, now, &args, &planned::How { dry_run, offline, out })
-        }
-        ExtractVerb::Watch { paths, once, json } => watch::run(env, &paths, once, json),
-        // As output is what is done where nothing is said.
-        ExtractVerb::Restore {
-            session,
-            entry,
-            keys,
-            from,
-            as_output: _,
-            in_place,
-            unmarked,
-            offline,
-            json,
-        } => {
-            let how = restore::How { from, in_place, unmarked, offline, json };
-            restore::run(env, now, &session, bare(&entry), &keys, how)
-        }
-        ExtractVerb::SetExtractable { session, entry, value, offline, json } => {
-            set::run(env, now, &session, bare(&entry), &value, offline, json)
-        }
-        ExtractVerb::Context { session, json } => context::run(env, &session, json),
-        ExtractVerb::Status { json } => status::run(env, json),
-        ExtractVerb::Gc { forget, yes, dry_run, json } => {
-            gc::run(env, now, gc::Ask { forget, yes, dry_run, json })
+impl Run for ExtractVerb {
+    fn run(&self, context: Context) -> anyhow::Result<Exit> {
+        let Context { env, now } = context;
+        match self {
+            Self::Plan { args } => run::plan(context, args),
+            Self::Run { args, dry_run, offline, out } => {
+                let how = planned::How { dry_run: *dry_run, offline: *offline, out: out.clone() };
+                run::run(context, args, &how)
+            }
+            Self::Watch { paths, once, json } => watch::run(env, paths, *once, *json),
+            // As output is what is done where nothing is said.
+            Self::Restore {
+                session,
+                entry,
+                keys,
+                from,
+                as_output: _,
+                in_place,
+                unmarked,
+                offline,
+                json,
+            } => {
+                let how = restore::How {
+                    from: *from,
+                    in_place: *in_place,
+                    unmarked: *unmarked,
+                    offline: *offline,
+                    json: *json,
+                };
+                restore::run(env, now, session, bare(entry), keys, how)
+            }
+            Self::SetExtractable { session, entry, value, offline, json } => {
+                show(&set::Said::run(env, now, session, bare(entry), value, *offline)?, *json)?;
+                Ok(Exit::Done)
+            }
+            Self::Context { session, json } => {
+                show(&context::of(env, session.as_deref())?, *json)?;
+                Ok(Exit::Done)
+            }
+            Self::Status { json } => {
+                show(&status::Status::of(env)?, *json)?;
+                Ok(Exit::Done)
+            }
+            Self::Gc { forget, yes, dry_run, json } => {
+                let ask = gc::Ask { forget: *forget, yes: *yes, dry_run: *dry_run, json: *json };
+                gc::run(env, now, ask)
+            }
         }
     }
 }

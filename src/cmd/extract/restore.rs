@@ -5,9 +5,10 @@ mod place;
 mod stream;
 
 use std::io;
+use std::path::PathBuf;
 
 use anyhow::Context as _;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::known::Live;
 use super::read::{self, Read};
@@ -15,7 +16,7 @@ use super::record;
 use super::source::{self, Source};
 use super::{preview, view};
 use crate::cmd::inscribe::count;
-use crate::cmd::{Exit, err, inscribe, out, out_json, out_json_streamed};
+use crate::cmd::{Exit, err, inscribe, out, out_json};
 use base::clock::Time;
 use base::env::Env;
 use base::lock::Lock;
@@ -52,7 +53,7 @@ pub fn as_output(
     keys: &[String],
 ) -> anyhow::Result<Restored> {
     anyhow::ensure!(entry != choose::ALL, "name one entry: each is restored by its own call");
-    let source = source::find(env, &inscribe::root(env)?, session, false)?;
+    let source = source::find(env, &inscribe::root(env)?, Some(session), false)?;
     let chosen = Chosen::of(&source, now, entry, keys)?;
     let mut texts = Vec::new();
     for live in &chosen.live {
@@ -90,7 +91,7 @@ pub fn run(
     keys: &[String],
     how: How,
 ) -> anyhow::Result<Exit> {
-    let mut source = source::find(env, &inscribe::root(env)?, session, how.offline)?;
+    let mut source = source::find(env, &inscribe::root(env)?, Some(session), how.offline)?;
     source.meant = how.from;
     if how.in_place {
         let settings = source::settings(env);
@@ -101,7 +102,7 @@ pub fn run(
     let chosen = Chosen::of(&source, now, entry, keys)?;
     if how.json {
         let many = entry == choose::ALL;
-        out_json_streamed(&stream::Told { source: &source, chosen: &chosen, many })?;
+        out_json(&stream::Told { source: &source, chosen: &chosen, many })?;
     } else {
         tell(&source, &chosen)?;
     }
@@ -123,10 +124,34 @@ fn tell_left(left: &[Left]) -> Exit {
     Exit::Refused
 }
 
-/// The same for programs.
-fn json_of(left: &Left) -> Value {
-    let why = format!("{:#}", left.why);
-    json!({ "restored": false, "entry_id": left.entry, "key": left.key, "why": why })
+/// What did not come back, for programs.
+#[derive(Serialize)]
+struct NotRestored<'a> {
+    restored: bool,
+    entry_id: &'a str,
+    key: &'a str,
+    why: String,
+}
+
+impl<'a> NotRestored<'a> {
+    fn of(left: &'a Left) -> Self {
+        let why = format!("{:#}", left.why);
+        Self { restored: false, entry_id: &left.entry, key: &left.key, why }
+    }
+}
+
+/// What came back into the session's file, or did not, for programs.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum InPlace<'a> {
+    Placed {
+        #[serde(flatten)]
+        answer: &'a Answer,
+        redacted: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        copy: Option<PathBuf>,
+    },
+    Left(NotRestored<'a>),
 }
 
 /// What is restored as output, of an entry or of every one; the ledger has noted it.
@@ -263,18 +288,19 @@ fn tell_placed(
     json: bool,
 ) -> anyhow::Result<()> {
     if json {
-        let mut told: Vec<Value> = all
-            .iter()
-            .map(|placed| {
-                let mut told = with(&placed.answer, "redacted", placed.redacted.into())?;
-                if let Some(copy) = source.file.copied() {
-                    told["copy"] = json!(copy);
-                }
-                Ok(told)
-            })
-            .collect::<anyhow::Result<_>>()?;
-        told.extend(left.iter().map(json_of));
-        return tell_json(told, many);
+        let copy = source.file.copied();
+        let placed = all.iter().map(|placed| InPlace::Placed {
+            answer: &placed.answer,
+            redacted: placed.redacted,
+            copy: copy.clone(),
+        });
+        let left = left.iter().map(|left| InPlace::Left(NotRestored::of(left)));
+        let told: Vec<InPlace> = placed.chain(left).collect();
+        // One entry is an object, `all` a list.
+        return match told.as_slice() {
+            [only] if !many => out_json(only),
+            all => out_json(&all),
+        };
     }
     let (shown, rest) = all.split_at(all.len().min(SHOWN));
     for Placed { answer, redacted } in shown {
@@ -296,22 +322,4 @@ fn tell_placed(
         out(view::copied(source).trim_start());
     }
     Ok(())
-}
-
-/// The answer with a field more.
-fn with(answer: &Answer, name: &str, value: Value) -> anyhow::Result<Value> {
-    let mut told = serde_json::to_value(answer)?;
-    told[name] = value;
-    Ok(told)
-}
-
-/// One entry is an object, `all` a list.
-fn tell_json(mut told: Vec<Value>, many: bool) -> anyhow::Result<()> {
-    match told.pop() {
-        Some(only) if !many && told.is_empty() => out_json(&only),
-        last => {
-            told.extend(last);
-            out_json(&told)
-        }
-    }
 }

@@ -12,7 +12,7 @@ use super::read::{self, Read};
 use super::source::{self, Kind, Source};
 use super::{claude, numbers, told, view};
 use crate::cli::ExtractArgs;
-use crate::cmd::{Exit, inscribe, out, out_json};
+use crate::cmd::{Context, Exit, inscribe, show};
 use crate::tokens::Counter;
 use base::clock::Time;
 use base::env::Env;
@@ -31,13 +31,13 @@ const MANY: usize = 10_000;
 ///
 /// # Errors
 /// A session that can't be read.
-pub fn plan(env: &Env, now: Time, args: &ExtractArgs) -> anyhow::Result<Exit> {
+pub fn plan(Context { env, now }: Context, args: &ExtractArgs) -> anyhow::Result<Exit> {
     let settings = asked(env, args)?;
-    let source = source::find(env, &inscribe::root(env)?, &args.session, false)?;
-    show(&source, &settings, now, args.json)
+    let source = source::find(env, &inscribe::root(env)?, args.session.as_deref(), false)?;
+    preview(&source, &settings, now, args.json)
 }
 
-fn show(
+fn preview(
     source: &Source,
     settings: &ExtractSettings,
     now: Time,
@@ -63,11 +63,8 @@ fn show(
     let by_hand = ExtractSettings { min_saving: 0, ..settings.clone() };
     planned.verdict = when::verdict(&planned.look, &by_hand, now);
     let little = source.kind != Kind::Claude && when::little(&planned.look, settings);
-    if json {
-        out_json(&view::json::plan(source, &planned, &preview, little))?;
-    } else {
-        out(view::text(source, &planned, &preview, little, now));
-    }
+    let report = view::PlanReport { source, planned: &planned, preview: &preview, little, now };
+    show(&report, json)?;
     // The program ends: to take all this apart would take longer than it took to print.
     std::mem::forget((planned, counter));
     Ok(Exit::Done)
@@ -77,11 +74,12 @@ fn show(
 ///
 /// # Errors
 /// What keeps it from being done; the session is as it was then.
-pub fn run(env: &Env, now: Time, args: &ExtractArgs, how: &How) -> anyhow::Result<Exit> {
+pub fn run(context: Context, args: &ExtractArgs, how: &How) -> anyhow::Result<Exit> {
+    let Context { env, now } = context;
     let settings = asked(env, args)?;
-    let source = source::find(env, &inscribe::root(env)?, &args.session, how.offline)?;
+    let source = source::find(env, &inscribe::root(env)?, args.session.as_deref(), how.offline)?;
     if source.kind == Kind::Claude {
-        return claude::run(env, now, args, &settings, how);
+        return claude::run(context, &source.path.to_string_lossy(), args, &settings, how);
     }
     ensure!(
         how.out.is_none(),
@@ -89,7 +87,7 @@ pub fn run(env: &Env, now: Time, args: &ExtractArgs, how: &How) -> anyhow::Resul
         source.path.display()
     );
     if how.dry_run {
-        return show(&source, &settings, now, args.json);
+        return preview(&source, &settings, now, args.json);
     }
     told(source.file.settle()?);
     let mut planned = planned(&source, &settings, now)?;
@@ -97,12 +95,7 @@ pub fn run(env: &Env, now: Time, args: &ExtractArgs, how: &How) -> anyhow::Resul
     // What was read is planned: what is done may have its room.
     planned.read.entries = Vec::new();
     let done = execute(&source, &settings, now, &planned)?;
-    if args.json {
-        out_json(&view::json::done(&source, &done, &planned.plan))?;
-    } else {
-        let told = [vec![view::done(&source, &done)], view::left(&planned.plan)].concat();
-        out(told.join("\n"));
-    }
+    show(&view::DoneReport { source: &source, done: &done, plan: &planned.plan }, args.json)?;
     Ok(Exit::Done)
 }
 

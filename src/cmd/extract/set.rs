@@ -1,6 +1,7 @@
 //! `extract set-extractable`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::io;
 
 use anyhow::bail;
@@ -12,7 +13,7 @@ use super::restore::listed;
 use super::said::{parse, shown};
 use super::source::{self, Kind, Source};
 use super::told;
-use crate::cmd::{Exit, inscribe, out, out_json};
+use crate::cmd::inscribe;
 use base::clock::Time;
 use base::env::Env;
 use extract::edit;
@@ -47,48 +48,60 @@ pub fn set(
     entry: &str,
     value: Option<Extractable>,
 ) -> anyhow::Result<Answer> {
-    let source = source::find(env, &inscribe::root(env)?, session, false)?;
+    let source = source::find(env, &inscribe::root(env)?, Some(session), false)?;
     set_in(&source, now, entry, value)
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// What keeps it from being done.
-pub fn run(
-    env: &Env,
-    now: Time,
-    session: &str,
-    entry: &str,
-    value: &str,
-    offline: bool,
-    json: bool,
-) -> anyhow::Result<Exit> {
-    let value = parse(value)?;
-    let source = source::find(env, &inscribe::root(env)?, session, offline)?;
-    let answer = set_in(&source, now, entry, value)?;
-    if json {
-        out_json(&answer)?;
-        return Ok(Exit::Done);
+/// What was said of an entry, and what follows from it.
+#[derive(Debug, Serialize)]
+pub struct Said {
+    #[serde(flatten)]
+    answer: Answer,
+    #[serde(skip)]
+    follows: String,
+}
+
+impl Said {
+    /// Says it.
+    ///
+    /// # Errors
+    /// What keeps it from being done.
+    pub fn run(
+        env: &Env,
+        now: Time,
+        session: &str,
+        entry: &str,
+        value: &str,
+        offline: bool,
+    ) -> anyhow::Result<Self> {
+        let value = parse(value)?;
+        let source = source::find(env, &inscribe::root(env)?, Some(session), offline)?;
+        let answer = set_in(&source, now, entry, value)?;
+        let id = &answer.entry_id;
+        let follows = match value {
+            None => format!("nothing is said of {id} any more: the settings hold"),
+            Some(Extractable::Always) if goes(env, &source, now, id)? => {
+                format!("{id} is extracted at the next run")
+            }
+            Some(Extractable::Always) => format!(
+                "{id} may be extracted whatever its length and place, but nothing in it can be now: it is extracted already, would not get shorter, or is not to be touched"
+            ),
+            Some(Extractable::Never) => format!("{id} is never extracted"),
+            Some(Extractable::After(n)) => {
+                format!("{id} stays until {} are behind it", inscribe::count(n as usize, "message"))
+            }
+        };
+        Ok(Self { answer, follows })
     }
-    let id = &answer.entry_id;
-    out(match value {
-        None => format!("nothing is said of {id} any more: the settings hold"),
-        Some(Extractable::Always) if goes(env, &source, now, id)? => {
-            format!("{id} is extracted at the next run")
-        }
-        Some(Extractable::Always) => format!(
-            "{id} may be extracted whatever its length and place, but nothing in it can be now: it is extracted already, would not get shorter, or is not to be touched"
-        ),
-        Some(Extractable::Never) => format!("{id} is never extracted"),
-        Some(Extractable::After(n)) => {
-            format!("{id} stays until {} are behind it", inscribe::count(n as usize, "message"))
-        }
-    });
-    if let Some(why) = &answer.in_ledger {
-        out(format_args!("kept in the store's ledger, for the session was not written: {why}"));
+}
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.follows)?;
+        self.answer.in_ledger.as_ref().map_or(Ok(()), |why| {
+            write!(f, "\nkept in the store's ledger, for the session was not written: {why}")
+        })
     }
-    Ok(Exit::Done)
 }
 
 /// Whether something of an entry goes at the next run.
@@ -173,7 +186,7 @@ fn set_in(
             if !beside {
                 source.extracted.add(&[record(false)])?;
             }
-            answer.in_ledger = Some(why);
+            answer.in_ledger = Some(why.to_string());
         }
     }
     Ok(answer)
@@ -188,9 +201,9 @@ fn in_rows(
     read: &Read,
     rows: &BTreeSet<u64>,
     value: Option<Extractable>,
-) -> Result<(), String> {
+) -> anyhow::Result<()> {
     if source.kind == Kind::Claude {
-        return Err(format!("{} is Claude Code's, which is never changed", source.path.display()));
+        bail!("{} is Claude Code's, which is never changed", source.path.display());
     }
     let json = value.map(|_| shown(value).to_string());
     let edited = source.file.edit(read.stamp, &mut |row, line| {
@@ -202,5 +215,6 @@ fn in_rows(
         let new = new.filter(|_| edit::sound(line)).ok_or_else(left)?;
         Ok((new != line).then_some(new))
     });
-    edited.map(|edited| told(edited.left)).map_err(|refused| refused.to_string())
+    told(edited?.left);
+    Ok(())
 }

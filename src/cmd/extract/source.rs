@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 
 use crate::cmd::inscribe;
-use crate::cmd::surgery::source::{NAMES, named};
+use crate::cmd::selector::{NAMES, named};
 use base::env::Env;
 use base::paths::{Places, project_root};
 use guard::hook::facts::read_settings;
@@ -76,8 +76,8 @@ pub fn settings(env: &Env) -> ExtractSettings {
 /// # Errors
 /// None, or several; a file that is no session; one of which something was extracted, and
 /// whose file is gone.
-pub fn find(env: &Env, root: &Root, name: &str, offline: bool) -> anyhow::Result<Source> {
-    let name = named(env, Some(name))?;
+pub fn find(env: &Env, root: &Root, name: Option<&str>, offline: bool) -> anyhow::Result<Source> {
+    let name = named(env, name)?;
     let path = Path::new(&name);
     if name.contains('/') || path.extension().is_some() || path.symlink_metadata().is_ok() {
         if is_gone(path) {

@@ -3,14 +3,15 @@
 
 use base::shown::size;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
 use chrono::Local;
 use serde::Serialize;
 
 use super::{read, source, watch};
+use crate::cmd::err;
 use crate::cmd::inscribe::{self, count};
-use crate::cmd::{Exit, err, out, out_json};
 use base::clock::{self, Time};
 use base::env::Env;
 use base::shown::minute;
@@ -19,7 +20,7 @@ use store::extracted::{self, Amount, Extracted, Record, State};
 
 /// All of it.
 #[derive(Debug, Serialize)]
-struct Status {
+pub struct Status {
     /// Where the content lies.
     store: PathBuf,
     /// What is in it, and its bytes.
@@ -63,44 +64,40 @@ struct Session {
     why: Option<String>,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// What the system says of the store.
-pub fn run(env: &Env, json: bool) -> anyhow::Result<Exit> {
-    let root = inscribe::root(env)?;
-    let now = clock::now();
-    let settings = source::settings(env);
-    let state = State::read(&root);
-    let mut sessions = Vec::new();
-    let all = extracted::all(&root);
-    for (path, why) in &all.unread {
-        err(format_args!("{} can't be read: {why}", path.display()));
+impl Status {
+    /// Of the whole store.
+    ///
+    /// # Errors
+    /// What the system says of it.
+    pub fn of(env: &Env) -> anyhow::Result<Self> {
+        let root = inscribe::root(env)?;
+        let now = clock::now();
+        let settings = source::settings(env);
+        let state = State::read(&root);
+        let mut sessions = Vec::new();
+        let all = extracted::all(&root);
+        for (path, why) in &all.unread {
+            err(format_args!("{} can't be read: {why}", path.display()));
+        }
+        for extracted in all.found {
+            sessions.push(session(&root, &extracted));
+        }
+        let last_look = state.last_run_at.unwrap_or(now);
+        let watched = watch::at_work(&root);
+        let cron = settings.auto_cron.is_some();
+        let next_look = watch::next_look(&settings, Some(last_look.min(now)), now, &Local);
+        let objects = extracted::held(&root, now)?;
+        Ok(Self {
+            store: root.path().join("extracted"),
+            objects,
+            sessions,
+            last_run_at: state.last_run_at,
+            last_retention_run_at: state.last_retention_run_at,
+            watched,
+            enabled: settings.enabled,
+            next_look: next_look.filter(|_| cron),
+        })
     }
-    for extracted in all.found {
-        sessions.push(session(&root, &extracted));
-    }
-    let last_look = state.last_run_at.unwrap_or(now);
-    let watched = watch::at_work(&root);
-    let cron = settings.auto_cron.is_some();
-    let next_look = watch::next_look(&settings, Some(last_look.min(now)), now, &Local);
-    let objects = extracted::held(&root, now)?;
-    let status = Status {
-        store: root.path().join("extracted"),
-        objects,
-        sessions,
-        last_run_at: state.last_run_at,
-        last_retention_run_at: state.last_retention_run_at,
-        watched,
-        enabled: settings.enabled,
-        next_look: next_look.filter(|_| cron),
-    };
-    if json {
-        out_json(&status)?;
-    } else {
-        tell(&status);
-    }
-    Ok(Exit::Done)
 }
 
 fn session(root: &Root, extracted: &Extracted) -> Session {
@@ -149,46 +146,46 @@ fn session(root: &Root, extracted: &Extracted) -> Session {
     session
 }
 
-fn tell(status: &Status) {
-    for session in &status.sessions {
-        let bytes = size;
-        let now = match (&session.live, &session.why) {
-            (Some(live), _) => format!(
-                "{} extracted now, {}",
-                count(*live as usize, "value"),
-                bytes(session.live_bytes)
-            ),
-            (None, why) => why.clone().unwrap_or_default(),
-        };
-        out(format_args!(
-            "{}: {now}; {} ever, {} in the store; {}; last {}",
-            session.name,
-            count(session.extracted as usize, "value"),
-            bytes(session.stored_bytes),
-            count(session.restores as usize, "restore"),
-            minute(session.last),
-        ));
-        if let Some(file) = &session.file {
-            out(format_args!("  {}", file.display()));
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for session in &self.sessions {
+            let now = match (&session.live, &session.why) {
+                (Some(live), _) => {
+                    let values = count(*live as usize, "value");
+                    format!("{values} extracted now, {}", size(session.live_bytes))
+                }
+                (None, why) => why.clone().unwrap_or_default(),
+            };
+            writeln!(
+                f,
+                "{}: {now}; {} ever, {} in the store; {}; last {}",
+                session.name,
+                count(session.extracted as usize, "value"),
+                size(session.stored_bytes),
+                count(session.restores as usize, "restore"),
+                minute(session.last),
+            )?;
+            if let Some(file) = &session.file {
+                writeln!(f, "  {}", file.display())?;
+            }
         }
+        let store = self.store.display();
+        match (self.sessions.is_empty(), self.objects.bytes) {
+            (false, _) => {}
+            (true, 0) => writeln!(f, "nothing was extracted yet; the store is {store}")?,
+            (true, bytes) => writeln!(
+                f,
+                "no ledger names the {} in the store {store}: if one is lost, put it back; `brain-guard extract gc --forget` removes what a killed run left",
+                size(bytes)
+            )?,
+        }
+        let ran = |at: Option<Time>| at.map_or("never".to_owned(), |at| minute(Some(at)));
+        let watch = if self.watched { "at work" } else { "not at work" };
+        writeln!(f, "looked at sessions last: {}; a watch is {watch}", ran(self.last_run_at))?;
+        if let Some(next) = self.next_look {
+            writeln!(f, "looks next, where one watches: {}", minute(Some(next)))?;
+        }
+        let swept = ran(self.last_retention_run_at);
+        write!(f, "`brain-guard extract gc` ran last: {swept}; nothing else removes content")
     }
-    let store = status.store.display();
-    match (status.sessions.is_empty(), status.objects.bytes) {
-        (false, _) => {}
-        (true, 0) => out(format_args!("nothing was extracted yet; the store is {store}")),
-        (true, bytes) => out(format_args!(
-            "no ledger names the {} in the store {store}: if one is lost, put it back; `brain-guard extract gc --forget` removes what a killed run left",
-            size(bytes)
-        )),
-    }
-    let ran = |at: Option<Time>| at.map_or("never".to_owned(), |at| minute(Some(at)));
-    let watch = if status.watched { "at work" } else { "not at work" };
-    out(format_args!("looked at sessions last: {}; a watch is {watch}", ran(status.last_run_at)));
-    if let Some(next) = status.next_look {
-        out(format_args!("looks next, where one watches: {}", minute(Some(next))));
-    }
-    out(format_args!(
-        "`brain-guard extract gc` ran last: {}; nothing else removes content",
-        ran(status.last_retention_run_at)
-    ));
 }

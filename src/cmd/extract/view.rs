@@ -1,10 +1,13 @@
 //! What the verbs of extraction print.
 
-pub mod json;
+mod json;
+
+use std::fmt;
+use std::path::Path;
 
 use super::planned::{Done, Planned};
 use super::preview::Preview;
-use super::source::{self, Source};
+use super::source::{Kind, Source};
 use crate::cmd::inscribe::count;
 use base::clock::Time;
 use base::shown::grouped;
@@ -17,84 +20,117 @@ use extract::when::{self, Verdict};
 /// Entries that a table shows; the rest is counted.
 pub const SHOWN: usize = 200;
 
-/// A session on a line.
-pub fn headline(source: &Source, entries: u64, messages: u64) -> String {
-    let kind = match source.kind {
-        source::Kind::Jsonl => "a file of pi or OpenClaw",
-        source::Kind::Database => "in a database of OpenClaw",
-        source::Kind::Claude => "Claude Code's",
-    };
-    format!(
-        "{} ({}), {kind}: {}\n{} entries, {} of them messages",
-        source.session,
-        source.agent,
-        source.place().display(),
-        grouped(entries),
-        grouped(messages)
-    )
+/// Which session it is, and where it lies.
+pub struct Place<'a> {
+    /// Whose it is.
+    pub kind: Kind,
+    /// Its agent.
+    pub agent: &'a str,
+    /// Its id.
+    pub session: &'a str,
+    /// Its file; of a database, `FILE:ID`.
+    pub file: &'a Path,
 }
 
-/// A plan, for people. `little`: less than watching would write a file for.
-pub fn text(
-    source: &Source,
-    planned: &Planned,
-    preview: &Preview,
-    little: bool,
-    now: Time,
-) -> String {
-    let plan = &planned.plan;
-    let mut lines = vec![headline(source, plan.entries, plan.messages), String::new()];
-    if !plan.items.is_empty() {
-        lines.extend(table(planned, preview));
-        if plan.items.len() > SHOWN {
-            lines.push(format!("and {} more; --json has all", plan.items.len() - SHOWN));
+impl Place<'_> {
+    /// On a line, with how much is in it on another.
+    pub fn headline(&self, entries: u64, messages: u64) -> String {
+        let kind = match self.kind {
+            Kind::Jsonl => "a file of pi or OpenClaw",
+            Kind::Database => "in a database of OpenClaw",
+            Kind::Claude => "Claude Code's",
+        };
+        format!(
+            "{} ({}), {kind}: {}\n{} entries, {} of them messages",
+            self.session,
+            self.agent,
+            self.file.display(),
+            grouped(entries),
+            grouped(messages)
+        )
+    }
+}
+
+fn headline(source: &Source, entries: u64, messages: u64) -> String {
+    let file = source.place();
+    let (agent, session) = (source.agent.as_str(), source.session.as_str());
+    Place { kind: source.kind, agent, session, file: &file }.headline(entries, messages)
+}
+
+/// What would be extracted of a session.
+pub struct PlanReport<'a> {
+    /// The session.
+    pub source: &'a Source,
+    /// What would go.
+    pub planned: &'a Planned,
+    /// How what goes begins.
+    pub preview: &'a Preview,
+    /// It is less than watching would write a file for.
+    pub little: bool,
+    /// When it was planned.
+    pub now: Time,
+}
+
+impl fmt::Display for PlanReport<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { source, planned, preview, little, now } = self;
+        let plan = &planned.plan;
+        let mut lines = vec![headline(source, plan.entries, plan.messages), String::new()];
+        if !plan.items.is_empty() {
+            lines.extend(table(planned, preview));
+            if plan.items.len() > SHOWN {
+                lines.push(format!("and {} more; --json has all", plan.items.len() - SHOWN));
+            }
+            lines.push(String::new());
         }
-        lines.push(String::new());
-    }
-    let stay: Vec<String> = plan
-        .stay
-        .iter()
-        .map(|(why, number)| format!("{} {}", grouped(*number), stays(*why)))
-        .collect();
-    if !stay.is_empty() {
-        lines.push(format!("stays: {}", stay.join(", ")));
-    }
-    lines.extend(left(plan));
-    if plan.items.is_empty() {
-        lines.push("nothing to extract".to_owned());
-        return lines.join("\n");
-    }
-    let (bytes, sent) = plan.bytes();
-    lines.push(format!(
-        "goes: {} of {}, {}; {} of it is in the context, about {} tokens of {} behind the first change",
-        count(plan.items.len(), "value"),
-        of_entries(entries(planned)),
-        size(bytes),
-        size(sent),
-        grouped(planned.look.saved),
-        grouped(planned.look.behind),
-    ));
-    for (why, said) in [
-        (Goes::Again, "again later in the conversation"),
-        (Goes::Reread, "of files that were read again later"),
-    ] {
-        let number = plan.items.iter().filter(|item| item.why == why).count();
-        if number > 0 {
-            lines.push(format!("of them before they are old: {}, {said}", count(number, "value")));
+        let stay: Vec<String> = plan
+            .stay
+            .iter()
+            .map(|(why, number)| format!("{} {}", grouped(*number), stays(*why)))
+            .collect();
+        if !stay.is_empty() {
+            lines.push(format!("stays: {}", stay.join(", ")));
         }
-    }
-    lines.push(pays(planned, now));
-    if little {
+        lines.extend(left(plan));
+        if plan.items.is_empty() {
+            lines.push("nothing to extract".to_owned());
+            return f.write_str(&lines.join("\n"));
+        }
+        let (bytes, sent) = plan.bytes();
         lines.push(format!(
-            "`watch` leaves it: {} bytes are less than `extract.min_saving`",
-            grouped(planned.look.bytes)
+            "goes: {} of {}, {}; {} of it is in the context, about {} tokens of {} behind the first change",
+            count(plan.items.len(), "value"),
+            of_entries(entries(planned)),
+            size(bytes),
+            size(sent),
+            grouped(planned.look.saved),
+            grouped(planned.look.behind),
         ));
+        for (why, said) in [
+            (Goes::Again, "again later in the conversation"),
+            (Goes::Reread, "of files that were read again later"),
+        ] {
+            let number = plan.items.iter().filter(|item| item.why == why).count();
+            if number > 0 {
+                lines.push(format!(
+                    "of them before they are old: {}, {said}",
+                    count(number, "value")
+                ));
+            }
+        }
+        lines.push(pays(planned, *now));
+        if *little {
+            lines.push(format!(
+                "`watch` leaves it: {} bytes are less than `extract.min_saving`",
+                grouped(planned.look.bytes)
+            ));
+        }
+        f.write_str(&lines.join("\n"))
     }
-    lines.join("\n")
 }
 
 /// Rows that are left alone as something is wrong with them, each kind on a line.
-pub fn left(plan: &Plan) -> Vec<String> {
+fn left(plan: &Plan) -> Vec<String> {
     let line = |(why, rows): (&Stays, &Vec<u64>)| {
         let what = match why {
             Stays::Broken => "not valid JSON",
@@ -206,8 +242,25 @@ fn pays(planned: &Planned, now: Time) -> String {
     }
 }
 
+/// What was extracted of a session.
+pub struct DoneReport<'a> {
+    /// The session.
+    pub source: &'a Source,
+    /// What was done.
+    pub done: &'a Done,
+    /// What was planned.
+    pub plan: &'a Plan,
+}
+
+impl fmt::Display for DoneReport<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&done(self.source, self.done))?;
+        left(self.plan).iter().try_for_each(|line| write!(f, "\n{line}"))
+    }
+}
+
 /// What was done, for people.
-pub fn done(source: &Source, done: &Done) -> String {
+fn done(source: &Source, done: &Done) -> String {
     if done.values == 0 {
         return format!("nothing to extract in {}; it is as it was", source.session);
     }

@@ -11,15 +11,16 @@ mod tests;
 mod watch;
 
 use base::shown::size;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use super::{Exit, err, out, out_json};
+use super::{Context, Exit, err, out, out_json, show};
 use crate::cli::InscribeArgs;
 use base::env::Env;
 use base::paths::{Places, project_root};
@@ -91,13 +92,15 @@ struct Report {
     /// Those that had something new.
     inscribed: Vec<Done>,
     /// What went wrong, by file.
-    failed: Vec<Failure>,
+    failed: Vec<Failed>,
     /// What else is to be said.
     notes: Vec<String>,
+    #[serde(skip)]
+    store: PathBuf,
 }
 
 #[derive(Debug, Serialize)]
-struct Failure {
+struct Failed {
     path: PathBuf,
     why: String,
 }
@@ -111,33 +114,31 @@ struct Run<'a> {
     engagements: Engagements,
 }
 
-/// Inscribes what is asked for.
-///
-/// # Errors
-/// No store; a path that leads to no session.
-pub fn run(env: &Env, args: &InscribeArgs) -> anyhow::Result<Exit> {
-    let root = root(env)?;
-    let index = Index::new(root.clone());
-    let run = Run { env, args, root, index, engagements: Engagements::default() };
-    if args.behind {
-        carrier::waiter::detach();
-        return watch::until_quiet(&run);
+impl super::Run for InscribeArgs {
+    fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
+        let root = root(env)?;
+        let index = Index::new(root.clone());
+        let run = Run { env, args: self, root, index, engagements: Engagements::default() };
+        if self.behind {
+            carrier::waiter::detach();
+            return watch::until_quiet(&run);
+        }
+        if self.watch {
+            return watch::run(&run);
+        }
+        let mut report = Report { store: run.root.path().to_path_buf(), ..Report::default() };
+        let files = run.files(&mut report)?;
+        let bytes = |path: &PathBuf| path.metadata().map_or(0, |meta| meta.len());
+        let bar = bar(files.iter().map(bytes).sum());
+        for path in &files {
+            let before = bar.position();
+            run.one(path, &mut report, &mut |read| bar.inc(read));
+            // What was in the store already is done, too.
+            bar.set_position(before + bytes(path));
+        }
+        bar.finish_and_clear();
+        run.tell(&report)
     }
-    if args.watch {
-        return watch::run(&run);
-    }
-    let mut report = Report::default();
-    let files = run.files(&mut report)?;
-    let bytes = |path: &PathBuf| path.metadata().map_or(0, |meta| meta.len());
-    let bar = bar(files.iter().map(bytes).sum());
-    for path in &files {
-        let before = bar.position();
-        run.one(path, &mut report, &mut |read| bar.inc(read));
-        // What was in the store already is done, too.
-        bar.set_position(before + bytes(path));
-    }
-    bar.finish_and_clear();
-    run.tell(&report)
 }
 
 fn bar(bytes: u64) -> ProgressBar {
@@ -154,7 +155,7 @@ impl Run<'_> {
     /// The files that are asked for.
     fn files(&self, report: &mut Report) -> anyhow::Result<Vec<PathBuf>> {
         let mut left = |path: &Path, e: &io::Error| {
-            report.failed.push(Failure { path: path.to_path_buf(), why: e.to_string() });
+            report.failed.push(Failed { path: path.to_path_buf(), why: e.to_string() });
         };
         let folders = match &self.args.project {
             Some(project) => source::of_project(self.env, project),
@@ -210,43 +211,47 @@ impl Run<'_> {
             Ok(_) => {}
             Err(e) => {
                 let why = format!("{e:#}");
-                report.failed.push(Failure { path: path.to_path_buf(), why });
+                report.failed.push(Failed { path: path.to_path_buf(), why });
             }
         }
     }
 
     /// Says what was done.
     fn tell(&self, report: &Report) -> anyhow::Result<Exit> {
-        let exit = if report.failed.is_empty() { Exit::Done } else { Exit::Refused };
         for fault in self.engagements.faults() {
             err(fault);
         }
-        if self.args.json {
-            out_json(report)?;
-            return Ok(exit);
+        if !self.args.json {
+            for Failed { path, why } in &report.failed {
+                let path = path.display().to_string();
+                // Most say it themselves.
+                if why.contains(&path) { err(why) } else { err(format_args!("{path}: {why}")) }
+            }
         }
-        for Failure { path, why } in &report.failed {
-            let path = path.display().to_string();
-            // Most say it themselves.
-            if why.contains(&path) { err(why) } else { err(format_args!("{path}: {why}")) }
+        show(report, self.args.json)?;
+        Ok(if report.failed.is_empty() { Exit::Done } else { Exit::Refused })
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for done in &self.inscribed {
+            writeln!(f, "{}", line(done))?;
         }
-        for done in &report.inscribed {
-            out(line(done));
+        for note in &self.notes {
+            writeln!(f, "{note}")?;
         }
-        for note in &report.notes {
-            out(note);
-        }
-        let rows: u64 = report.inscribed.iter().map(|done| done.new_rows).sum();
-        let bytes: u64 = report.inscribed.iter().map(|done| done.new_bytes).sum();
-        out(format_args!(
+        let rows: u64 = self.inscribed.iter().map(|done| done.new_rows).sum();
+        let bytes: u64 = self.inscribed.iter().map(|done| done.new_bytes).sum();
+        write!(
+            f,
             "{} looked at, {} with something new: {}, {}; store: {}",
-            count(report.sessions, "session"),
-            report.inscribed.len(),
+            count(self.sessions, "session"),
+            self.inscribed.len(),
             count(rows as usize, "row"),
             size(bytes),
-            self.root.path().display()
-        ));
-        Ok(exit)
+            self.store.display()
+        )
     }
 }
 

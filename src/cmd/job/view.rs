@@ -1,79 +1,74 @@
 //! `job list` and `job show`: what there is of each job.
 
-use std::fmt::Write as _;
+use std::fmt;
+use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::Around;
-use crate::cli::Whose;
-use crate::cmd::{Exit, err, out, out_json};
+use crate::cmd::Failure;
 use base::atomic;
 use base::clock::Time;
-use base::env::Env;
 use base::plain;
 use guard::compaction;
 use guard::files::jobs;
 use guard::files::origin::{self, Origin};
-use guard::job::{Holder, Record, State, refusal};
+use guard::job::{Holder, Link, PastPhase, Phase, Record, State, Summed, refusal};
 
 /// What is shown of a job.
+#[derive(Debug, Serialize)]
 struct Line {
     name: String,
-    record: Record,
-    auto: bool,
+    state: State,
+    /// The name was given by the guard.
+    default: bool,
+    /// The session that asks works on it.
     own: bool,
     holder: Option<Holder>,
-    origin: Origin,
     words: usize,
     written: Option<Time>,
-    sealed: u64,
+    sealed_version: u64,
+    origin: OriginName,
+    path: PathBuf,
 }
 
-fn line(around: &Around, name: &str, own: Option<&str>) -> Line {
-    let Around { places, settings, .. } = around;
-    let path = places.compaction(name);
-    let text = atomic::read_text(&path).ok().flatten().unwrap_or_default();
-    let origin = origin::origin(places, name);
-    // Nothing that came with a checkout speaks before it is accepted.
-    let record = if origin.has_effect() { jobs::record(places, name) } else { Record::default() };
-    Line {
-        auto: jobs::auto(places, name, &record),
-        own: own == Some(name),
-        holder: jobs::holder(places, name),
-        origin,
-        words: compaction::gauge_words(&text, &settings.file.shape),
-        written: atomic::stat(&path).map(|(nanos, _)| Time::from_timestamp_nanos(nanos)),
-        sealed: jobs::last_version(places, name),
-        name: name.to_owned(),
-        record,
-    }
+/// Where a job came from, in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum OriginName {
+    Own,
+    Changed,
+    Accepted,
+    Found,
 }
 
 impl Line {
-    fn json(&self, around: &Around) -> Value {
-        json!({
-            "name": self.name,
-            "state": self.record.state,
-            "default": self.auto,
-            "own": self.own,
-            "holder": self.holder,
-            "phase": self.record.phase.as_ref().map(|phase| &phase.name),
-            "words": self.words,
-            "written": self.written,
-            "sealed_version": self.sealed,
-            "origin": self.origin(),
-            "path": around.places.compaction(&self.name),
-        })
-    }
-
-    /// In one word, for programs.
-    fn origin(&self) -> &'static str {
-        match self.origin {
-            Origin::Own => "own",
-            Origin::Changed => "changed",
-            Origin::Accepted => "accepted",
-            Origin::Found => "found",
-        }
+    fn of(around: &Around, name: &str) -> (Self, Record) {
+        let Around { places, settings, .. } = around;
+        let path = places.compaction(name);
+        let text = atomic::read_text(&path).ok().flatten().unwrap_or_default();
+        let origin = origin::origin(places, name);
+        // Nothing that came with a checkout speaks before it is accepted.
+        let record =
+            if origin.has_effect() { jobs::record(places, name) } else { Record::default() };
+        let line = Self {
+            name: name.to_owned(),
+            state: record.state,
+            default: jobs::auto(places, name, &record),
+            own: around.own.as_deref() == Some(name),
+            holder: jobs::holder(places, name),
+            words: compaction::gauge_words(&text, &settings.file.shape),
+            written: atomic::stat(&path).map(|(nanos, _)| Time::from_timestamp_nanos(nanos)),
+            sealed_version: jobs::last_version(places, name),
+            origin: match origin {
+                Origin::Own => OriginName::Own,
+                Origin::Changed => OriginName::Changed,
+                Origin::Accepted => OriginName::Accepted,
+                Origin::Found => OriginName::Found,
+            },
+            path,
+        };
+        (line, record)
     }
 
     fn held(&self) -> String {
@@ -98,168 +93,167 @@ fn when(at: Option<Time>) -> String {
     at.map_or_else(|| "-".into(), local)
 }
 
-/// `job list`: the one written last first.
-pub(super) fn list(env: &Env, now: Time, whose: &Whose, as_json: bool) -> anyhow::Result<Exit> {
-    let around = Around::of(env, whose)?;
-    let own = around.facts(env, now).and_then(|facts| facts.asker().job());
-    if as_json {
-        let lines: Vec<Value> =
-            lines(&around, own.as_deref()).iter().map(|line| line.json(&around)).collect();
-        out_json(&lines)?;
-    } else {
-        out(table(&around, own.as_deref()));
-    }
-    Ok(Exit::Done)
+/// A project's jobs, the one written last first.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub(super) struct Jobs(Vec<Listed>);
+
+#[derive(Debug, Serialize)]
+struct Listed {
+    #[serde(flatten)]
+    line: Line,
+    /// The name of the phase it is in.
+    phase: Option<String>,
 }
 
-fn lines(around: &Around, own: Option<&str>) -> Vec<Line> {
-    let mut lines: Vec<Line> =
-        jobs::on_disk(&around.places).iter().map(|name| line(around, name, own)).collect();
-    lines.sort_by(|a, b| b.written.cmp(&a.written).then_with(|| a.name.cmp(&b.name)));
-    lines
-}
-
-/// The jobs of a project, one a line.
-pub(super) fn table(around: &Around, own: Option<&str>) -> String {
-    let lines = lines(around, own);
-    if lines.is_empty() {
-        return "no job yet; the first note makes one (`brain-guard append`), or `brain-guard job focus NAME`".into();
-    }
-    let widest = lines.iter().map(|line| line.name.len()).max().unwrap_or(0);
-    let row = |line: &Line| {
-        let own = if line.own { "*" } else { " " };
-        let phase = line.record.phase.as_ref().map_or("-", |phase| &phase.name);
-        let default = if line.auto { ", default" } else { "" };
-        let origin = match line.origin {
-            Origin::Own => "",
-            Origin::Changed => ", changed by something else",
-            Origin::Accepted => ", came with the repository",
-            Origin::Found => ", came with the repository: not accepted",
+impl Jobs {
+    /// All that lie on the disk.
+    pub(super) fn of(around: &Around) -> Self {
+        let names = jobs::on_disk(&around.places);
+        let listed = |name: &String| {
+            let (line, record) = Line::of(around, name);
+            Listed { line, phase: record.phase.map(|phase| phase.name) }
         };
-        format!(
-            "{own} {:<widest$}  {:<9}  {:>6} words  written {:<16}  phase {phase}  held by {}{default}{origin}",
-            line.name,
-            state(line.record.state),
-            line.words,
-            when(line.written),
-            line.held(),
-        )
-    };
-    lines.iter().map(row).collect::<Vec<_>>().join("\n")
+        let mut all: Vec<Listed> = names.iter().map(listed).collect();
+        all.sort_by(|a, b| {
+            b.line.written.cmp(&a.line.written).then_with(|| a.line.name.cmp(&b.line.name))
+        });
+        Self(all)
+    }
 }
 
-/// All that is known of one job, by rows.
-pub(super) fn described(around: &Around, name: &str, own: Option<&str>) -> String {
-    let versions = jobs::versions(&around.places, name, &around.settings.file.shape);
-    text(around, &line(around, name, own), &versions)
-}
-
-/// `job show`.
-pub(super) fn show(
-    env: &Env,
-    now: Time,
-    whose: &Whose,
-    name: Option<&str>,
-    as_json: bool,
-) -> anyhow::Result<Exit> {
-    let around = Around::of(env, whose)?;
-    let own = around.facts(env, now).and_then(|facts| facts.asker().job());
-    let name = match around.job(env, now, name) {
-        Ok(name) => name,
-        Err(why) => {
-            err(why);
-            return Ok(Exit::Refused);
+impl fmt::Display for Jobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("no job yet; the first note makes one (`brain-guard append`), or `brain-guard job focus NAME`");
         }
-    };
-    if as_json {
-        let line = line(&around, &name, own.as_deref());
-        let versions = jobs::versions(&around.places, &name, &around.settings.file.shape);
-        let mut value = line.json(&around);
-        let versions: Vec<Value> = versions
-            .iter()
-            .map(|v| json!({"version": v.number, "sealed": v.sealed, "path": v.path}))
-            .collect();
-        let record = &line.record;
-        value["created"] = json!(record.created);
-        value["phase"] = json!(record.phase);
-        value["phases"] = json!(record.phases);
-        value["summary"] = json!(record.summary);
-        value["lineage"] = json!(record.lineage);
-        value["sealed"] = Value::Array(versions);
-        out_json(&value)?;
-    } else {
-        out(described(&around, &name, own.as_deref()));
+        let widest = self.0.iter().map(|listed| listed.line.name.len()).max().unwrap_or(0);
+        for Listed { line, phase } in &self.0 {
+            let own = if line.own { "*" } else { " " };
+            let phase = phase.as_deref().unwrap_or("-");
+            let default = if line.default { ", default" } else { "" };
+            let origin = match line.origin {
+                OriginName::Own => "",
+                OriginName::Changed => ", changed by something else",
+                OriginName::Accepted => ", came with the repository",
+                OriginName::Found => ", came with the repository: not accepted",
+            };
+            writeln!(
+                f,
+                "{own} {:<widest$}  {:<9}  {:>6} words  written {:<16}  phase {phase}  held by {}{default}{origin}",
+                line.name,
+                state(line.state),
+                line.words,
+                when(line.written),
+                line.held(),
+            )?;
+        }
+        Ok(())
     }
-    Ok(Exit::Done)
 }
 
-fn text(around: &Around, line: &Line, versions: &[jobs::Version]) -> String {
-    let record = &line.record;
-    let mut text = String::new();
-    let mut row = |name: &str, value: &str| {
-        let _ = writeln!(text, "{name:<9} {value}");
-    };
-    let default = if line.auto { " (a default job's name)" } else { "" };
-    row("job", &format!("{}{default}", line.name));
-    row("state", state(record.state));
-    row("held by", &line.held());
-    row("file", &around.places.compaction(&line.name).display().to_string());
-    row("words", &format!("{}, written {}", line.words, when(line.written)));
-    row("created", &when(record.created));
-    if let Some(phase) = &record.phase {
-        row("phase", &format!("{}, since {}", phase.name, when(phase.entered)));
+/// All that is known of one job.
+#[derive(Debug, Serialize)]
+pub(super) struct Job {
+    #[serde(flatten)]
+    line: Line,
+    created: Option<Time>,
+    phase: Option<Phase>,
+    phases: Vec<PastPhase>,
+    summary: Option<Summed>,
+    lineage: Vec<Link>,
+    sealed: Vec<SealedVersion>,
+}
+
+/// A sealed version.
+#[derive(Debug, Serialize)]
+struct SealedVersion {
+    version: u64,
+    sealed: Option<Time>,
+    path: PathBuf,
+}
+
+impl Job {
+    /// Of the job that is named, or the session's.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(super) fn of(around: &Around, name: Option<&str>) -> Result<Self, Failure> {
+        let name = around.job(name)?;
+        let (line, record) = Line::of(around, &name);
+        let versions = jobs::versions(&around.places, &name, &around.settings.file.shape);
+        let sealed = versions.into_iter().map(|one| SealedVersion {
+            version: one.number,
+            sealed: one.sealed,
+            path: one.path,
+        });
+        Ok(Self {
+            line,
+            created: record.created,
+            phase: record.phase,
+            phases: record.phases,
+            summary: record.summary,
+            lineage: record.lineage,
+            sealed: sealed.collect(),
+        })
     }
-    for phase in &record.phases {
-        row("was in", &format!("{}, {} to {}", phase.name, when(phase.entered), when(phase.left)));
+}
+
+impl fmt::Display for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut row = |name: &str, value: &str| writeln!(f, "{name:<9} {value}");
+        let line = &self.line;
+        let default = if line.default { " (a default job's name)" } else { "" };
+        row("job", &format!("{}{default}", line.name))?;
+        row("state", state(line.state))?;
+        row("held by", &line.held())?;
+        row("file", &line.path.display().to_string())?;
+        row("words", &format!("{}, written {}", line.words, when(line.written)))?;
+        row("created", &when(self.created))?;
+        if let Some(phase) = &self.phase {
+            row("phase", &format!("{}, since {}", phase.name, when(phase.entered)))?;
+        }
+        for phase in &self.phases {
+            let (entered, left) = (when(phase.entered), when(phase.left));
+            row("was in", &format!("{}, {entered} to {left}", phase.name))?;
+        }
+        for link in &self.lineage {
+            let version = link.version.map_or_else(String::new, |v| format!(" with version {v}"));
+            row(
+                "went",
+                &format!("{} -> {}{version}, {}", link.from, link.to, when(Some(link.at))),
+            )?;
+        }
+        for SealedVersion { version, sealed, path } in &self.sealed {
+            row("sealed", &format!("{version}, {} {}", when(*sealed), path.display()))?;
+        }
+        if self.sealed.is_empty() {
+            row("sealed", "never")?;
+        }
+        Ok(())
     }
-    for link in &record.lineage {
-        let version = link.version.map_or_else(String::new, |v| format!(" with version {v}"));
-        row("went", &format!("{} -> {}{version}, {}", link.from, link.to, when(Some(link.at))));
-    }
-    for version in versions {
-        let path = version.path.display();
-        row("sealed", &format!("{}, {} {path}", version.number, when(version.sealed)));
-    }
-    if versions.is_empty() {
-        row("sealed", "never");
-    }
-    text.trim_end().to_owned()
 }
 
 /// `job show --version`: the sealed text, byte for byte.
-pub(super) fn version(
-    env: &Env,
-    now: Time,
-    whose: &Whose,
-    name: Option<&str>,
-    number: u64,
-) -> anyhow::Result<Exit> {
-    let around = Around::of(env, whose)?;
-    let job = match around.job(env, now, name) {
-        Ok(job) => job,
-        Err(why) => {
-            err(why);
-            return Ok(Exit::Refused);
-        }
-    };
-    match jobs::version(&around.places, &job, number)? {
-        Some(text) => {
-            let text = text.strip_suffix('\n').unwrap_or(&text);
-            out(plain::block(text, usize::MAX));
-            Ok(Exit::Done)
-        }
-        None => Ok(no_version(&around, &job, number)),
-    }
+///
+/// # Errors
+/// There is no such job or version.
+pub(super) fn version(around: &Around, name: Option<&str>, number: u64) -> anyhow::Result<String> {
+    let job = around.job(name)?;
+    let text = jobs::version(&around.places, &job, number)?
+        .ok_or_else(|| no_version(around, &job, number))?;
+    Ok(plain::block(text.strip_suffix('\n').unwrap_or(&text), usize::MAX))
 }
 
-/// Tells which versions there are.
-pub(super) fn no_version(around: &Around, job: &str, number: u64) -> Exit {
+/// That a job has no such version, and which it has.
+pub(super) fn no_version(around: &Around, job: &str, number: u64) -> Failure {
     let versions = jobs::versions(&around.places, job, &around.settings.file.shape);
     let numbers: Vec<String> = versions.iter().map(|v| v.number.to_string()).collect();
     if numbers.is_empty() {
-        err(format_args!("the job {job} was never sealed; `brain-guard seal` makes version 1"));
+        Failure::not_found(format_args!("the job {job} was never sealed"))
+            .hint("`brain-guard seal` makes version 1")
     } else {
-        err(format_args!("the job {job} has no version {number}; it has: {}", numbers.join(", ")));
+        Failure::not_found(format_args!("the job {job} has no version {number}"))
+            .hint(format_args!("it has: {}", numbers.join(", ")))
     }
-    Exit::Refused
 }

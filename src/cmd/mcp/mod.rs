@@ -6,8 +6,8 @@ mod patient;
 mod purge;
 mod rounds;
 mod server;
+mod session;
 mod tools;
-mod whose;
 
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::call::{Said, read};
-use super::whose;
+use super::session;
 use crate::cmd::extract::{context, restore, said, set};
 use base::clock::Time;
 use base::env::Env;
@@ -59,9 +59,9 @@ struct Asked {
 /// Arguments that are none; a session or an entry that is not there.
 pub fn call(env: &Env, now: Time, arguments: Value) -> Said {
     let asked: Asked = read(arguments)?;
-    let session = whose::session(env, asked.session.as_deref())?;
+    let session = session::session(env, asked.session.as_deref())?;
     match asked.action {
-        Action::GetContext => Ok(vec![told(context::of(env, &session)?)?]),
+        Action::GetContext => Ok(vec![told(context::of(env, Some(&session))?)?]),
         Action::Restore => {
             let keys = asked.keys.unwrap_or_default();
             let restored = restore::as_output(env, now, &session, &entry(asked.entry_id)?, &keys)?;

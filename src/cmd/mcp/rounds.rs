@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::call::{Said, read};
-use super::whose;
+use super::session;
 use crate::cli::{FidelityArgs, InjectArgs, NarrowArgs, SearchArgs};
 use crate::cmd::search::Look;
 use crate::cmd::{inject, search};
@@ -20,7 +20,7 @@ pub fn inject_properties() -> Value {
     let much = |words: [&str; 3]| json!({ "type": "string", "enum": words });
     json!({
         "ref": { "type": "string", "description": "The round: its number, or SESSION:NUMBER" },
-        "session": { "type": "string", "description": "Whose number it is; default: this session" },
+        "session": { "type": "string", "description": "SessionSelector number it is; default: this session" },
         "thinking": much(["full", "ref", "omit"]),
         "tool_use": much(["full", "summary", "omit"]),
         "tool_result": much(["full", "summary", "omit"]),
@@ -97,7 +97,7 @@ pub fn inject(env: &Env, _now: Time, arguments: Value) -> Said {
         },
         json: false,
     };
-    Ok(vec![inject::of(&whose::now(env), &args)?.text])
+    Ok(vec![inject::of(&session::now(env), &args)?.text])
 }
 
 #[derive(Debug, Deserialize)]
@@ -125,7 +125,7 @@ pub fn search(env: &Env, now: Time, arguments: Value) -> Said {
         limit,
         json: false,
     };
-    let found = search::of(&whose::now(env), now, &args)?;
+    let found = search::of(&session::now(env), now, &args)?;
     if found.hits.is_empty() {
         return Ok(vec![found.nothing()]);
     }

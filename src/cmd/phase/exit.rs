@@ -6,9 +6,8 @@ use std::io::IsTerminal as _;
 
 use anyhow::Context as _;
 
-use super::{refused, usage};
 use crate::cmd::append::{sections, write};
-use crate::cmd::{Exit, out, stdin_text, whose};
+use crate::cmd::{Failure, out, selector, stdin_text};
 use guard::compaction::{self, parse};
 use guard::files::jobs;
 use guard::hook::facts::Facts;
@@ -46,39 +45,33 @@ fn given(
 }
 
 /// Leaves the phase.
-pub(super) fn run(facts: &Facts, pairs: &[String]) -> anyhow::Result<Exit> {
+pub(super) fn run(facts: &Facts, pairs: &[String]) -> anyhow::Result<()> {
     // Right after the session left its job there is none, and its phase is that job's.
     let job = facts.asker().job();
     let open = job.as_ref().and_then(|job| jobs::record(&facts.places, job).phase);
     let Some(phase) = open else {
-        let whose = job.map_or_else(|| "this session".to_owned(), |job| format!("the job {job}"));
-        return Ok(refused(format_args!(
-            "{whose} is in no phase; `brain-guard phase enter NAME` enters one, `brain-guard append` takes notes at any time"
-        )));
+        let owner = job.map_or_else(|| "this session".to_owned(), |job| format!("the job {job}"));
+        let hint = "`brain-guard phase enter NAME` enters one, `brain-guard append` takes notes at any time";
+        return Err(Failure::refused(format_args!("{owner} is in no phase")).hint(hint).into());
     };
-    let notes = match given(facts, &phase, pairs)? {
-        Ok(notes) => notes,
-        Err(e @ SliceError::Kind { .. }) => return Ok(usage(e)),
-        Err(e) => return Ok(refused(format_args!("{e}. Nothing was written."))),
-    };
+    let notes = given(facts, &phase, pairs)?.map_err(|e| match e {
+        SliceError::Kind { .. } => Failure::usage(e),
+        _ => Failure::refused(format_args!("{e}. Nothing was written.")),
+    })?;
     let shape = &facts.settings.file.shape;
     let steps = facts.settings.phases.steps(&phase.name);
-    let open = match whose::open(facts)? {
-        Ok(open) => open,
-        Err(exit) => return Ok(exit),
-    };
+    let open = selector::open(facts)?;
     let job = &open.job;
     let now = jobs::record(&facts.places, job).phase;
     let Some(phase) = now.filter(|now| (&now.name, now.entered) == (&phase.name, phase.entered))
     else {
-        return Ok(refused(
-            "the phase was left by another process just now; see `brain-guard phase list`",
-        ));
+        let what = "the phase was left by another process just now";
+        return Err(Failure::refused(what).hint("see `brain-guard phase list`").into());
     };
     let document = parse(&open.text, shape);
     let missing = phase::missing(shape, &phase, steps, &document, &notes);
     if !missing.is_empty() {
-        return Ok(refused(lacks(facts, &phase, &missing, !notes.is_empty())));
+        return Err(Failure::refused(lacks(facts, &phase, &missing, !notes.is_empty())).into());
     }
     // What stands there open needs no twin; a kill between the two writes leaves such ones.
     let mut there: BTreeSet<_> = document
@@ -112,7 +105,7 @@ pub(super) fn run(facts: &Facts, pairs: &[String]) -> anyhow::Result<Exit> {
         facts.settings.file.words,
         facts.places.compaction(job).display()
     ));
-    Ok(Exit::Done)
+    Ok(())
 }
 
 fn entries(count: usize) -> String {

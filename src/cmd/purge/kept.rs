@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::cli::PurgeKind;
+use crate::cmd::Failure;
 use base::clock::Time;
 
 /// Something that is kept: the files of one kind that belong together.
@@ -65,7 +66,7 @@ pub struct Choice {
 ///
 /// # Errors
 /// No session that the choice names, or several.
-pub fn choose(kept: Vec<Kept>, choice: &Choice) -> Result<Vec<Kept>, String> {
+pub fn choose(kept: Vec<Kept>, choice: &Choice) -> Result<Vec<Kept>, Failure> {
     let session = choice.session.as_deref().map(|given| named(&kept, given)).transpose()?;
     // A project's folder is of jobs only.
     let of_session = |kept: &&Kept| session.is_some() && kept.session == session;
@@ -101,7 +102,7 @@ pub fn choose(kept: Vec<Kept>, choice: &Choice) -> Result<Vec<Kept>, String> {
 }
 
 /// The session that is meant by its id, or by how it begins.
-fn named(kept: &[Kept], given: &str) -> Result<String, String> {
+fn named(kept: &[Kept], given: &str) -> Result<String, Failure> {
     let all: BTreeSet<&str> = kept.iter().filter_map(|kept| kept.session.as_deref()).collect();
     if all.contains(given) {
         return Ok(given.to_owned());
@@ -110,13 +111,11 @@ fn named(kept: &[Kept], given: &str) -> Result<String, String> {
         all.into_iter().filter(|id| !given.is_empty() && id.starts_with(given)).collect();
     match begin[..] {
         [one] => Ok(one.to_owned()),
-        [] => Err(format!(
-            "nothing is kept of a session {given} here; `brain-guard purge --dry-run` lists what is, and --all-projects looks in other projects"
+        [] => Err(Failure::not_found(format_args!("nothing is kept of a session {given} here")).hint(
+            "`brain-guard purge --dry-run` lists what is, and --all-projects looks in other projects",
         )),
-        _ => Err(format!(
-            "several sessions begin with {given}; write more of it:\n  {}",
-            begin.join("\n  ")
-        )),
+        _ => Err(Failure::not_found(format_args!("several sessions begin with {given}"))
+            .hint(format_args!("write more of it:\n  {}", begin.join("\n  ")))),
     }
 }
 
@@ -185,8 +184,8 @@ mod tests {
             choose(all(), &Choice { session: Some(given.into()), ..Choice::default() })
         };
         assert!(choose("3f0b").is_ok() && choose("3f0b-2").is_ok());
-        assert!(choose("3f0").unwrap_err().contains("3f0a-1\n  3f0b-2"));
-        assert!(choose("9").unwrap_err().contains("--dry-run"));
+        assert!(choose("3f0").unwrap_err().to_string().contains("3f0a-1\n  3f0b-2"));
+        assert!(choose("9").unwrap_err().to_string().contains("--dry-run"));
         assert!(choose("").is_err());
     }
 

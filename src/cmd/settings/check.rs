@@ -5,12 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::report::{Held, Report};
-use crate::cli::Whose;
-use crate::cmd::{Exit, out, out_json, whose};
+use crate::cli::CheckArgs;
+use crate::cmd::{Context, Exit, Run, selector, show};
 use base::atomic;
-use base::clock::Time;
 use base::env::Env;
-use base::paths::Places;
 use guard::hook::facts::Facts;
 use guard::hook::merged::settings_files;
 use guard::hook::surroundings;
@@ -20,50 +18,33 @@ use guard::settings::Model;
 use guard::settings::layers::{self, File, Merged, Variables};
 use sessions::gauge::{self, WindowFacts};
 
-/// What is asked for beside the session's own.
-#[derive(Debug)]
-pub struct Ask {
-    /// The window whose tiers are shown, in tokens.
-    pub window: Option<u64>,
-    /// The model whose tiers are shown.
-    pub model: Option<String>,
-    /// The file to look at in place of the layers.
-    pub file: Option<PathBuf>,
-}
-
 /// Windows that are shown where nothing tells which one is meant.
 const WINDOWS: [u64; 2] = [1_000_000, 200_000];
 
-/// Runs the verb.
-///
-/// # Errors
-/// No home, a session or a file that is not there.
-pub fn run(env: &Env, now: Time, whose: &Whose, ask: &Ask, json: bool) -> anyhow::Result<Exit> {
-    let project = whose::project(env, whose)?;
-    let places =
-        Places::of(env, &project).context("HOME is not set; set it to your home folder")?;
-    let (merged, files) = if let Some(path) = &ask.file {
-        alone(env, path)?
-    } else {
-        let (user, of_project) = settings_files(&places);
-        let files =
-            vec![("user", places.user_settings.clone()), ("project", places.project_settings())];
-        (layers::trace(user.as_ref(), of_project.as_ref(), variables(&places, env)), files)
-    };
-    let found = match whose::find(env, whose) {
-        Err(e) if whose.session.is_some() => return Err(e),
-        found => found.ok(),
-    };
-    let facts = found.as_ref().and_then(|found| whose::facts(env, now, found).ok());
-    let facts = facts.filter(|facts| !facts.unseen);
-    let held = held(env, &merged, ask, facts.as_ref());
-    let report = Report::of(&merged, files, held);
-    if json {
-        out_json(&report)?;
-    } else {
-        out(report.to_string().trim_end());
+impl Run for CheckArgs {
+    fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
+        let project = selector::project(env, &self.selector)?;
+        let places = selector::places(env, &project)?;
+        let (merged, files) = if let Some(path) = &self.file {
+            alone(env, path)?
+        } else {
+            let (user, of_project) = settings_files(&places);
+            let files = vec![
+                ("user", places.user_settings.clone()),
+                ("project", places.project_settings()),
+            ];
+            (layers::trace(user.as_ref(), of_project.as_ref(), variables(&places, env)), files)
+        };
+        let found = match selector::find(env, &self.selector) {
+            Err(e) if self.selector.session.is_some() => return Err(e),
+            found => found.ok(),
+        };
+        let facts = found.as_ref().and_then(|found| selector::facts(env, now, found).ok());
+        let facts = facts.filter(|facts| !facts.unseen);
+        let held = held(env, &merged, self, facts.as_ref());
+        show(&Report::of(&merged, files, held), self.json)?;
+        Ok(if merged.diagnostics.is_empty() { Exit::Done } else { Exit::Refused })
     }
-    Ok(if merged.diagnostics.is_empty() { Exit::Done } else { Exit::Refused })
 }
 
 /// A file by itself: a project's by its place, else as if it were the user's.
@@ -83,7 +64,7 @@ fn alone(env: &Env, path: &Path) -> anyhow::Result<(Merged, Vec<(&'static str, P
 
 /// What the settings come to: for the model that was asked for, else for the
 /// session's, else for both usual windows.
-fn held(env: &Env, merged: &Merged, ask: &Ask, facts: Option<&Facts>) -> Vec<Held> {
+fn held(env: &Env, merged: &Merged, ask: &CheckArgs, facts: Option<&Facts>) -> Vec<Held> {
     let session = facts.map(|f| f.session.clone()).unwrap_or_default();
     let environment = surroundings::of(env, &session).auto_compact;
     let limits = facts.map_or(Limits { environment, ..Limits::default() }, Facts::limits);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde_json::{Value, json};
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
 use base::shown::grouped;
 use guard::files::journal::{Added, Sum};
@@ -28,16 +28,22 @@ impl Share {
     pub fn percent(&self) -> Option<f64> {
         self.limit.map(|limit| self.tokens() as f64 * 100.0 / limit.max(1) as f64)
     }
+}
 
-    /// As `status --json` has it.
-    pub fn json(&self) -> Value {
+impl Serialize for Share {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Added { notes, denials, partial, stops, delivered } = self.added;
-        json!({
-            "tokens": self.tokens(), "bytes": self.added.bytes(), "percent": self.percent(),
-            "bytes_per_token": self.bytes_per_token,
-            "notes": notes, "denials": denials, "partial": partial, "stops": stops,
-            "delivered": delivered,
-        })
+        let mut fields = serializer.serialize_struct("Share", 9)?;
+        fields.serialize_field("tokens", &self.tokens())?;
+        fields.serialize_field("bytes", &self.added.bytes())?;
+        fields.serialize_field("percent", &self.percent())?;
+        fields.serialize_field("bytes_per_token", &self.bytes_per_token)?;
+        fields.serialize_field("notes", &notes)?;
+        fields.serialize_field("denials", &denials)?;
+        fields.serialize_field("partial", &partial)?;
+        fields.serialize_field("stops", &stops)?;
+        fields.serialize_field("delivered", &delivered)?;
+        fields.end()
     }
 }
 

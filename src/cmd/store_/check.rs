@@ -1,6 +1,7 @@
 //! `brain-guard store check`.
 
 use base::shown::size;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,7 +9,6 @@ use serde::Serialize;
 
 use super::walk::{self, Held};
 use crate::cmd::inscribe::{self, count};
-use crate::cmd::{Exit, out, out_json};
 use sessions::round::Session;
 use store::blocks::{Folder, Root};
 use store::index::Index;
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What was found.
 #[derive(Debug, Default, Serialize)]
-struct Report {
+pub struct Report {
     sessions: usize,
     rounds: u64,
     blocks: u64,
@@ -46,45 +46,52 @@ enum Cure {
     Renew,
 }
 
-/// Verifies the store, and mends it where that is asked for.
-pub fn run(root: &Root, repair: bool, json: bool) -> anyhow::Result<Exit> {
-    let index = Index::new(root.clone());
-    let folders = root.all()?;
-    let mut report = Report { sessions: folders.len(), ..Report::default() };
-    let wrong = index.check(&folders)?;
-    let anew = if repair { index.mend(&folders, &wrong)? } else { Vec::new() };
-    for fault in &wrong {
-        let session = fault.session.as_ref();
-        // Those to be indexed anew are said to be mended once they are.
-        let mended = repair && (!fault.anew || session.is_none());
-        let session = session.map(|folder| folder.session.clone());
-        report.faults.push(Fault { session, what: fault.to_string(), mended });
-    }
-    for folder in &folders {
-        let before = report.faults.len();
-        let mut cure = one(&index, folder, &wrong, &mut report);
-        if anew.contains(folder) {
-            cure = cure.max(Some(Cure::Index));
+impl Report {
+    /// Verifies the store, and mends it where that is asked for.
+    pub fn of(root: &Root, repair: bool) -> anyhow::Result<Self> {
+        let index = Index::new(root.clone());
+        let folders = root.all()?;
+        let mut report = Report { sessions: folders.len(), ..Report::default() };
+        let wrong = index.check(&folders)?;
+        let anew = if repair { index.mend(&folders, &wrong)? } else { Vec::new() };
+        for fault in &wrong {
+            let session = fault.session.as_ref();
+            // Those to be indexed anew are said to be mended once they are.
+            let mended = repair && (!fault.anew || session.is_none());
+            let session = session.map(|folder| folder.session.clone());
+            report.faults.push(Fault { session, what: fault.to_string(), mended });
         }
-        let Some(cure) = cure.filter(|_| repair) else { continue };
-        let done = mend(root, &index, folder, cure);
-        let of_session = |fault: &&mut Fault| fault.session.as_ref() == Some(&folder.session);
-        match done {
-            Ok(()) => report.faults.iter_mut().filter(of_session).for_each(|f| f.mended = true),
-            Err(e) => {
-                let failed = format!("could not be mended: {e:#}");
-                let mut known = report.faults.iter_mut().skip(before);
-                if let Some(fault) = known.find(|fault| of_session(fault)) {
-                    fault.what = format!("{}; that {failed}", fault.what);
-                } else {
-                    let what = format!("{} {}: {failed}", folder.agent, folder.session);
-                    let session = Some(folder.session.clone());
-                    report.faults.push(Fault { session, what, mended: false });
+        for folder in &folders {
+            let before = report.faults.len();
+            let mut cure = one(&index, folder, &wrong, &mut report);
+            if anew.contains(folder) {
+                cure = cure.max(Some(Cure::Index));
+            }
+            let Some(cure) = cure.filter(|_| repair) else { continue };
+            let done = mend(root, &index, folder, cure);
+            let of_session = |fault: &&mut Fault| fault.session.as_ref() == Some(&folder.session);
+            match done {
+                Ok(()) => report.faults.iter_mut().filter(of_session).for_each(|f| f.mended = true),
+                Err(e) => {
+                    let failed = format!("could not be mended: {e:#}");
+                    let mut known = report.faults.iter_mut().skip(before);
+                    if let Some(fault) = known.find(|fault| of_session(fault)) {
+                        fault.what = format!("{}; that {failed}", fault.what);
+                    } else {
+                        let what = format!("{} {}: {failed}", folder.agent, folder.session);
+                        let session = Some(folder.session.clone());
+                        report.faults.push(Fault { session, what, mended: false });
+                    }
                 }
             }
         }
+        Ok(report)
     }
-    tell(&report, json)
+
+    /// Faults that are not mended.
+    pub fn left(&self) -> usize {
+        self.faults.iter().filter(|fault| !fault.mended).count()
+    }
 }
 
 /// Looks at one session; says what would mend it.
@@ -168,33 +175,29 @@ fn mend(root: &Root, index: &Index, folder: &Folder, cure: Cure) -> anyhow::Resu
     }
 }
 
-fn tell(report: &Report, json: bool) -> anyhow::Result<Exit> {
-    let left = report.faults.iter().filter(|fault| !fault.mended).count();
-    let exit = if left == 0 { Exit::Done } else { Exit::Refused };
-    if json {
-        out_json(report)?;
-        return Ok(exit);
-    }
-    for fault in &report.faults {
-        out(format_args!("{} {}", if fault.mended { "mended " } else { "problem" }, fault.what));
-    }
-    for note in &report.notes {
-        out(format_args!("note    {note}"));
-    }
-    out(format_args!(
-        "{}, {}, {}, {}: {}",
-        count(report.sessions, "session"),
-        count(report.rounds as usize, "round"),
-        count(report.blocks as usize, "block"),
-        size(report.bytes),
-        match (report.faults.len(), left) {
-            (0, _) => "no fault".to_owned(),
-            (all, 0) => format!("{} mended", count(all, "fault")),
-            (_, left) => format!(
-                "{} left; `brain-guard store check --repair` mends what can be mended",
-                count(left, "fault")
-            ),
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for fault in &self.faults {
+            writeln!(f, "{} {}", if fault.mended { "mended " } else { "problem" }, fault.what)?;
         }
-    ));
-    Ok(exit)
+        for note in &self.notes {
+            writeln!(f, "note    {note}")?;
+        }
+        write!(
+            f,
+            "{}, {}, {}, {}: {}",
+            count(self.sessions, "session"),
+            count(self.rounds as usize, "round"),
+            count(self.blocks as usize, "block"),
+            size(self.bytes),
+            match (self.faults.len(), self.left()) {
+                (0, _) => "no fault".to_owned(),
+                (all, 0) => format!("{} mended", count(all, "fault")),
+                (_, left) => format!(
+                    "{} left; `brain-guard store check --repair` mends what can be mended",
+                    count(left, "fault")
+                ),
+            }
+        )
+    }
 }

@@ -8,7 +8,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::walk::{self, Held};
 use crate::cmd::inscribe::{self, count};
+use crate::cmd::selector::Name;
 use crate::cmd::{Exit, err, out};
+use base::env::Env;
 use base::fork::Fork;
 use base::paths;
 use store::blocks::{self, Folder, Root};
@@ -22,12 +24,13 @@ const BUFFER: usize = 256 * 1024;
 /// No such session or edition; a file that is there; damage, of which a file gets nothing and
 /// stdout what stands before it.
 pub fn run(
+    env: &Env,
     root: &Root,
     session: &str,
     to: Option<&Path>,
     edition: Option<u64>,
 ) -> anyhow::Result<Exit> {
-    let folder = named(root, session)?;
+    let folder = named(env, root, session)?;
     let target = to.map(|to| target(to, &folder)).transpose()?;
     let _held = inscribe::settled(&folder)?;
     let (blocks, least) = match edition {
@@ -76,10 +79,14 @@ impl Write for Hashed {
     }
 }
 
-/// The session of this id, or whose id begins so.
-fn named(root: &Root, name: &str) -> anyhow::Result<Folder> {
-    let (agent, id) = name.split_once('/').map_or((None, name), |(agent, id)| (Some(agent), id));
-    let mut found = root.find(id)?;
+/// The session of this name; `AGENT/ID` says whose, where several agents have such a one.
+fn named(env: &Env, root: &Root, name: &str) -> anyhow::Result<Folder> {
+    let of_agent = name.split_once('/').filter(|(_, id)| !id.contains(['/', '.']));
+    let (agent, id) = match (of_agent, Name::parse(env, name)?) {
+        (Some((agent, id)), _) => (Some(agent), id.to_owned()),
+        (None, name) => (None, name.id()),
+    };
+    let mut found = root.find(&id)?;
     found.retain(|folder| agent.is_none_or(|agent| folder.agent == agent));
     match found.len() {
         0 => bail!(

@@ -2,75 +2,89 @@
 
 use base::shown::size;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::cmd::inscribe::{self, count};
-use crate::cmd::{Exit, out, out_json};
 use base::lock;
 use base::paths::safe_name;
 use store::blocks::{self, Folder, Root, Writer};
 use store::index::Index;
 
-/// What is removed.
+/// What was removed of the store, or would be.
+#[derive(Debug)]
+pub struct Removed {
+    things: Vec<Thing>,
+    dry_run: bool,
+}
+
 #[derive(Debug, Serialize)]
-struct Removed {
+struct Thing {
     path: PathBuf,
     bytes: u64,
     why: &'static str,
 }
 
-/// Removes it, or says what would be.
-pub fn run(root: &Root, dry_run: bool, json: bool) -> anyhow::Result<Exit> {
-    let index = Index::new(root.clone());
-    let referred: BTreeSet<(String, String)> = index
-        .exports()?
-        .into_iter()
-        .filter(|export| export.undone.is_none())
-        .flat_map(|export| export.detail.sources)
-        .collect();
-    let mut removed = Vec::new();
-    for folder in root.all()? {
-        // What is being written is looked at another time.
-        let Ok(_held) = inscribe::hold(&folder, Duration::ZERO) else { continue };
-        if !referred.contains(&(folder.agent.clone(), folder.session.clone())) {
-            editions(&folder, dry_run, &mut removed)?;
+impl Removed {
+    /// Removes it, or says what would be.
+    pub fn from(root: &Root, dry_run: bool) -> anyhow::Result<Self> {
+        let index = Index::new(root.clone());
+        let referred: BTreeSet<(String, String)> = index
+            .exports()?
+            .into_iter()
+            .filter(|export| export.undone.is_none())
+            .flat_map(|export| export.detail.sources)
+            .collect();
+        let mut things = Vec::new();
+        for folder in root.all()? {
+            // What is being written is looked at another time.
+            let Ok(_held) = inscribe::hold(&folder, Duration::ZERO) else { continue };
+            if !referred.contains(&(folder.agent.clone(), folder.session.clone())) {
+                editions(&folder, dry_run, &mut things)?;
+            }
+            torn(&folder, dry_run, &mut things)?;
         }
-        torn(&folder, dry_run, &mut removed)?;
+        half_made(&root.sessions(), dry_run, &mut things)?;
+        Ok(Self { things, dry_run })
     }
-    half_made(&root.sessions(), dry_run, &mut removed)?;
-    if json {
-        out_json(&removed)?;
-        return Ok(Exit::Done);
-    }
-    for Removed { path, bytes, why } in &removed {
-        out(format_args!("{} ({}): {why}", path.display(), size(*bytes)));
-    }
-    let bytes: u64 = removed.iter().map(|removed| removed.bytes).sum();
-    let done = if dry_run { "would be removed" } else { "removed" };
-    let things = count(removed.len(), "thing");
-    out(format_args!("{things}, {}, {done}", size(bytes)));
-    Ok(Exit::Done)
 }
 
-fn editions(folder: &Folder, dry_run: bool, removed: &mut Vec<Removed>) -> io::Result<()> {
+impl Serialize for Removed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.things.serialize(serializer)
+    }
+}
+
+impl fmt::Display for Removed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Thing { path, bytes, why } in &self.things {
+            writeln!(f, "{} ({}): {why}", path.display(), size(*bytes))?;
+        }
+        let bytes: u64 = self.things.iter().map(|thing| thing.bytes).sum();
+        let done = if self.dry_run { "would be removed" } else { "removed" };
+        write!(f, "{}, {}, {done}", count(self.things.len(), "thing"), size(bytes))
+    }
+}
+
+fn editions(folder: &Folder, dry_run: bool, removed: &mut Vec<Thing>) -> io::Result<()> {
     for edition in blocks::editions(folder)? {
         let bytes = size_of(&edition.path);
         if !dry_run {
             fs::remove_dir_all(&edition.path)?;
         }
         let why = "the session's file was written anew since";
-        removed.push(Removed { path: edition.path, bytes, why });
+        removed.push(Thing { path: edition.path, bytes, why });
     }
     Ok(())
 }
 
 /// Cuts off what was not written to its end.
-fn torn(folder: &Folder, dry_run: bool, removed: &mut Vec<Removed>) -> io::Result<()> {
+fn torn(folder: &Folder, dry_run: bool, removed: &mut Vec<Thing>) -> io::Result<()> {
     let blocks = folder.blocks();
     // Rows don't reach over packs.
     let Some(last) = blocks::numbers(&blocks)?.pop() else { return Ok(()) };
@@ -86,13 +100,13 @@ fn torn(folder: &Folder, dry_run: bool, removed: &mut Vec<Removed>) -> io::Resul
         if !dry_run {
             Writer::open(&blocks, end)?;
         }
-        removed.push(Removed { path, bytes, why: "it was not written to its end" });
+        removed.push(Thing { path, bytes, why: "it was not written to its end" });
     }
     Ok(())
 }
 
 /// Folders in which nothing but a lock was made.
-fn half_made(sessions: &Path, dry_run: bool, removed: &mut Vec<Removed>) -> io::Result<()> {
+fn half_made(sessions: &Path, dry_run: bool, removed: &mut Vec<Thing>) -> io::Result<()> {
     for agent in folders(sessions)? {
         for folder in folders(&agent)? {
             let lock = folder.join(".lock");
@@ -111,7 +125,7 @@ fn half_made(sessions: &Path, dry_run: bool, removed: &mut Vec<Removed>) -> io::
                 }
             }
             let why = "nothing was inscribed in it";
-            removed.push(Removed { path: folder, bytes: 0, why });
+            removed.push(Thing { path: folder, bytes: 0, why });
         }
     }
     Ok(())

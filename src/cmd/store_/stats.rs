@@ -2,6 +2,7 @@
 
 use base::shown::size;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 
 use serde::Serialize;
@@ -9,7 +10,6 @@ use serde::Serialize;
 use super::gc::size_of;
 use super::walk;
 use crate::cmd::inscribe::count;
-use crate::cmd::{Exit, out, out_json};
 use store::blocks::{self, Folder, Root};
 
 /// How much there is.
@@ -39,8 +39,9 @@ impl Much {
     }
 }
 
+/// How much is in the store, in all and by agent.
 #[derive(Debug, Serialize)]
-struct Stats {
+pub struct Stats {
     store: String,
     #[serde(flatten)]
     all: Much,
@@ -49,28 +50,30 @@ struct Stats {
     agents: BTreeMap<String, Much>,
 }
 
-/// Counts what is in the store.
-pub fn run(root: &Root, json: bool) -> anyhow::Result<Exit> {
-    let mut agents: BTreeMap<String, Much> = BTreeMap::new();
-    let mut all = Much::default();
-    for folder in root.all()? {
-        let much = one(&folder)?;
-        all.add(much);
-        agents.entry(folder.agent).or_default().add(much);
+impl Stats {
+    /// Counts what is in the store.
+    pub fn of(root: &Root) -> anyhow::Result<Self> {
+        let mut agents: BTreeMap<String, Much> = BTreeMap::new();
+        let mut all = Much::default();
+        for folder in root.all()? {
+            let much = one(&folder)?;
+            all.add(much);
+            agents.entry(folder.agent).or_default().add(much);
+        }
+        let store = root.path().display().to_string();
+        Ok(Self { store, all, databases: size_of(&root.sessions()), agents })
     }
-    let store = root.path().display().to_string();
-    let stats = Stats { store, all, databases: size_of(&root.sessions()), agents };
-    if json {
-        out_json(&stats)?;
-        return Ok(Exit::Done);
+}
+
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "store     {}", self.store)?;
+        writeln!(f, "all       {}", line(self.all))?;
+        for (agent, much) in &self.agents {
+            writeln!(f, "{agent:<9} {}", line(*much))?;
+        }
+        write!(f, "databases {}", size(self.databases))
     }
-    out(format_args!("store     {}", stats.store));
-    out(format_args!("all       {}", line(stats.all)));
-    for (agent, much) in &stats.agents {
-        out(format_args!("{agent:<9} {}", line(*much)));
-    }
-    out(format_args!("databases {}", size(stats.databases)));
-    Ok(Exit::Done)
 }
 
 fn one(folder: &Folder) -> io::Result<Much> {

@@ -1,72 +1,129 @@
 //! `surgery log`: what surgery has made.
 
+use std::fmt;
 use std::path::Path;
 
-use anyhow::bail;
-use serde_json::json;
+use serde::{Serialize, Serializer};
 
 use super::source::Store;
-use crate::cmd::{Exit, err, out, out_json};
+use crate::cmd::Failure;
+use crate::cmd::selector::Name;
+use base::clock::Time;
 use base::env::Env;
 use base::shown::minute;
-use store::index::{Beside, Export};
+use store::index::Export;
 use surgery::table::short;
 
-/// Runs the verb.
-///
-/// # Errors
-/// A database that can't be read; a session that nothing was made from.
-pub fn run(env: &Env, session: Option<&str>, json: bool) -> anyhow::Result<Exit> {
-    let store = Store::open(env)?;
-    let mut all = store.index.exports()?;
-    all.reverse();
-    if let Some(id) = session {
-        let made = all.len();
-        all.retain(|export| {
-            let of = |(_, session): &(String, String)| session.starts_with(id);
-            export.id.starts_with(id) || export.detail.sources.iter().any(of)
-        });
-        if all.is_empty() && made > 0 {
-            bail!(
-                "surgery has made nothing from {id}, nor {id} itself; without an id, `brain-guard surgery log` lists all that it made ({made})"
-            );
+/// What surgery has made, the newest first.
+#[derive(Debug)]
+pub struct Log(Vec<Export>);
+
+impl Log {
+    /// All of it, or what was made from a session or is it.
+    ///
+    /// # Errors
+    /// A database that can't be read; a session that nothing was made from.
+    pub fn of(env: &Env, session: Option<&str>) -> anyhow::Result<Self> {
+        let store = Store::open(env)?;
+        let mut all = store.index.exports()?;
+        all.reverse();
+        if let Some(text) = session {
+            let name = Name::parse(env, text)?;
+            let made = all.len();
+            all.retain(|export| {
+                let of = |(_, session): &(String, String)| name.fits(session);
+                name.fits(&export.id) || export.detail.sources.iter().any(of)
+            });
+            if all.is_empty() && made > 0 {
+                let what = format!("surgery has made nothing from {text}, nor {text} itself");
+                let hint = format!(
+                    "without an id, `brain-guard surgery log` lists all that it made ({made})"
+                );
+                return Err(Failure::not_found(what).hint(hint).into());
+            }
         }
+        Ok(Self(all))
     }
-    if json {
-        out_json(&all.iter().map(entry).collect::<Vec<_>>())?;
-        return Ok(Exit::Done);
+
+    /// Whether it has made nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
-    if all.is_empty() {
-        err("surgery has made nothing yet");
-    }
-    for export in &all {
-        out(line(export));
-    }
-    Ok(Exit::Done)
 }
 
-/// For programs: all but what only `undo` looks at.
-fn entry(export: &Export) -> serde_json::Value {
-    let Export { id, made, operation, path, bytes, undone, detail, .. } = export;
-    let source =
-        |(agent, session): &(String, String)| json!({ "agent": agent, "session": session });
-    let indexed = |(source, round): &(usize, u32)| {
-        let of = detail.sources.get(*source).map(|(_, session)| session);
-        json!({ "session": of, "round": round })
-    };
-    let beside = |file: &Beside| json!({ "path": file.path, "bytes": file.bytes });
-    json!({
-        "id": id,
-        "made": made,
-        "operation": operation,
-        "path": path,
-        "bytes": bytes,
-        "undone": undone,
-        "state": state(export),
-        "sources": detail.sources.iter().map(source).collect::<Vec<_>>(),
-        "indexed": detail.index.iter().map(indexed).collect::<Vec<_>>(),
-        "companions": detail.companions.iter().map(beside).collect::<Vec<_>>(),
-    })
+impl fmt::Display for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|export| writeln!(f, "{}", line(export)))
+    }
+}
+
+impl Serialize for Log {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(Entry::of))
+    }
+}
+
+/// All but what only `undo` looks at.
+#[derive(Serialize)]
+struct Entry<'a> {
+    id: &'a str,
+    made: Time,
+    operation: &'a str,
+    path: &'a str,
+    bytes: u64,
+    undone: Option<Time>,
+    state: &'static str,
+    sources: Vec<Source<'a>>,
+    indexed: Vec<Indexed<'a>>,
+    companions: Vec<Companion<'a>>,
+}
+
+#[derive(Serialize)]
+struct Source<'a> {
+    agent: &'a str,
+    session: &'a str,
+}
+
+#[derive(Serialize)]
+struct Indexed<'a> {
+    session: Option<&'a str>,
+    round: u32,
+}
+
+#[derive(Serialize)]
+struct Companion<'a> {
+    path: &'a str,
+    bytes: u64,
+}
+
+impl<'a> Entry<'a> {
+    fn of(export: &'a Export) -> Self {
+        let Export { id, made, operation, path, bytes, undone, detail, .. } = export;
+        let indexed = |(source, round): &(usize, u32)| Indexed {
+            session: detail.sources.get(*source).map(|(_, session)| session.as_str()),
+            round: *round,
+        };
+        Self {
+            id,
+            made: *made,
+            operation,
+            path,
+            bytes: *bytes,
+            undone: *undone,
+            state: state(export),
+            sources: detail
+                .sources
+                .iter()
+                .map(|(agent, session)| Source { agent, session })
+                .collect(),
+            indexed: detail.index.iter().map(indexed).collect(),
+            companions: detail
+                .companions
+                .iter()
+                .map(|file| Companion { path: &file.path, bytes: file.bytes })
+                .collect(),
+        }
+    }
 }
 
 /// What has become of it.

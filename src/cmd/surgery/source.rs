@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
+use crate::cmd::selector::{NAMES, named};
 use crate::cmd::{err, inscribe};
 use base::atomic;
 use base::clock::Time;
-use base::env::{self, Env};
+use base::env::Env;
 use base::paths::{config_folder, same_file};
 use base::shown::minute;
 use base::when::When;
@@ -228,23 +229,6 @@ impl Store {
 fn ids(folders: &[Folder]) -> String {
     let shown = folders.iter().map(|folder| format!("{} ({})", folder.session, folder.agent));
     shown.collect::<Vec<_>>().join("\n  ")
-}
-
-/// How a session is named, for an error.
-pub const NAMES: &str = "name a session: its id, the beginning of it, or its file";
-
-/// A session's name as it was given; `this`, or none, is the one this runs in.
-///
-/// # Errors
-/// None, where this runs in no session; an empty one.
-pub fn named(env: &Env, name: Option<&str>) -> anyhow::Result<String> {
-    match name {
-        Some("") => bail!("the session's name is empty; {NAMES}"),
-        Some(name) if name != "this" => Ok(name.to_owned()),
-        _ => env.get(env::SESSION_ID).with_context(|| {
-            format!("this runs in no session (CLAUDE_CODE_SESSION_ID is not set); {NAMES}")
-        }),
-    }
 }
 
 /// Reads where a session is to be cut.

@@ -5,16 +5,18 @@ mod beside;
 
 use base::shown;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read as _};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::source::Store;
-use crate::cmd::{Exit, out, out_json};
+use crate::cmd::selector::Name;
 use base::atomic::{self, Mark};
 use base::clock::Time;
 use base::env::{self, Env};
@@ -29,63 +31,78 @@ use surgery::table::short;
 /// Bytes of the first row that are read at most: it says what made the session.
 const LONGEST: u64 = 64 * 1024 * 1024;
 
-/// Runs the verb.
-///
-/// # Errors
-/// Nothing of that id; what has changed since; a client that runs it. Nothing is removed then.
-pub fn run(env: &Env, now: Time, id: Option<&str>, json: bool) -> anyhow::Result<Exit> {
-    let store = Store::open(env)?;
-    let export = find(store.index.exports()?, id)?;
-    let name = short(&export.id);
-    if env.get(env::SESSION_ID).is_some_and(|session| session == export.id) {
-        bail!(
-            "this runs in the session {name} itself; undo it from elsewhere, once that has ended"
-        );
-    }
-    let path = Path::new(&export.path);
-    sessions_own(&export)?;
-    untouched(&export)?;
-    let runs = client::of_session(&export.id, path).or_else(|| seated(env, &store, &export));
-    if let Some(pid) = runs {
-        bail!("the process {pid} runs the session {name}; end it first");
-    }
-    let mut removed = Vec::new();
-    for path in files_of(&export).map(|file| file.path) {
-        match fs::remove_file(path) {
-            Ok(()) => removed.push(path),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            Err(e) => return Err(e).with_context(|| format!("could not remove {path}")),
+/// What was removed.
+#[derive(Debug, Serialize)]
+pub struct Undone {
+    id: String,
+    removed: Vec<String>,
+    /// Files that surgery did not write.
+    left: Vec<PathBuf>,
+    #[serde(skip)]
+    operation: String,
+    #[serde(skip)]
+    path: String,
+}
+
+impl Undone {
+    /// Takes back what surgery made.
+    ///
+    /// # Errors
+    /// Nothing of that name; what has changed since; a client that runs it. Nothing is removed
+    /// then.
+    pub fn run(env: &Env, now: Time, id: Option<&str>) -> anyhow::Result<Self> {
+        let store = Store::open(env)?;
+        let export = find(env, store.index.exports()?, id)?;
+        let name = short(&export.id).to_owned();
+        if env.get(env::SESSION_ID).is_some_and(|session| session == export.id) {
+            bail!(
+                "this runs in the session {name} itself; undo it from elsewhere, once that has ended"
+            );
         }
-    }
-    let folder = fork::companion_folder(path);
-    let ours: Vec<&Path> = files_of(&export).map(|file| Path::new(file.path)).collect();
-    let strangers = beside::strangers(&ours, &folder)?;
-    if strangers.is_empty() {
-        beside::empty_folders(&folder)?;
-    } else {
-        beside::emptied(&removed, &folder);
-    }
-    store.index.undo_export(&export.id, now)?;
-    if json {
-        out_json(&json!({ "id": export.id, "removed": removed, "left": strangers }))?;
-    } else if removed.is_empty() {
-        out(format_args!(
-            "{name} ({}) was gone already: there is no {}",
-            export.operation, export.path
-        ));
-    } else {
-        out(format_args!("removed {name} ({})", export.operation));
-        for path in removed {
-            out(format_args!("  {path}"));
+        let path = Path::new(&export.path);
+        sessions_own(&export)?;
+        untouched(&export)?;
+        let runs = client::of_session(&export.id, path).or_else(|| seated(env, &store, &export));
+        if let Some(pid) = runs {
+            bail!("the process {pid} runs the session {name}; end it first");
         }
-        if !strangers.is_empty() {
-            out("left where it is, as surgery did not write it");
+        let mut removed = Vec::new();
+        for path in files_of(&export).map(|file| file.path) {
+            match fs::remove_file(path) {
+                Ok(()) => removed.push(path.to_owned()),
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                Err(e) => return Err(e).with_context(|| format!("could not remove {path}")),
+            }
         }
-        for path in strangers {
-            out(format_args!("  {}", path.display()));
+        let folder = fork::companion_folder(path);
+        let ours: Vec<&Path> = files_of(&export).map(|file| Path::new(file.path)).collect();
+        let strangers = beside::strangers(&ours, &folder)?;
+        if strangers.is_empty() {
+            beside::empty_folders(&folder)?;
+        } else {
+            let removed: Vec<&str> = removed.iter().map(String::as_str).collect();
+            beside::emptied(&removed, &folder);
         }
+        store.index.undo_export(&export.id, now)?;
+        let Export { id, operation, path, .. } = export;
+        Ok(Self { id, removed, left: strangers, operation, path })
     }
-    Ok(Exit::Done)
+}
+
+impl fmt::Display for Undone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { removed, left, operation, path, .. } = self;
+        let name = short(&self.id);
+        if removed.is_empty() {
+            return write!(f, "{name} ({operation}) was gone already: there is no {path}");
+        }
+        write!(f, "removed {name} ({operation})")?;
+        removed.iter().try_for_each(|path| write!(f, "\n  {path}"))?;
+        if !left.is_empty() {
+            f.write_str("\nleft where it is, as surgery did not write it")?;
+        }
+        left.iter().try_for_each(|path| write!(f, "\n  {}", path.display()))
+    }
 }
 
 /// The client that has the session, where the guard's hooks saw it begin there: one that was
@@ -128,14 +145,17 @@ fn files_of(export: &Export) -> impl Iterator<Item = Ours<'_>> {
 }
 
 /// The newest one that is still there, or the one of this id.
-fn find(mut all: Vec<Export>, id: Option<&str>) -> anyhow::Result<Export> {
+fn find(env: &Env, mut all: Vec<Export>, id: Option<&str>) -> anyhow::Result<Export> {
     let Some(id) = id else {
         let last = all.into_iter().rev().find(|export| export.undone.is_none());
         return last.context(
             "there is nothing to undo: surgery has made nothing, or all of it was undone",
         );
     };
-    all.retain(|export| !id.is_empty() && export.id.starts_with(id));
+    let name = Name::parse(env, id)?;
+    let file =
+        |export: &Export| matches!(&name, Name::File(file) if Path::new(&export.path) == file);
+    all.retain(|export| name.fits(&export.id) || file(export));
     match all.as_slice() {
         [] => {
             bail!(

@@ -2,15 +2,19 @@
 
 use base::shown::{quoted, size, tokens};
 use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
 
-use serde_json::{Value, json};
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
 
 use super::made::Made;
 use base::shown::grouped;
 use base::shown::minute;
 use store::extracted::Record;
-use surgery::cost::Cost;
-use surgery::plan::{Operation, Place, Plan};
+use surgery::cost::{Cost, Lifetime};
+use surgery::fidelity::Fidelity;
+use surgery::plan::{Lineage, Operation, Place, Plan};
 use surgery::ranges;
 use surgery::table::short;
 
@@ -128,99 +132,139 @@ fn extracted(records: &[Record]) -> String {
     format!("{count} {values}, {} ({})", size(all), kinds.join(", "))
 }
 
-/// For people.
-pub fn text(made: &Made) -> String {
-    let plan = &made.plan;
-    let sources: Vec<&str> = plan.sessions.iter().map(|s| short(&s.id)).collect();
-    let mut lines = vec![format!("{} of {}", operation(&plan.operation), sources.join(" and "))];
-    let mut line = |name: &str, what: String| lines.push(format!("  {name:<9}{what}"));
-    line("rounds", rounds(plan));
-    if let Some(left) = left(plan) {
-        line("left out", left);
-    }
-    if !made.extracted.is_empty() {
-        line("values", extracted(&made.extracted));
-    }
-    match plan.operation {
-        // Two sessions' contexts are in one: there is no before.
-        Operation::Merge => line("context", format!("{} tokens", tokens(made.cost.after))),
-        _ => line("context", cost(&made.cost)),
-    }
-    for note in &made.notes {
-        line("note", note.clone());
-    }
-    match &made.path {
-        None => line("dry run", "nothing was written".to_owned()),
-        Some(path) => {
-            line("session", made.id.clone());
-            line(
-                "file",
-                format!("{} ({} rows, {})", path.display(), grouped(made.rows), size(made.bytes)),
-            );
-            line("go on", command(made));
-            line("undo", format!("brain-guard surgery undo {}", short(&made.id)));
+impl fmt::Display for Made {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plan = &self.plan;
+        let sources: Vec<&str> = plan.sessions.iter().map(|s| short(&s.id)).collect();
+        write!(f, "{} of {}", operation(&plan.operation), sources.join(" and "))?;
+        let mut line = |name: &str, what: &str| write!(f, "\n  {name:<9}{what}");
+        line("rounds", &rounds(plan))?;
+        if let Some(left) = left(plan) {
+            line("left out", &left)?;
         }
+        if !self.extracted.is_empty() {
+            line("values", &extracted(&self.extracted))?;
+        }
+        match plan.operation {
+            // Two sessions' contexts are in one: there is no before.
+            Operation::Merge => line("context", &format!("{} tokens", tokens(self.cost.after)))?,
+            _ => line("context", &cost(&self.cost))?,
+        }
+        for note in &self.notes {
+            line("note", note)?;
+        }
+        let Some(path) = &self.path else { return line("dry run", "nothing was written") };
+        line("session", &self.id)?;
+        let (rows, bytes) = (grouped(self.rows), size(self.bytes));
+        line("file", &format!("{} ({rows} rows, {bytes})", path.display()))?;
+        line("go on", &command(self))?;
+        line("undo", &format!("brain-guard surgery undo {}", short(&self.id)))
     }
-    lines.join("\n")
 }
 
-/// A value that was extracted, for programs.
-fn part(record: &Record) -> Value {
-    let mut value = json!(record);
-    if let Value::Object(fields) = &mut value {
-        // Every one has the same.
+/// A round by its session and its number.
+#[derive(Serialize)]
+struct Numbered<'a> {
+    session: &'a str,
+    round: u32,
+}
+
+/// Rounds that are in neither form, by why.
+#[derive(Serialize)]
+struct LeftOut<'a> {
+    rewound: Vec<Numbered<'a>>,
+    compacted: Vec<Numbered<'a>>,
+    doubled: Vec<Numbered<'a>>,
+}
+
+#[derive(Serialize)]
+struct Tokens {
+    before: u64,
+    after: u64,
+    freed: u64,
+    pays_after: Option<u64>,
+    cache_cold: bool,
+    cache_lifetime: Lifetime,
+}
+
+/// What `--json` says of a session that was made.
+#[derive(Serialize)]
+struct MadeFields<'a> {
+    #[serde(flatten)]
+    operation: &'a Operation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extracted: Option<Vec<ExtractedValue<'a>>>,
+    id: Option<&'a str>,
+    path: Option<&'a Path>,
+    companions: Vec<&'a Path>,
+    rows: u64,
+    bytes: u64,
+    cwd: Option<&'a str>,
+    resume: Option<String>,
+    lineage: &'a Lineage,
+    fidelity: Fidelity,
+    indexed: Vec<Numbered<'a>>,
+    whole: Vec<Numbered<'a>>,
+    left: LeftOut<'a>,
+    tokens: Tokens,
+    notes: &'a [String],
+    dry_run: bool,
+}
+
+/// A value that was extracted, without what every one has the same.
+struct ExtractedValue<'a>(&'a Record);
+
+impl Serialize for ExtractedValue<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut value = serde_json::to_value(self.0).map_err(S::Error::custom)?;
         for name in ["did", "at", "file"] {
-            fields.remove(name);
+            value.as_object_mut().map(|fields| fields.remove(name));
         }
+        value.serialize(serializer)
     }
-    value
 }
 
-/// As `--json` has it.
-pub fn json(made: &Made) -> Value {
-    let named = |places: &mut dyn Iterator<Item = Place>| -> Vec<Value> {
-        places
-            .filter_map(|place| {
-                let (session, round) = made.plan.at(place)?;
-                Some(json!({ "session": session.id, "round": round.seq }))
-            })
-            .collect()
-    };
-    let plan = &made.plan;
-    let mut value = json!(plan.operation);
-    if matches!(plan.operation, Operation::Extract { .. }) {
-        value["extracted"] = made.extracted.iter().map(part).collect();
+impl Serialize for Made {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let plan = &self.plan;
+        let numbered = |places: Vec<Place>| -> Vec<Numbered> {
+            let at = places.into_iter().filter_map(|place| plan.at(place));
+            at.map(|(session, round)| Numbered { session: &session.id, round: round.seq }).collect()
+        };
+        let is_extract = matches!(plan.operation, Operation::Extract { .. });
+        let cost = &self.cost;
+        let fields = MadeFields {
+            operation: &plan.operation,
+            extracted: is_extract.then(|| self.extracted.iter().map(ExtractedValue).collect()),
+            id: self.path.as_ref().map(|_| self.id.as_str()),
+            path: self.path.as_deref(),
+            companions: self.companions.iter().map(|copy| copy.path.as_path()).collect(),
+            rows: self.rows,
+            bytes: self.bytes,
+            cwd: self.cwd(),
+            resume: self.path.as_ref().map(|_| command(self)),
+            lineage: &plan.lineage,
+            fidelity: plan.fidelity,
+            indexed: numbered(plan.indexed().collect()),
+            whole: numbered(plan.whole().collect()),
+            left: LeftOut {
+                rewound: numbered(plan.left.rewound.clone()),
+                compacted: numbered(plan.left.compacted.clone()),
+                doubled: numbered(plan.left.doubled.clone()),
+            },
+            tokens: Tokens {
+                before: cost.before,
+                after: cost.after,
+                freed: cost.freed(),
+                pays_after: cost.pays_after(),
+                cache_cold: cost.cold,
+                cache_lifetime: cost.lifetime,
+            },
+            notes: &self.notes,
+            dry_run: self.path.is_none(),
+        };
+        fields.serialize(serializer)
     }
-    let cost = &made.cost;
-    let more = json!({
-        "id": made.path.as_ref().map(|_| &made.id),
-        "path": made.path,
-        "companions": made.companions.iter().map(|copy| &copy.path).collect::<Vec<_>>(),
-        "rows": made.rows,
-        "bytes": made.bytes,
-        "cwd": made.cwd(),
-        "resume": made.path.as_ref().map(|_| command(made)),
-        "lineage": plan.lineage,
-        "fidelity": plan.fidelity,
-        "indexed": named(&mut plan.indexed()),
-        "whole": named(&mut plan.whole()),
-        "left": {
-            "rewound": named(&mut plan.left.rewound.iter().copied()),
-            "compacted": named(&mut plan.left.compacted.iter().copied()),
-            "doubled": named(&mut plan.left.doubled.iter().copied()),
-        },
-        "tokens": {
-            "before": cost.before, "after": cost.after, "freed": cost.freed(),
-            "pays_after": cost.pays_after(), "cache_cold": cost.cold,
-            "cache_lifetime": cost.lifetime,
-        },
-        "notes": made.notes,
-        "dry_run": made.path.is_none(),
-    });
-    if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
-        value.extend(more);
-    }
-    value
 }
 
 #[cfg(test)]

@@ -3,18 +3,24 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use anyhow::bail;
-use serde_json::json;
+use serde::Serialize;
 
 use super::super::search;
 use super::{add, tag_all};
 use crate::cli::TagArgs;
 use crate::cmd::search::filter;
 use crate::cmd::surgery::source::Store;
-use crate::cmd::{Exit, err, out, out_json};
+use crate::cmd::{Exit, Failure, out, out_json};
 use base::clock::Time;
 use base::env::Env;
 use store::index::{Filter, Hit, Tagged};
 use surgery::ranges;
+
+#[derive(Serialize)]
+struct Candidates<'a> {
+    engagement: &'a str,
+    candidates: &'a [Hit],
+}
 
 /// Shows the candidates, asks, and tags them.
 ///
@@ -31,9 +37,8 @@ pub fn run(env: &Env, now: Time, query: &str, id: &str, args: &TagArgs) -> anyho
         bail!("no {such} holds {query:?} (searched is what is inscribed)");
     }
     if args.json && !args.yes {
-        out_json(&json!({ "engagement": id, "candidates": hits }))?;
-        err("nothing was tagged; --yes tags these");
-        return Ok(Exit::Refused);
+        out_json(&Candidates { engagement: id, candidates: &hits })?;
+        return Err(Failure::refused("nothing was tagged").hint("--yes tags these").into());
     }
     if !args.json {
         let look = search::Look::of(env);
@@ -43,11 +48,9 @@ pub fn run(env: &Env, now: Time, query: &str, id: &str, args: &TagArgs) -> anyho
     }
     if !args.yes {
         if !io::stdin().is_terminal() {
-            err(format_args!(
-                "nothing was tagged: this is no terminal to ask on; --yes tags these {} as {id}",
-                hits.len()
-            ));
-            return Ok(Exit::Refused);
+            let what = "nothing was tagged: this is no terminal to ask on";
+            let hint = format!("--yes tags these {} as {id}", hits.len());
+            return Err(Failure::refused(what).hint(hint).into());
         }
         hits = chosen(hits, &ask(id)?)?;
         if hits.is_empty() {

@@ -179,13 +179,18 @@ fn sessions_that_are_not_there() {
         assert!(why.contains("the session's name is empty; name a session"), "{verb:?}: {why}");
     }
     world.done(&["surgery", "compress-before", ID, "round:2"]);
-    assert!(world.refused(&["surgery", "undo", ""]).contains("has made no session ``"));
-    assert!(world.refused(&["store", "export", ""]).contains("no session ``"));
-    let why = world.refused(&["validate", ID]);
-    assert!(why.contains(&format!("there is no file {ID}; name a session's .jsonl file")), "{why}");
+    for verb in [&["surgery", "undo", ""][..], &["store", "export", ""], &["validate", ""]] {
+        assert!(world.refused(verb).contains("the session's name is empty"), "{verb:?}");
+    }
+    assert!(world.done(&["validate", &ID[..8]]).contains("sound"), "by the beginning of its id");
+    assert!(world.refused(&["validate", "deadbeef"]).contains("no session deadbeef"));
     let limit = world.run(&["search", "apples", "--limit", "0"]);
     assert_eq!(limit.code, Some(2), "{limit:?}");
-    let why = world.refused(&["surgery", "compress-before", CUT]);
+    // Outside of every session it is the project's latest, which is said.
+    let latest = world.run(&["surgery", "compress-before", "round:2", "--dry-run"]);
+    assert_eq!(latest.code, Some(0), "{latest:?}");
+    assert!(latest.stderr.contains("no session was named; this is the project's latest"));
+    let why = world.refused(&["surgery", "compress-before", "this", CUT]);
     assert!(why.contains("CLAUDE_CODE_SESSION_ID"), "{why}");
     world.hook.set("CLAUDE_CODE_SESSION_ID", ID);
     world.done(&["surgery", "compress-before", "round:2"]);

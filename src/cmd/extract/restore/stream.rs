@@ -4,7 +4,7 @@
 use serde::ser::{Error as _, SerializeMap as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
 
-use super::{Chosen, answer, json_of, text};
+use super::{Chosen, NotRestored, answer, text};
 use crate::cmd::extract::known::Live;
 use crate::cmd::extract::source::Source;
 
@@ -29,7 +29,7 @@ impl Serialize for Told<'_> {
                     list.serialize_element(&entry)?;
                 }
                 for left in &self.chosen.left {
-                    list.serialize_element(&json_of(left))?;
+                    list.serialize_element(&NotRestored::of(left))?;
                 }
                 list.end()
             }

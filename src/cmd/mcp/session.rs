@@ -2,8 +2,8 @@
 
 use rustix::process::getppid;
 
-use crate::cli::Whose;
-use crate::cmd::whose;
+use crate::cli::SessionSelector;
+use crate::cmd::selector;
 use base::env::{self, Env};
 use base::paths::Places;
 use guard::files::state;
@@ -21,7 +21,7 @@ pub fn now(env: &Env) -> Env {
 
 /// The session in the seat of the client that started this.
 fn seated(env: &Env) -> Option<String> {
-    let project = whose::project(env, &Whose::default()).ok()?;
+    let project = selector::project(env, &SessionSelector::default()).ok()?;
     let places = Places::of(env, &project)?;
     let parent = getppid().and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok());
     let client = env.client_pid().or(parent)?;

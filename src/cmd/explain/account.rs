@@ -1,8 +1,8 @@
 //! One line of the journal in words, and what would have let a call through.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use base::clock::Time;
 use base::shown::grouped;
@@ -14,68 +14,84 @@ use guard::report::clean;
 /// The operator's way through, which always is one.
 const OVERRIDE: &str = "the operator's override: /brain-guard:override --for 30m, or `brain-guard override` in a terminal";
 
-/// The line in words.
-pub fn text(facts: &Facts, line: &Line) -> String {
-    in_words(facts, line, &line.said)
+/// A line of the journal, with what is worked out from it.
+#[derive(Debug, Serialize)]
+pub struct Account {
+    #[serde(flatten)]
+    line: Line,
+    head: String,
+    context_age_ms: Option<i64>,
+    file_age_ms: Option<i64>,
+    let_through: Vec<String>,
 }
 
-/// The same with the first line of what the agent was told: the rest is the way out,
-/// which whoever asks from within the session has read.
-pub fn brief(facts: &Facts, line: &Line) -> String {
-    let mut lines = line.said.lines();
-    let first = lines.next().unwrap_or_default();
-    let more = if lines.next().is_some() { " […]" } else { "" };
-    in_words(facts, line, &format!("{first}{more}"))
-}
-
-fn in_words(facts: &Facts, line: &Line, said: &str) -> String {
-    let mut out = format!("{} at {}", head(line), line.at.format("%Y-%m-%d %H:%M:%S UTC"));
-    let mut add = |name: &str, value: &str| {
-        let value = value.trim_end().replace('\n', "\n              ");
-        let _ = write!(out, "\n  {name:<11} {value}");
-    };
-    if let What::Call(call) = &line.what {
-        add("because", &because(call, line));
-    }
-    if let Some(reading) = &line.context {
-        add("context", &figure(reading, "tokens", line.at));
-    }
-    if let Some(reading) = &line.file {
-        add("file", &figure(reading, "words", line.at));
-    }
-    if !line.tier.is_empty() {
-        add("tier", &line.tier);
-    }
-    if let Some(cap) = &line.cap {
-        add("capped", cap);
-    }
-    if let What::Call(call) = &line.what {
-        for tried in &call.tried {
-            let held = if tried.held { "held" } else { "did not hold" };
-            add("tried", &format!("{}, {held}: {}", tried.carve_out, tried.why));
+impl Account {
+    /// Of a line of the session's journal.
+    pub fn of(facts: &Facts, line: &Line) -> Self {
+        let age = |at: Time| (line.at - at).num_milliseconds().max(0);
+        Self {
+            head: head(line),
+            context_age_ms: line.context.map(|r| age(r.at)),
+            file_age_ms: line.file.map(|r| age(r.at)),
+            let_through: let_through(facts, line),
+            line: line.clone(),
         }
     }
-    for way in let_through(facts, line) {
-        add("would pass", &way);
+
+    /// In words, with the first line of what the agent was told: the rest is the way out, which
+    /// whoever asks from within the session has read.
+    pub fn brief(&self) -> String {
+        let mut lines = self.line.said.lines();
+        let first = lines.next().unwrap_or_default();
+        let more = if lines.next().is_some() { " […]" } else { "" };
+        self.in_words(&format!("{first}{more}"))
     }
-    if !said.is_empty() {
-        add("said", said);
+
+    fn in_words(&self, said: &str) -> String {
+        let line = &self.line;
+        let mut out = format!("{} at {}", self.head, line.at.format("%Y-%m-%d %H:%M:%S UTC"));
+        let mut add = |name: &str, value: &str| {
+            let value = value.trim_end().replace('\n', "\n              ");
+            let _ = write!(out, "\n  {name:<11} {value}");
+        };
+        if let What::Call(call) = &line.what {
+            add("because", &because(call, line));
+        }
+        if let Some(reading) = &line.context {
+            add("context", &figure(reading, "tokens", line.at));
+        }
+        if let Some(reading) = &line.file {
+            add("file", &figure(reading, "words", line.at));
+        }
+        if !line.tier.is_empty() {
+            add("tier", &line.tier);
+        }
+        if let Some(cap) = &line.cap {
+            add("capped", cap);
+        }
+        if let What::Call(call) = &line.what {
+            for tried in &call.tried {
+                let held = if tried.held { "held" } else { "did not hold" };
+                add("tried", &format!("{}, {held}: {}", tried.carve_out, tried.why));
+            }
+        }
+        for way in &self.let_through {
+            add("would pass", way);
+        }
+        if !said.is_empty() {
+            add("said", said);
+        }
+        if !line.told.is_empty() {
+            add("told user", &line.told);
+        }
+        clean(&out)
     }
-    if !line.told.is_empty() {
-        add("told user", &line.told);
-    }
-    clean(&out)
 }
 
-/// The line as JSON, with the ages of its readings and the ways through.
-pub fn json(facts: &Facts, line: &Line) -> Value {
-    let age = |at: Time| (line.at - at).num_milliseconds().max(0);
-    let mut value = json!(line);
-    value["head"] = json!(head(line));
-    value["context_age_ms"] = json!(line.context.map(|r| age(r.at)));
-    value["file_age_ms"] = json!(line.file.map(|r| age(r.at)));
-    value["let_through"] = json!(let_through(facts, line));
-    value
+impl fmt::Display for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.in_words(&self.line.said))
+    }
 }
 
 fn head(line: &Line) -> String {

@@ -1,0 +1,70 @@
+//! How a session stands, and what the guard did in it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::SessionSelector;
+
+/// How a session stands.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Example:\n  brain-guard status\n  brain-guard status --json | jq .stance")]
+pub struct StatusArgs {
+    /// Which session
+    #[command(flatten)]
+    pub selector: SessionSelector,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What is checked, and mended.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  brain-guard doctor\n  brain-guard doctor --fix\n\nExit codes: 0 no problem, 1 a problem is left (notes are none), 2 wrong usage."
+)]
+pub struct DoctorArgs {
+    /// Mend what can be mended safely, then look again; never deletes jobs or sealed files
+    #[arg(long)]
+    pub fix: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What is explained.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  brain-guard explain\n  brain-guard explain --last 5\n  brain-guard explain --call toolu_01AbCdEf\n\n--call ID asks about one tool call, by the client's id of it (tool_use_id in the transcript).\n\nExit codes: 0 explained, 1 no such call or session, 2 wrong usage."
+)]
+pub struct ExplainArgs {
+    /// Which session
+    #[command(flatten)]
+    pub selector: SessionSelector,
+    /// The last N things that were decided, said or done, each with its account
+    #[arg(long, value_name = "N")]
+    pub last: Option<usize>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What is reported, and how.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  brain-guard report\n  brain-guard report --job parser-rewrite --html report.html\n  brain-guard report --session 3f0a9d1e-… --json | jq .totals"
+)]
+pub struct ReportArgs {
+    /// Which session
+    #[command(flatten)]
+    pub selector: SessionSelector,
+    /// All sessions of a job, in order; without a name, of the session's
+    #[arg(long, value_name = "NAME", conflicts_with = "session")]
+    pub job: Option<Option<String>>,
+    /// Write a page with plots that needs no network; `-` prints it
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}

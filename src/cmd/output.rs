@@ -1,0 +1,104 @@
+//! Everything that the verbs print.
+
+use std::fmt::Display;
+use std::io::{self, IsTerminal as _, Read, Write};
+use std::sync::{Mutex, PoisonError};
+
+use serde::Serialize;
+
+/// The first error of a write to stdout.
+static UNWRITTEN: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// Keeps the error of a write to stdout; a closed pipe is nobody's fault.
+fn keep_error(written: io::Result<()>) {
+    if let Err(e) = written
+        && e.kind() != io::ErrorKind::BrokenPipe
+    {
+        UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
+    }
+}
+
+/// Flushes stdout, and hands back the first error of a write to it.
+pub(super) fn finish() -> Option<io::Error> {
+    keep_error(io::stdout().flush());
+    UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// Prints a line. An error is reported when the verb ends.
+pub fn out(text: impl Display) {
+    keep_error(writeln!(io::stdout().lock(), "{text}"));
+}
+
+/// Prints a line about what went wrong.
+pub fn err(text: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "brain-guard: {text}");
+}
+
+/// Prints a report: as JSON for programs, else for people.
+///
+/// # Errors
+/// A report that can't be JSON.
+pub fn show(report: &(impl Serialize + Display), json: bool) -> anyhow::Result<()> {
+    if json {
+        return out_json(report);
+    }
+    let text = report.to_string();
+    // A report with nothing to say to people is silent.
+    if !text.is_empty() {
+        out(text.trim_end());
+    }
+    Ok(())
+}
+
+/// Prints a value as JSON, piece by piece: a report may be larger than memory allows twice.
+///
+/// # Errors
+/// A value that can't be JSON; a part of it may be printed then.
+pub fn out_json(value: &impl Serialize) -> anyhow::Result<()> {
+    let mut stdout = io::BufWriter::new(io::stdout().lock());
+    match serde_json::to_writer_pretty(&mut stdout, value) {
+        Err(e) if e.is_io() => keep_error(Err(e.into())),
+        Err(e) => return Err(e.into()),
+        Ok(()) => keep_error(writeln!(stdout).and_then(|()| stdout.flush())),
+    }
+    Ok(())
+}
+
+const STDIN_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Reads all of stdin as text; invalid bytes become U+FFFD.
+///
+/// # Errors
+/// More than 16 MB; what the system says.
+pub fn stdin_text() -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    io::stdin().lock().take(STDIN_BYTES + 1).read_to_end(&mut bytes)?;
+    // Half a text would be taken for the whole.
+    anyhow::ensure!(
+        bytes.len() as u64 <= STDIN_BYTES,
+        "stdin holds more than 16 MB; put it into a file and name that in a note"
+    );
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Asks whether to go on: only `y` or `yes` at a terminal does. Elsewhere nobody can answer, and
+/// a line says what would have been asked, with the option that answers it.
+///
+/// # Errors
+/// What the system says of the terminal.
+pub(super) fn confirmed(what: &str, option: &str) -> io::Result<bool> {
+    if !io::stdin().is_terminal() {
+        err(format_args!("{what}. Nothing was removed: there is no terminal to ask on; {option}"));
+        return Ok(false);
+    }
+    let mut stdout = io::stdout().lock();
+    write!(stdout, "{what}. Go on? [y/N] ")?;
+    stdout.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    let agreed = ["y", "yes"].contains(&answer.trim().to_lowercase().as_str());
+    if !agreed {
+        writeln!(stdout, "Nothing was removed.")?;
+    }
+    Ok(agreed)
+}

@@ -1,0 +1,381 @@
+//! Which session a verb is about: one way to name it, in every verb. A name is an id, the
+//! beginning of one, a session's file, or `this`; without one it is the session this runs in,
+//! else the project's latest.
+#![allow(clippy::disallowed_methods, reason = "commands are an edge")]
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::Context as _;
+
+use super::{Failure, err, inscribe, out};
+use crate::cli::SessionSelector;
+use base::clock::Time;
+use base::env::{self, Env};
+use base::paths::{Places, project_root, safe_name};
+use guard::files::ancestry::below_a_client;
+use guard::files::jobs::{self, Open};
+use guard::files::state;
+use guard::hook::facts::Facts;
+
+/// How a session is named, for an error.
+pub const NAMES: &str = "name a session: its id, the beginning of it, or its file";
+
+/// A session's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Name {
+    /// `this`: the session this runs in, by its id.
+    This(String),
+    /// Its file.
+    File(PathBuf),
+    /// Its id, or the beginning of one.
+    Id(String),
+}
+
+impl Name {
+    /// Reads a name.
+    ///
+    /// # Errors
+    /// An empty one; `this` outside a session.
+    pub fn parse(env: &Env, text: &str) -> Result<Self, Failure> {
+        match text {
+            "" => Err(Failure::not_found("the session's name is empty").hint(NAMES)),
+            "this" => this(env).map(Self::This),
+            path if path.contains('/') || Path::new(path).extension().is_some() => {
+                Ok(Self::File(PathBuf::from(path)))
+            }
+            id => Ok(Self::Id(id.to_owned())),
+        }
+    }
+
+    /// The id, or how it begins; of a file, what that is called by.
+    pub fn id(self) -> String {
+        match self {
+            Self::This(id) | Self::Id(id) => id,
+            Self::File(file) => inscribe::ids(&file).pop().unwrap_or_default(),
+        }
+    }
+
+    /// Whether a session of this id is meant, or may be.
+    pub fn fits(&self, id: &str) -> bool {
+        match self {
+            Self::This(this) => id == this,
+            Self::File(file) => inscribe::ids(file).iter().any(|own| own == id),
+            Self::Id(start) => id.starts_with(start),
+        }
+    }
+}
+
+/// The session that this runs in.
+///
+/// # Errors
+/// It runs in none.
+pub fn this(env: &Env) -> Result<String, Failure> {
+    env.get(env::SESSION_ID).ok_or_else(|| {
+        let what = "this runs in no session (CLAUDE_CODE_SESSION_ID is not set)";
+        Failure::not_found(what).hint(NAMES)
+    })
+}
+
+/// A name for the store and for the clients' folders: a file, an id, or the beginning of one.
+///
+/// # Errors
+/// As [`Name::parse`]; no name where there is no session at all.
+pub fn named(env: &Env, name: Option<&str>) -> anyhow::Result<String> {
+    if let Some(name) = name {
+        return Ok(match Name::parse(env, name)? {
+            Name::This(id) | Name::Id(id) => id,
+            Name::File(file) => file.to_string_lossy().into_owned(),
+        });
+    }
+    if let Some(id) = env.get(env::SESSION_ID) {
+        return Ok(id);
+    }
+    let project = project(env, &SessionSelector::default())?;
+    let file = latest_file(env, &project).ok_or_else(|| {
+        Failure::not_found(format_args!("no session of {} was found", project.display()))
+            .hint(NAMES)
+    })?;
+    let id = inscribe::ids(&file).pop().unwrap_or_default();
+    err(format_args!("no session was named; this is the project's latest, {id}"));
+    Ok(id)
+}
+
+/// The session file of a project that was written last, a subagent's aside.
+fn latest_file(env: &Env, project: &Path) -> Option<PathBuf> {
+    let files = inscribe::of_project(env, project);
+    let files = files.iter().flat_map(|folder| inscribe::below(folder, &mut |_, _| {}));
+    let main = files.filter(|file| !file.components().any(|part| part.as_os_str() == "subagents"));
+    main.max_by_key(|file| {
+        file.metadata().and_then(|meta| meta.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
+    })
+}
+
+/// The file of a session, by any name.
+///
+/// # Errors
+/// No such session, or several.
+pub fn file(env: &Env, name: &str) -> anyhow::Result<PathBuf> {
+    let id = match Name::parse(env, name)? {
+        Name::File(file) => return Ok(file),
+        Name::This(id) | Name::Id(id) => id,
+    };
+    // A file in the current folder may be called as an id is.
+    if Path::new(&id).is_file() {
+        return Ok(PathBuf::from(id));
+    }
+    let found = inscribe::find(env, &id)?;
+    Ok(found.ok_or_else(|| {
+        let looked = inscribe::shown(&inscribe::homes(env));
+        Failure::not_found(format_args!("no session {id}; looked in\n  {looked}\nName its file"))
+    })?)
+}
+
+/// A project, and a session of it by id.
+#[derive(Debug)]
+pub struct Found {
+    /// The project's root.
+    pub project: PathBuf,
+    /// The session.
+    pub session: String,
+}
+
+/// Whether an agent runs this. Every process the client starts carries a mark; the agent
+/// can take that off, but not its client from above itself.
+pub fn in_an_agents_shell(env: &Env) -> bool {
+    let places = || Places::of(env, Path::new("/"));
+    env.get(env::CLAUDECODE).is_some() || places().is_some_and(|p| below_a_client(&p, 0))
+}
+
+/// Refuses a verb of the operator's where an agent runs it.
+///
+/// # Errors
+/// An agent runs it.
+pub fn operator_only(env: &Env, verb: &str) -> Result<(), Failure> {
+    if !in_an_agents_shell(env) {
+        return Ok(());
+    }
+    let typed = if AT_THE_PROMPT.contains(&verb) {
+        format!(", or type /brain-guard:{verb} at the prompt")
+    } else {
+        String::new()
+    };
+    Err(Failure::refused(format_args!(
+        "`brain-guard {verb}` is the user's to run, not the agent's: run it in a terminal of your own{typed}"
+    )))
+}
+
+/// Refuses a verb of the operator's that an agent typed at a prompt: the client starts the hook
+/// itself, so one that runs further down was fed a prompt by the agent's shell or in a client of
+/// its own.
+///
+/// # Errors
+/// An agent typed it.
+pub fn typed_by_operator(places: &Places, verb: &str) -> Result<(), Failure> {
+    if below_a_client(places, 1) {
+        return Err(Failure::refused(format_args!(
+            "/brain-guard:{verb} is the user's: type it in a session that no agent started"
+        )));
+    }
+    Ok(())
+}
+
+/// The operator's verbs that can also be typed at the client's prompt.
+const AT_THE_PROMPT: [&str; 4] = ["override", "now", "later", "job accept"];
+
+/// The project a command is about.
+///
+/// # Errors
+/// No current folder.
+pub fn project(env: &Env, selector: &SessionSelector) -> anyhow::Result<PathBuf> {
+    match &selector.project {
+        Some(dir) => Ok(dir.clone()),
+        None => Ok(project_root(env, &env.cwd().context("the current folder is gone")?)),
+    }
+}
+
+/// Where a project's files and its state lie.
+///
+/// # Errors
+/// No home.
+pub fn places(env: &Env, project: &Path) -> anyhow::Result<Places> {
+    Places::of(env, project)
+        .context("HOME is not set, so there is no place for state; set it to your home folder")
+}
+
+/// The session that a verb acts on: as named, else the one this runs in, else the project's only
+/// one whose client still lives.
+///
+/// # Errors
+/// None or several; the message lists them and how to name one.
+pub fn find(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
+    let project = project(env, selector)?;
+    if let Some(session) = named_session(env, selector, &project)? {
+        return Ok(Found { project, session });
+    }
+    let places = places(env, &project)?;
+    let mut live = live(&places)?;
+    match live.len() {
+        1 => Ok(Found { project, session: live.remove(0) }),
+        0 => {
+            let last = last(&places).map(|id| format!(" (the last one here was {id})"));
+            let what = format!("no live session in {}", project.display());
+            let hint = "run this in a project where Claude Code runs with the plugin, or name one with --session";
+            let hint = format!("{hint}{}", last.unwrap_or_default());
+            Err(Failure::not_found(what).hint(hint).into())
+        }
+        _ => {
+            let what = format!("several live sessions in {}", project.display());
+            let hint = format!("name one with --session:\n  {}", live.join("\n  "));
+            Err(Failure::not_found(what).hint(hint).into())
+        }
+    }
+}
+
+/// The session that a verb shows: as [`find`], but without a single live one the project's
+/// latest, and a line that says so.
+///
+/// # Errors
+/// A name that fits none or several; no session at all.
+pub fn find_or_last(env: &Env, selector: &SessionSelector) -> anyhow::Result<Found> {
+    let project = project(env, selector)?;
+    if let Some(session) = named_session(env, selector, &project)? {
+        return Ok(Found { project, session });
+    }
+    let places = places(env, &project)?;
+    let mut live = live(&places)?;
+    if live.len() == 1 {
+        return Ok(Found { project, session: live.remove(0) });
+    }
+    let session = last(&places).ok_or_else(|| {
+        let what = format!("no session yet in {}", project.display());
+        Failure::not_found(what)
+            .hint("start Claude Code with the plugin there, or name a project with --project")
+    })?;
+    err(match live.len() {
+        0 => format!("no live session here; this is the last one, {session}"),
+        _ => format!(
+            "{} live sessions here; this is the one that began last, {session}. --session names another",
+            live.len()
+        ),
+    });
+    Ok(Found { project, session })
+}
+
+/// As [`find`], but without a live session there is none rather than an error.
+///
+/// # Errors
+/// As [`find`], but for "no live session".
+pub fn find_any(env: &Env, selector: &SessionSelector) -> anyhow::Result<Option<Found>> {
+    let nobody = selector.session.is_none() && env.get(env::SESSION_ID).is_none() && {
+        let places = Places::of(env, &project(env, selector)?);
+        places.is_none_or(|places| live(&places).is_ok_and(|live| live.is_empty()))
+    };
+    if nobody { Ok(None) } else { find(env, selector).map(Some) }
+}
+
+/// The session that was named, or that this runs in. A name must fit one of the project's: a typo
+/// would lose a note. What the hook filled in is believed.
+fn named_session(
+    env: &Env,
+    selector: &SessionSelector,
+    project: &Path,
+) -> anyhow::Result<Option<String>> {
+    let Some(text) = &selector.session else {
+        let this = env.get(env::SESSION_ID);
+        return this.map(|id| usable(&id).map(|()| id)).transpose();
+    };
+    let name = Name::parse(env, text)?;
+    if let Name::This(id) | Name::Id(id) = &name {
+        usable(id)?;
+        if selector.call.is_some() {
+            return Ok(Some(id.clone()));
+        }
+    }
+    let Some(places) = Places::of(env, project) else { return Ok(Some(text.clone())) };
+    let all = state::all(&places)?;
+    if let Name::This(id) | Name::Id(id) = &name
+        && all.contains(id)
+    {
+        return Ok(Some(id.clone()));
+    }
+    let mut fitting: Vec<_> = all.iter().filter(|id| name.fits(id)).cloned().collect();
+    let place = project.display();
+    match fitting.len() {
+        1 => Ok(fitting.pop()),
+        0 => {
+            let list = if all.is_empty() {
+                "none".to_owned()
+            } else {
+                format!("\n  {}", all.join("\n  "))
+            };
+            let what = format!("no session {text} in {place}");
+            Err(Failure::not_found(what).hint(format_args!("known there: {list}")).into())
+        }
+        _ => {
+            let what = format!("several sessions in {place} begin with {text}");
+            let list = fitting.join("\n  ");
+            Err(Failure::not_found(what).hint(format_args!("write more of it:\n  {list}")).into())
+        }
+    }
+}
+
+/// That an id may become a file's name.
+fn usable(id: &str) -> anyhow::Result<()> {
+    if safe_name(id) {
+        return Ok(());
+    }
+    Err(Failure::usage(format_args!("{id:?} is no session id")).into())
+}
+
+/// Sessions whose client is still there and still in them.
+fn live(places: &Places) -> anyhow::Result<Vec<String>> {
+    let mut live = Vec::new();
+    for id in state::all(places)? {
+        let Ok(Some(session)) = state::load(places, &id) else { continue };
+        let Some(client) = session.client else { continue };
+        let seated = state::seat(places, client.pid).is_some_and(|s| s == id);
+        if seated && state::client(client.pid) == Some(client) {
+            live.push(id);
+        }
+    }
+    Ok(live)
+}
+
+/// The session that was begun last, whether it lives or not.
+fn last(places: &Places) -> Option<String> {
+    let all = state::all(places).ok()?.into_iter();
+    let begun = all.filter_map(|id| Some((state::load(places, &id).ok()??.started?, id)));
+    begun.max().map(|(_, id)| id)
+}
+
+/// The facts of the session a command is about.
+///
+/// # Errors
+/// As [`find`], and no place for state.
+pub fn facts<'a>(env: &'a Env, now: Time, found: &'a Found) -> anyhow::Result<Facts<'a>> {
+    Facts::for_session(env, now, &found.project, &found.session)
+        .context("HOME is not set, so there is no place for state; set it to your home folder")
+}
+
+/// The job the session works on: the one its verbs moved it to last, its own, or a
+/// default one of the session's where the hooks have not been at work.
+pub fn job(facts: &Facts) -> String {
+    // Right after it left its job there is none; what is shown then is that one.
+    facts.asker().job().unwrap_or_else(|| facts.session.job.clone())
+}
+
+/// Opens the file of the session's job to write, and says where a note goes elsewhere.
+///
+/// # Errors
+/// It may not be written by this session; what the system says of the file.
+pub fn open(facts: &Facts) -> anyhow::Result<Open> {
+    let opened = jobs::open(&facts.asker()).with_context(|| {
+        format!("could not open {}", facts.places.compaction(&job(facts)).display())
+    })?;
+    let open = opened.map_err(Failure::refused)?;
+    if let Some(why) = &open.instead {
+        out(format_args!("{why}. This session works on the job {} now.", open.job));
+    }
+    Ok(open)
+}
