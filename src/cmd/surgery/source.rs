@@ -252,7 +252,7 @@ pub fn named(env: &Env, name: Option<&str>) -> anyhow::Result<String> {
 /// # Errors
 /// What can be written.
 pub fn when(text: &str, now: Time) -> anyhow::Result<When> {
-    let when = base::when::parse(text, now).map_err(anyhow::Error::msg)?;
+    let when = base::when::parse(text, now)?;
     if let When::At(moment) = when
         && !moment.zoned
     {
