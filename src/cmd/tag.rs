@@ -122,7 +122,7 @@ fn named(text: &str, session: &Session) -> anyhow::Result<Vec<u32>> {
     if text == "all" {
         return Ok(all().collect());
     }
-    let named = ranges::parse(text).map_err(anyhow::Error::msg)?;
+    let named = ranges::parse(text)?;
     let last = all().max().unwrap_or_default();
     if let Some(beyond) = named.iter().find(|range| *range.end() > last) {
         let there = if last == 0 { "no rounds".to_owned() } else { format!("rounds 1-{last}") };

@@ -13,7 +13,7 @@ use guard::session::reach::TmuxPane;
 
 use crate::server::{Server, signal, wait};
 
-fn found(server: &Server, path: &str, client: Client) -> Result<TmuxPane, String> {
+fn found(server: &Server, path: &str, client: Client) -> Result<TmuxPane, Refusal> {
     let tmux = format!("{},1,0", server.socket());
     tmux::find(&Env::of([("TMUX", &tmux), ("TMUX_PANE", "%0"), ("PATH", path)]), client)
 }
@@ -40,15 +40,15 @@ fn a_pane_that_is_not_the_clients_is_refused_in_words() {
     let client = server.client();
     let me = state::client(std::process::id()).expect("this runs");
     let stale = Client { start: client.start + 1, ..client };
-    let why = |path: &str, client| found(&server, path, client).expect_err("refused");
+    let why = |path: &str, client| found(&server, path, client).expect_err("refused").to_string();
     assert_eq!(why(&path(), me), "the client does not run in the tmux pane %0");
     assert_eq!(why(&path(), stale), "the client has ended");
     assert!(why("/nowhere", client).contains("not on the client's PATH"));
-    let none = tmux::find(&Env::of([("PATH", &path())]), client).expect_err("refused");
+    let none = tmux::find(&Env::of([("PATH", &path())]), client).expect_err("refused").to_string();
     assert!(none.contains("not in a tmux pane"), "{none}");
     let tmux = format!("{},1,0", server.socket());
     let env = Env::of([("TMUX", &tmux), ("TMUX_PANE", "%7"), ("PATH", &path())]);
-    assert_eq!(tmux::find(&env, client).expect_err("refused"), "the tmux pane %7 is gone");
+    assert_eq!(tmux::find(&env, client), Err(Refusal::never("the tmux pane %7 is gone")));
     server.run(&["kill-server"]);
     let gone = why(&path(), me);
     assert!(gone.contains("server is gone"), "{gone}");
@@ -62,8 +62,8 @@ fn a_program_between_pane_and_client_is_refused() {
     let pid =
         screen.split_once("in: ").and_then(|(_, rest)| rest.lines().next()?.trim().parse().ok());
     let inner = state::client(pid.expect("its id")).expect("it runs");
-    let why = found(&server, &path(), inner).expect_err("refused");
-    assert_eq!(why, "another program stands between the tmux pane %0 and the client");
+    let why = "another program stands between the tmux pane %0 and the client";
+    assert_eq!(found(&server, &path(), inner), Err(Refusal::never(why)));
 }
 
 #[test]
@@ -76,8 +76,8 @@ fn a_tmux_that_hangs_is_given_up() {
     fs::set_permissions(&stub, fs::Permissions::from_mode(0o755)).expect("set");
     let path = format!("{}:{}", folder.path().display(), path());
     let begun = Instant::now();
-    let why = found(&server, &path, client).expect_err("refused");
-    assert_eq!(why, "tmux does not answer");
+    let found = found(&server, &path, client);
+    assert_eq!(found, Err(Refusal::later("tmux does not answer")));
     assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
 }
 

@@ -10,6 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use base::env::Env;
+use carrier::terminal::Refusal;
 use carrier::x11::{self, Options, Window};
 use guard::boundary::Client;
 use guard::files::state;
@@ -230,7 +231,7 @@ impl Screen {
     }
 
     /// Looks for a client's window.
-    pub fn find(&self, client: Client) -> Result<X11Display, String> {
+    pub fn find(&self, client: Client) -> Result<X11Display, Refusal> {
         x11::find(&self.env(), client)
     }
 

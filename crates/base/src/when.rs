@@ -38,38 +38,44 @@ impl From<Time> for When {
     }
 }
 
+/// Why a text is not a [`When`]. The message says what to write.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidWhen {
+    /// It begins like a round.
+    #[error("{0:?} is no round: write round:16, counted from 1")]
+    Round(String),
+    /// It lies before the first time that can be counted.
+    #[error("{0:?} is too long ago")]
+    TooLongAgo(String),
+    /// It has any other form.
+    #[error(
+        "{0:?} is no time: write 2026-03-19T10:23Z, 2026-03-19T11:23+01:00, 2026-03-19 \
+         (UTC), round:16, or how long ago: 2h, 3d"
+    )]
+    Time(String),
+}
+
 /// Reads a time (see [`time`]), a round (`round:16`), or how long ago (`2h`, `1d 6h`, `90m ago`).
-///
-/// # Errors
-/// Says what can be written.
-pub fn parse(text: &str, now: Time) -> Result<When, String> {
+pub fn parse(text: &str, now: Time) -> Result<When, InvalidWhen> {
     let text = text.trim();
     if let Some(round) = text.strip_prefix("round").map(|r| r.trim_start_matches([':', ' ', '='])) {
         let seq = round.parse::<u32>().ok().filter(|seq| *seq > 0);
-        return seq
-            .map(When::Round)
-            .ok_or_else(|| format!("{text:?} is no round: write round:16, counted from 1"));
+        return seq.map(When::Round).ok_or_else(|| InvalidWhen::Round(text.to_owned()));
     }
     if let Some(ago) = duration(text.strip_suffix("ago").unwrap_or(text)) {
         let at = now.checked_sub_signed(ago);
-        return at.map(When::from).ok_or_else(|| format!("{text:?} is too long ago"));
+        return at.map(When::from).ok_or_else(|| InvalidWhen::TooLongAgo(text.to_owned()));
     }
     time(text).map(When::At)
 }
 
 /// Reads a date (`2026-03-19`) or a time (`2026-03-19T10:23`, seconds and a blank for the `T`
 /// allowed), with `Z`, `UTC` or an offset (`+01:00`), else read as UTC.
-///
-/// # Errors
-/// Says what can be written.
-pub fn time(text: &str) -> Result<Moment, String> {
+pub fn time(text: &str) -> Result<Moment, InvalidWhen> {
     let text = text.trim();
     match find(text) {
         Some(Found { start: 0, end, moment: Some(moment) }) if end == text.len() => Ok(moment),
-        _ => Err(format!(
-            "{text:?} is no time: write 2026-03-19T10:23Z, 2026-03-19T11:23+01:00, 2026-03-19 \
-             (UTC), round:16, or how long ago: 2h, 3d"
-        )),
+        _ => Err(InvalidWhen::Time(text.to_owned())),
     }
 }
 
@@ -241,10 +247,10 @@ mod tests {
             "19.3.2026",
             "10:23",
         ] {
-            assert!(
-                time(text).unwrap_err().contains("is no time: write 2026-03-19T10:23Z"),
-                "{text}"
-            );
+            let error = time(text).unwrap_err();
+            assert_eq!(error, InvalidWhen::Time(text.to_owned()));
+            let shown = format!("{text:?} is no time: write 2026-03-19T10:23Z, ");
+            assert!(error.to_string().starts_with(&shown), "{error}");
         }
     }
 
@@ -265,7 +271,7 @@ mod tests {
         for text in ["round:", "round:0", "round:x", "2x", "h", "ago", "99999999999999w", "16"] {
             assert!(parse(text, now).is_err(), "{text}");
         }
-        assert!(parse("999999999d", now).unwrap_err().contains("too long ago"));
+        assert_eq!(parse("999999999d", now), Err(InvalidWhen::TooLongAgo("999999999d".to_owned())));
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl fmt::Display for Stroke {
     }
 }
 
-/// Why no key was sent.
+/// Why a terminal cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// It may work in a moment: a dialog, copy mode, another window in front, a held key.

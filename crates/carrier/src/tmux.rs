@@ -46,19 +46,19 @@ const TURNING: [char; 4] = ['◐', '◑', '◒', '◓'];
 ///
 /// # Errors
 /// Why it can't be used, in words for the user.
-pub fn find(env: &Env, client: Client) -> Result<TmuxPane, String> {
+pub fn find(env: &Env, client: Client) -> Result<TmuxPane, Refusal> {
     let (Some(tmux), Some(pane)) = (env.get("TMUX"), env.get("TMUX_PANE")) else {
-        return Err("not in a tmux pane (TMUX or TMUX_PANE is not set)".to_owned());
+        return Err(Refusal::never("not in a tmux pane (TMUX or TMUX_PANE is not set)"));
     };
     let socket = socket(&tmux).to_owned();
     if !pane.starts_with('%') {
-        return Err(format!("TMUX_PANE is {pane:?}, no pane's id"));
+        return Err(Refusal::never(format!("TMUX_PANE is {pane:?}, no pane's id")));
     }
-    let program = server::program(env.os("PATH").as_deref())
-        .ok_or("in a tmux pane, but tmux is not on the client's PATH")?;
+    let Some(program) = server::program(env.os("PATH").as_deref()) else {
+        return Err(Refusal::never("in a tmux pane, but tmux is not on the client's PATH"));
+    };
     let pane = Pane::with(program, TmuxPane { socket, pane }, client);
-    let facts = pane.facts().map_err(|refusal| refusal.to_string())?;
-    pane.own(&facts).map_err(|refusal| refusal.to_string())?;
+    pane.own(&pane.facts()?)?;
     Ok(pane.place)
 }
 

@@ -13,6 +13,7 @@ mod selection;
 mod serve;
 mod window;
 
+use crate::terminal::Refusal;
 use base::env::Env;
 use guard::boundary::Client;
 use guard::files::state;
@@ -31,22 +32,24 @@ pub use window::{Options, Window};
 ///
 /// # Errors
 /// Which proof failed, in words for the user.
-pub fn find(env: &Env, client: Client) -> Result<X11Display, String> {
+pub fn find(env: &Env, client: Client) -> Result<X11Display, Refusal> {
+    let never = |why| Err(Refusal::never(why));
     if env.os("WAYLAND_DISPLAY").is_some() {
-        return Err("under Wayland no window can be proven (WAYLAND_DISPLAY is set)".to_owned());
+        return never("under Wayland no window can be proven (WAYLAND_DISPLAY is set)");
     }
     if env.get("XDG_SESSION_TYPE").as_deref() == Some("wayland") {
-        let why = "under Wayland no window can be proven (XDG_SESSION_TYPE is wayland)";
-        return Err(why.to_owned());
+        return never("under Wayland no window can be proven (XDG_SESSION_TYPE is wayland)");
     }
-    let name = env.get("DISPLAY").ok_or("no X11 display (DISPLAY is not set)")?;
+    let Some(name) = env.get("DISPLAY") else {
+        return never("no X11 display (DISPLAY is not set)");
+    };
     if state::client(client.pid) != Some(client) {
-        return Err("the client ended".to_owned());
+        return never("the client ended");
     }
     let pty = Pty::of(client.pid)?;
-    let display = Display::connect(&name).map_err(|e| e.to_string())?;
-    display.manager().map_err(|e| e.to_string())?;
-    let managed = display.managed().map_err(|e| e.to_string())?;
+    let display = Display::connect(&name)?;
+    display.manager()?;
+    let managed = display.managed()?;
     own(&managed, &pty.holders(client.pid))?;
     Ok(X11Display { display: name, authority: env.get("XAUTHORITY") })
 }
@@ -55,24 +58,25 @@ pub fn find(env: &Env, client: Client) -> Result<X11Display, String> {
 ///
 /// # Errors
 /// There is none: who holds it, or on which host the window's process runs.
-fn own(managed: &[Managed], holders: &[u32]) -> Result<Vec<Managed>, String> {
+fn own(managed: &[Managed], holders: &[u32]) -> Result<Vec<Managed>, Refusal> {
     if holders.is_empty() {
-        return Err("no process that can be looked at holds the client's terminal".to_owned());
+        let why = "no process that can be looked at holds the client's terminal";
+        return Err(Refusal::never(why));
     }
     let of_holder = |w: &&Managed| w.pid.is_some_and(|pid| holders.contains(&pid));
     let windows: Vec<Managed> = managed.iter().filter(of_holder).cloned().collect();
     if windows.is_empty() {
         let names: Vec<String> = holders.iter().map(|pid| pty::name(*pid)).collect();
-        return Err(format!(
-            "the client's terminal is held by {}, which has no window here",
-            names.join(" and ")
-        ));
+        let names = names.join(" and ");
+        let why = format!("the client's terminal is held by {names}, which has no window here");
+        return Err(Refusal::Never(why));
     }
     let host = pty::host();
     let here: Vec<Managed> = windows.iter().filter(|w| w.machine == host).cloned().collect();
     if here.is_empty() {
         let machine = windows.iter().find_map(|w| w.machine.as_deref()).unwrap_or("no host");
-        return Err(format!("the window's process says it runs on {machine}, which is not here"));
+        let why = format!("the window's process says it runs on {machine}, which is not here");
+        return Err(Refusal::Never(why));
     }
     Ok(here)
 }
@@ -90,19 +94,20 @@ mod tests {
         };
         let host = pty::host().unwrap();
         let managed = [window(1, 11, &host), window(2, 12, &host), window(3, 13, "elsewhere")];
-        let ids = |holders: &[u32]| -> Result<Vec<u32>, String> {
+        let ids = |holders: &[u32]| -> Result<Vec<u32>, Refusal> {
             Ok(own(&managed, holders)?.iter().map(|w| w.id).collect())
         };
+        let refused = |holders: &[u32]| ids(holders).unwrap_err().to_string();
         assert_eq!(ids(&[12]), Ok(vec![2]));
-        assert!(ids(&[13]).is_err_and(|why| why.contains("elsewhere")));
-        assert!(ids(&[99]).is_err_and(|why| why.contains("99") && why.contains("no window")));
+        assert!(refused(&[13]).contains("elsewhere"));
+        assert!(refused(&[99]).contains("99") && refused(&[99]).contains("no window"));
         assert!(ids(&[]).is_err());
     }
 
     #[test]
     fn without_a_display_or_under_wayland_nothing_is_looked_at() {
         let client = state::client(std::process::id()).unwrap();
-        let why = |env: Env| find(&env, client).unwrap_err();
+        let why = |env: Env| find(&env, client).unwrap_err().to_string();
         assert!(why(Env::of([])).contains("DISPLAY is not set"));
         assert!(why(Env::of([("DISPLAY", ":0"), ("WAYLAND_DISPLAY", "w")])).contains("Wayland"));
         let session = [("DISPLAY", ":0"), ("XDG_SESSION_TYPE", "wayland")];

@@ -41,19 +41,25 @@ impl Answer {
     }
 }
 
+/// A key that the row does not have, or that lies within another one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the row has no place for {0}")]
+pub struct MissingKey(String);
+
 /// The row with values put back: `(key, raw JSON)`, and marked with when; `None` as time marks
-/// nothing. `Err` names the key that is not there.
-///
-/// # Errors
-/// A key that the row has not, or that lies within another one.
-pub fn row(line: &[u8], values: &[(String, Vec<u8>)], at: Option<Time>) -> Result<Vec<u8>, String> {
+/// nothing.
+pub fn row(
+    line: &[u8],
+    values: &[(String, Vec<u8>)],
+    at: Option<Time>,
+) -> Result<Vec<u8>, MissingKey> {
     let mut places: Vec<(Span, &String, &Vec<u8>)> = Vec::with_capacity(values.len());
     for (key, json) in values {
-        places.push((edit::locate(line, key).ok_or_else(|| key.clone())?, key, json));
+        places.push((edit::locate(line, key).ok_or_else(|| MissingKey(key.clone()))?, key, json));
     }
     places.sort_by_key(|(at, ..)| at.start);
     if let Some(both) = places.windows(2).find(|both| both[0].0.end > both[1].0.start) {
-        return Err(both[1].1.clone());
+        return Err(MissingKey(both[1].1.clone()));
     }
     let places: Vec<(Span, &Vec<u8>)> =
         places.into_iter().map(|(at, _, json)| (at, json)).collect();
@@ -61,7 +67,7 @@ pub fn row(line: &[u8], values: &[(String, Vec<u8>)], at: Option<Time>) -> Resul
     let Some(at) = at else { return Ok(restored) };
     let at = format!("\"{}\"", at.to_rfc3339_opts(SecondsFormat::Millis, true));
     edit::with_field(&restored, "_restored", Some(at.as_bytes()))
-        .ok_or_else(|| "_restored".to_owned())
+        .ok_or_else(|| MissingKey("_restored".to_owned()))
 }
 
 #[cfg(test)]
@@ -123,7 +129,7 @@ mod tests {
             (&["a.b", "a.b"], "a.b"),
         ] {
             let keys: Vec<_> = keys.iter().map(|key| (*key, "1")).collect();
-            assert_eq!(row(line, &values(&keys), Some(time())).unwrap_err(), wrong);
+            assert_eq!(row(line, &values(&keys), Some(time())).unwrap_err().0, wrong);
         }
         assert!(row(b"not json", &[], Some(time())).is_err());
     }

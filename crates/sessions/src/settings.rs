@@ -4,5 +4,8 @@
 mod extract;
 mod surgery;
 
-pub use extract::{Acts, ExtractSettings, Placeholder, Trigger, TriggerRule, triggers};
+pub use extract::{
+    Acts, ExtractSettings, InvalidRetention, Placeholder, Trigger, TriggerRule, UnknownTrigger,
+    triggers,
+};
 pub use surgery::{Inscribe, SurgerySettings};

@@ -48,11 +48,22 @@ pub fn id_fault(id: &str) -> Option<String> {
     })
 }
 
+/// What is wrong in the file, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {fault}")]
+pub struct InvalidEngagement {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong in it.
+    pub fault: String,
+}
+
+fn refuse<T>(line: usize, fault: impl Into<String>) -> Result<T, InvalidEngagement> {
+    Err(InvalidEngagement { line, fault: fault.into() })
+}
+
 /// Reads the file.
-///
-/// # Errors
-/// What is wrong and in which line.
-pub fn parse(text: &str) -> Result<Engagement, String> {
+pub fn parse(text: &str) -> Result<Engagement, InvalidEngagement> {
     let mut reading = Reading::default();
     let parts = parts::of(text.trim_start_matches('\u{feff}'));
     for part in &parts {
@@ -60,20 +71,17 @@ pub fn parse(text: &str) -> Result<Engagement, String> {
     }
     let id = match (reading.id, reading.title) {
         (Some((line, id)), _) => match id_fault(&id) {
-            Some(fault) => return Err(format!("line {line}: {fault}")),
+            Some(fault) => return refuse(line, fault),
             None => id,
         },
-        (None, Some((line, title))) => slug(&title).ok_or_else(|| {
-            format!(
-                "line {line}: the heading {title:?} gives no id: write `# Engagement: console-work`"
-            )
+        (None, Some((line, title))) => slug(&title).ok_or_else(|| InvalidEngagement {
+            line,
+            fault: format!("the heading {title:?} gives no id: write `# Engagement: console-work`"),
         })?,
         (None, None) => {
-            return Err(
-                "line 1: no id: write `id: console-work` in the front matter, or a heading \
-                        `# Engagement: console-work`"
-                    .to_owned(),
-            );
+            let fault = "no id: write `id: console-work` in the front matter, or a heading \
+                         `# Engagement: console-work`";
+            return refuse(1, fault);
         }
     };
     Ok(Engagement { id, phases: phases(reading.spans)?, unzoned: reading.unzoned })
@@ -99,7 +107,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn part(&mut self, part: &Part) -> Result<(), String> {
+    fn part(&mut self, part: &Part) -> Result<(), InvalidEngagement> {
         match part.kind {
             PartKind::Heading => {
                 self.phases = part.text.to_lowercase().contains("phase");
@@ -119,15 +127,13 @@ impl Reading {
     }
 
     /// Reads a row or an item that may be a phase; one without a date is none.
-    fn phase(&mut self, part: &Part) -> Result<(), String> {
+    fn phase(&mut self, part: &Part) -> Result<(), InvalidEngagement> {
         let (mut times, mut rest, mut words) = (Vec::new(), part.text.as_str(), String::new());
         while let Some(found) = when::find(rest) {
             let Some(moment) = found.moment else {
                 let written = &rest[found.start..found.end];
-                return Err(format!(
-                    "line {}: {written:?} is no time: write 2026-03-19T10:23Z",
-                    part.line
-                ));
+                let fault = format!("{written:?} is no time: write 2026-03-19T10:23Z");
+                return refuse(part.line, fault);
             };
             times.push(moment);
             words.push_str(&rest[..found.start]);
@@ -138,11 +144,11 @@ impl Reading {
         let Some(from) = times.first().copied() else { return Ok(()) };
         let words = pieces(&words);
         let Some(name) = words.iter().find(|w| !is_open(w)) else {
-            return Err(format!("line {}: the phase has no name", part.line));
+            return refuse(part.line, "the phase has no name");
         };
         let to = times.get(1).copied();
         if to.is_some_and(|to| to.end() < from.at) {
-            return Err(format!("line {}: the phase {name:?} ends before it begins", part.line));
+            return refuse(part.line, format!("the phase {name:?} ends before it begins"));
         }
         let open = words.iter().any(|w| is_open(w));
         if times.iter().take(2).any(|m| !m.zoned) {
@@ -238,7 +244,7 @@ fn is_open(words: &str) -> bool {
 }
 
 /// The phases in the order of their beginnings, with their ends.
-fn phases(mut spans: Vec<Span>) -> Result<Vec<Phase>, String> {
+fn phases(mut spans: Vec<Span>) -> Result<Vec<Phase>, InvalidEngagement> {
     spans.sort_by_key(|span| span.from.at);
     let mut phases: Vec<Phase> = Vec::new();
     for (n, span) in spans.iter().enumerate() {
@@ -253,10 +259,9 @@ fn phases(mut spans: Vec<Span>) -> Result<Vec<Phase>, String> {
             None => next,
         };
         if span.to.is_none() && !span.open && next == Some(span.from.at) {
-            return Err(format!(
-                "line {}: the phase {:?} begins when another does: write when it ended",
-                span.line, span.name
-            ));
+            let fault =
+                format!("the phase {:?} begins when another does: write when it ended", span.name);
+            return refuse(span.line, fault);
         }
         phases.push(Phase { name: span.name.clone(), from: span.from.at, to });
     }

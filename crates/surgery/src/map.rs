@@ -122,20 +122,21 @@ fn whole(map: Map) -> Result<Map, Refused> {
 
 /// Ranges, as `"1-15,18"`, as a number, or as a list of these.
 fn ranges(key: &str, json: &str) -> Result<Vec<RangeInclusive<u32>>, Refused> {
-    let one = |value: &Value| match value {
-        Value::String(text) => ranges::parse(text),
-        Value::Number(number) => ranges::parse(&number.to_string()),
-        other => Err(format!("{other} is no range of rounds: write \"1-15,18\"")),
+    let one = |value: &Value| {
+        let found = match value {
+            Value::String(text) => ranges::parse(text),
+            Value::Number(number) => ranges::parse(&number.to_string()),
+            other => {
+                return refuse(key, format!("{other} is no range of rounds: write \"1-15,18\""));
+            }
+        };
+        found.or_else(|fault| refuse(key, fault.to_string()))
     };
-    let value: Value = read(key, json)?;
-    let found: Result<Vec<_>, String> = match &value {
-        Value::Array(parts) if parts.is_empty() => Err("no rounds: write \"1-15,18\"".to_owned()),
-        Value::Array(parts) => {
-            parts.iter().map(one).collect::<Result<Vec<_>, _>>().map(|all| all.concat())
-        }
-        value => one(value),
-    };
-    found.or_else(|fault| refuse(key, fault))
+    match read(key, json)? {
+        Value::Array(parts) if parts.is_empty() => refuse(key, "no rounds: write \"1-15,18\""),
+        Value::Array(parts) => Ok(parts.iter().map(one).collect::<Result<Vec<_>, _>>()?.concat()),
+        value => one(&value),
+    }
 }
 
 /// An object's fields in their order: a key that stands twice is seen.

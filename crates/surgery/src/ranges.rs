@@ -2,27 +2,32 @@
 
 use std::ops::RangeInclusive;
 
-/// Reads `1-15,18`; dashes and dots between numbers of any kind (`1–15`, `1..15`).
-///
-/// # Errors
-/// Names the part that is no range.
-pub fn parse(text: &str) -> Result<Vec<RangeInclusive<u32>>, String> {
-    let ranges: Result<Vec<_>, String> = text.split(',').map(|part| range(part.trim())).collect();
-    ranges.map_err(|part| {
-        if text.trim().is_empty() {
-            return "no rounds: write them as 1-15,18".to_owned();
-        }
-        format!("{part:?} is no range of rounds: write 1-15,18, counted from 1")
-    })
+/// Why a text names no rounds.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidRanges {
+    /// It is empty.
+    #[error("no rounds: write them as 1-15,18")]
+    Empty,
+    /// This part of it is not a range.
+    #[error("{0:?} is no range of rounds: write 1-15,18, counted from 1")]
+    Part(String),
 }
 
-fn range(part: &str) -> Result<RangeInclusive<u32>, String> {
+/// Reads `1-15,18`; dashes and dots between numbers of any kind (`1–15`, `1..15`).
+pub fn parse(text: &str) -> Result<Vec<RangeInclusive<u32>>, InvalidRanges> {
+    if text.trim().is_empty() {
+        return Err(InvalidRanges::Empty);
+    }
+    text.split(',').map(|part| range(part.trim())).collect()
+}
+
+fn range(part: &str) -> Result<RangeInclusive<u32>, InvalidRanges> {
     let number = |text: &str| text.trim().parse::<u32>().ok().filter(|n| *n > 0);
     let ends = ["..", "-", "–", "—"].iter().find_map(|dash| part.split_once(dash));
     let (start, end) = ends.unwrap_or((part, part));
     match (number(start), number(end)) {
         (Some(start), Some(end)) if start <= end => Ok(start..=end),
-        _ => Err(part.to_owned()),
+        _ => Err(InvalidRanges::Part(part.to_owned())),
     }
 }
 
@@ -57,9 +62,9 @@ mod tests {
         for (text, part) in
             [("3-1", "3-1"), ("1,x", "x"), ("0", "0"), ("1,,2", ""), ("1-2-3", "1-2-3")]
         {
-            let error = parse(text).unwrap_err();
+            let error = parse(text).unwrap_err().to_string();
             assert!(error.starts_with(&format!("{part:?} is no range")), "{error}");
         }
-        assert!(parse(" ").unwrap_err().starts_with("no rounds"));
+        assert_eq!(parse(" "), Err(InvalidRanges::Empty));
     }
 }

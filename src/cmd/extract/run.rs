@@ -116,7 +116,7 @@ pub fn asked(env: &Env, args: &ExtractArgs) -> anyhow::Result<ExtractSettings> {
         settings.trigger_rules.clear();
     }
     for word in &settings.trigger_types {
-        triggers(word).map_err(anyhow::Error::msg)?;
+        triggers(word)?;
     }
     Ok(settings)
 }

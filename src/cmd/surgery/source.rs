@@ -236,7 +236,7 @@ fn ids(folders: &[Folder]) -> String {
 /// # Errors
 /// What can be written.
 pub fn when(text: &str, now: Time) -> anyhow::Result<When> {
-    let when = base::when::parse(text, now).map_err(anyhow::Error::msg)?;
+    let when = base::when::parse(text, now)?;
     if let When::At(moment) = when
         && !moment.zoned
     {

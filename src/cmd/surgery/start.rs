@@ -42,7 +42,7 @@ impl Windows {
         // The client's sessions are where its variable says; a window gets the server's.
         let config = env.get("CLAUDE_CONFIG_DIR").map(|value| format!("CLAUDE_CONFIG_DIR={value}"));
         let folder = cwd.display().to_string();
-        self.0.open(name, &folder, config.as_deref(), &words).map_err(anyhow::Error::msg)
+        Ok(self.0.open(name, &folder, config.as_deref(), &words)?)
     }
 }
 

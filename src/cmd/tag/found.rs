@@ -86,7 +86,7 @@ fn chosen(hits: Vec<Hit>, answer: &str) -> anyhow::Result<Vec<Hit>> {
     if !answer.starts_with(|c: char| c.is_ascii_digit()) {
         return Ok(Vec::new());
     }
-    let ranges = ranges::parse(answer).map_err(anyhow::Error::msg)?;
+    let ranges = ranges::parse(answer)?;
     if let Some(beyond) = ranges.iter().find(|range| *range.end() as usize > hits.len()) {
         bail!("the list has no {}; nothing was tagged", beyond.end());
     }

@@ -2,7 +2,9 @@
 
 use tmux_interface::NewWindow;
 
+use super::refusal;
 use super::server::{self, Server};
+use crate::terminal::Refusal;
 use base::env::Env;
 
 /// The server this runs in.
@@ -18,12 +20,13 @@ impl Opener {
     ///
     /// # Errors
     /// Why there is none, in words.
-    pub fn find(env: &Env) -> Result<Self, String> {
+    pub fn find(env: &Env) -> Result<Self, Refusal> {
         let (Some(tmux), Some(pane)) = (env.get("TMUX"), env.get("TMUX_PANE")) else {
-            return Err("this does not run in tmux".to_owned());
+            return Err(Refusal::never("this does not run in tmux"));
         };
-        let program =
-            server::program(env.os("PATH").as_deref()).ok_or("tmux is not on the PATH")?;
+        let Some(program) = server::program(env.os("PATH").as_deref()) else {
+            return Err(Refusal::never("tmux is not on the PATH"));
+        };
         Ok(Self { server: Server::new(program, super::socket(&tmux)), pane })
     }
 
@@ -38,7 +41,7 @@ impl Opener {
         folder: &str,
         variable: Option<&str>,
         words: &[String],
-    ) -> Result<String, String> {
+    ) -> Result<String, Refusal> {
         // `session:` is the next free window of the session that the pane is in.
         let session = self
             .server
@@ -51,7 +54,7 @@ impl Opener {
                 None,
                 server::ASKED,
             )
-            .map_err(|fault| fault.to_string())?;
+            .map_err(|fault| refusal(&fault))?;
         let target = format!("{}:", session.trim());
         let mut window = NewWindow::new()
             .detached()
@@ -66,7 +69,7 @@ impl Opener {
         let command = command(words);
         let window = window.shell_command(command.as_str());
         let told = self.server.ask([window.build()], None, server::ACTED);
-        told.map(|id| id.trim().to_owned()).map_err(|fault| fault.to_string())
+        told.map(|id| id.trim().to_owned()).map_err(|fault| refusal(&fault))
     }
 }
 

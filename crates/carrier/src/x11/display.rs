@@ -1,5 +1,6 @@
 //! A connection to the X server that never waits without bound.
 
+use std::error::Error;
 use std::io;
 use std::sync::mpsc;
 use std::thread;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use x11rb::connection::Connection as _;
-use x11rb::errors::{ConnectError, ConnectionError, ReplyError};
+use x11rb::errors::{ConnectionError, ReplyError};
 use x11rb::protocol::xproto::Window as Id;
 use x11rb::reexports::x11rb_protocol::parse_display::parse_display;
 use x11rb::reexports::x11rb_protocol::xauth::get_auth;
@@ -95,31 +96,29 @@ impl Display {
         }
     }
 
-    fn open(name: &str) -> Result<Self, String> {
-        let words = |e: ConnectError| e.to_string();
-        let parsed = parse_display(Some(name)).map_err(|e| e.to_string())?;
+    fn open(name: &str) -> Result<Self, Box<dyn Error + Send + Sync>> {
+        let parsed = parse_display(Some(name))?;
         // The server of a higher number would have no port.
         if parsed.display > u16::MAX - FIRST_PORT {
-            return Err("no such display".to_owned());
+            return Err("no such display".into());
         }
         let screen = usize::from(parsed.screen);
-        let mut last = String::from("no such display");
+        let mut last = "no such display".into();
         for address in parsed.connect_instruction() {
             let (stream, (family, peer)) = match DefaultStream::connect(&address) {
                 Ok(found) => found,
                 Err(e) => {
-                    last = e.to_string();
+                    last = e.into();
                     continue;
                 }
             };
             let (name, data) =
                 get_auth(family, &peer, parsed.display).ok().flatten().unwrap_or_default();
             let stream = Bounded(stream);
-            let conn = RustConnection::connect_to_stream_with_auth_info(stream, screen, name, data)
-                .map_err(words)?;
+            let conn =
+                RustConnection::connect_to_stream_with_auth_info(stream, screen, name, data)?;
             let root = conn.setup().roots[screen].root;
-            let atoms = Atoms::new(&conn).map_err(|e| e.to_string())?;
-            let atoms = atoms.reply().map_err(|e| e.to_string())?;
+            let atoms = Atoms::new(&conn)?.reply()?;
             return Ok(Self { root, atoms, conn });
         }
         Err(last)

@@ -2,6 +2,7 @@
 //! that stops answering stops nothing else.
 #![allow(clippy::disallowed_methods, reason = "carriers look at the time")]
 
+use std::fmt::Display;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,7 +25,7 @@ const FRESH: Duration = Duration::from_secs(2);
 /// The keyboard.
 pub struct Keys {
     ask: Option<Sender<(Key, Direction)>>,
-    told: Receiver<Result<(), String>>,
+    told: Receiver<Result<(), Refusal>>,
     started: Instant,
     last: Option<Instant>,
 }
@@ -46,11 +47,11 @@ impl Keys {
             .spawn(move || {
                 let mut enigo = match Enigo::new(&settings) {
                     Ok(enigo) => enigo,
-                    Err(e) => return drop(tell.send(Err(e.to_string()))),
+                    Err(e) => return drop(tell.send(Err(refused(&e)))),
                 };
                 let _ = tell.send(Ok(()));
                 for (key, direction) in asked {
-                    let done = enigo.key(key, direction).map_err(|e| e.to_string());
+                    let done = enigo.key(key, direction).map_err(|e| refused(&e));
                     if tell.send(done).is_err() {
                         return;
                     }
@@ -63,11 +64,8 @@ impl Keys {
     }
 
     fn answer(&self) -> Result<(), Refusal> {
-        match self.told.recv_timeout(PATIENCE) {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(why)) => Err(Refusal::later(format!("the display takes no keys: {why}"))),
-            Err(_) => Err(Refusal::later("the display takes no keys: it does not answer")),
-        }
+        let told = self.told.recv_timeout(PATIENCE);
+        told.unwrap_or_else(|_| Err(refused(&"it does not answer")))
     }
 
     /// Whether the layout it knows may be out of date.
@@ -105,6 +103,10 @@ impl Keys {
         let released = self.send(modifier, Direction::Release);
         done.and(released)
     }
+}
+
+fn refused(why: &dyn Display) -> Refusal {
+    Refusal::later(format!("the display takes no keys: {why}"))
 }
 
 impl Drop for Keys {

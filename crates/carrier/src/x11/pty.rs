@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+use crate::terminal::Refusal;
 use guard::client;
 
 /// A pseudo terminal's client side.
@@ -17,12 +18,13 @@ impl Pty {
     ///
     /// # Errors
     /// Its input is something else.
-    pub fn of(pid: u32) -> Result<Self, String> {
+    pub fn of(pid: u32) -> Result<Self, Refusal> {
         let input = fs::read_link(format!("/proc/{pid}/fd/0"))
-            .map_err(|e| format!("the client's input can't be looked at: {e}"))?;
+            .map_err(|e| Refusal::never(format!("the client's input can't be looked at: {e}")))?;
         let number = input.to_str().and_then(|p| p.strip_prefix("/dev/pts/"));
         number.and_then(|n| n.parse().ok()).map(Self).ok_or_else(|| {
-            format!("the client's input is {}, not a terminal's window", input.display())
+            let input = input.display();
+            Refusal::never(format!("the client's input is {input}, not a terminal's window"))
         })
     }
 
@@ -115,6 +117,6 @@ mod tests {
         let found = Pty::of(child.id());
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(found.is_err_and(|why| why.contains("/dev/null")));
+        assert!(found.is_err_and(|why| why.to_string().contains("/dev/null")));
     }
 }

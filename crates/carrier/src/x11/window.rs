@@ -67,7 +67,7 @@ impl Window {
     /// # Errors
     /// The client is gone, or the display can't be reached.
     pub fn open(place: X11Display, client: Client, options: Options) -> Result<Self, Refusal> {
-        let pty = Pty::of(client.pid).map_err(Refusal::Never)?;
+        let pty = Pty::of(client.pid)?;
         let display = Display::connect(&place.display)?;
         display.manager()?;
         let selections = Selections::default();
@@ -85,7 +85,7 @@ impl Window {
     fn locate(&mut self) -> Result<Id, Refusal> {
         self.found = None;
         let managed = self.display.managed()?;
-        let ours = own(&managed, &self.pty.holders(self.client.pid)).map_err(Refusal::Never)?;
+        let ours = own(&managed, &self.pty.holders(self.client.pid))?;
         let titles: Vec<(Id, String)> =
             ours.iter().filter_map(|w| Some((w.id, self.display.title(w.id).ok()?))).collect();
         // What goes on the terminal's stack comes back over what the client writes meanwhile, and a

@@ -94,7 +94,7 @@ fn written(kept: &Kept) -> String {
 /// The user's and the project's settings, where there are any.
 pub fn settings_files(places: &Places) -> (Option<File>, Option<File>) {
     let file = |path: &Path| {
-        let text = atomic::read_text(path).map_err(|e| e.to_string()).transpose()?;
+        let text = atomic::read_text(path).transpose()?;
         Some(File { path: path.display().to_string(), text })
     };
     (file(&places.user_settings), file(&places.project_settings()))

@@ -2,6 +2,7 @@
 //! new session's first one; after a turn's end, the next one of a session that
 //! was to be cleared and could not be.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use serde_json::json;
@@ -139,9 +140,8 @@ fn after_stop(facts: &mut Facts) -> Reply {
         if token.step == Step::Unsealed {
             if !attended {
                 match person_left(facts, &token) {
-                    Ok(Some(opened)) => token = opened,
-                    Ok(None) => return Reply::default(),
-                    Err(text) => return Reply { wake: Some(text), ..Reply::default() },
+                    ControlFlow::Continue(opened) => token = opened,
+                    ControlFlow::Break(reply) => return reply,
                 }
             }
         } else if token.step == Step::Failed {
@@ -185,11 +185,11 @@ fn turn_ended(facts: &Facts) -> Option<Session> {
 }
 
 /// The person who was waited for is gone: by what holds now, not when the turn ended.
-fn person_left(facts: &Facts, token: &Token) -> Result<Option<Token>, String> {
+fn person_left(facts: &Facts, token: &Token) -> ControlFlow<Reply, Token> {
     let now = clock::now();
     let outside = facts.outside;
     let facts = Facts::for_session(facts.env, now, &facts.places.project, facts.id);
-    let Some(mut facts) = facts else { return Ok(None) };
+    let Some(mut facts) = facts else { return ControlFlow::Break(Reply::default()) };
     facts.outside = outside;
     unsealed::person_left(&mut facts, token)
 }

@@ -152,7 +152,8 @@ impl Seen<'_> {
             project: &project,
         };
         let here = |path: &str| same_file(&absolute(self.event, path), Path::new(&*project));
-        carve_outs::recognise(command, &caller, here).map(|own| own.verbs.join(", "))
+        let found = carve_outs::recognise(command, &caller, here);
+        found.map(|own| own.verbs.join(", ")).map_err(|why| why.to_string())
     }
 
     fn control(&self) -> Result<String, String> {

@@ -1,5 +1,7 @@
 //! A turn that ends at the top of the ramp without a seal: who waits for whom, and until when.
 
+use std::ops::ControlFlow;
+
 use super::facts::Facts;
 use super::opening::Opening;
 use super::reply::Reply;
@@ -14,24 +16,15 @@ pub fn without_the_agent(facts: &mut Facts) -> Reply {
     if facts.attended() {
         return wait_for_person(facts);
     }
-    match seal(facts) {
-        Ok(reply) => reply,
-        Err(text) => Reply::block(text),
-    }
+    if crossing::seal_for_the_agent(facts) { hand_over(facts) } else { Reply::block(go_on(facts)) }
 }
 
-/// Seals for an agent that nobody watches, and hands the boundary to its carrier.
-///
-/// # Errors
-/// What the agent is told to go on with, where the notes can't be sealed.
-fn seal(facts: &mut Facts) -> Result<Reply, String> {
-    if crossing::seal_for_the_agent(facts) {
-        return Ok(hand_over(facts));
-    }
+/// Lifts the blocks, because the notes could not be sealed. Returns what the agent is told.
+fn go_on(facts: &mut Facts) -> String {
     crossing::give_up(facts, NOT_CARRIED);
     facts.update(|s| s.stop_blocks = 0);
     let path = facts.places.compaction(&facts.session.job).display().to_string();
-    Err(say(&facts.places, Text::GoOn, &[("why", NOT_CARRIED), ("path", &path)]))
+    say(&facts.places, Text::GoOn, &[("why", NOT_CARRIED), ("path", &path)])
 }
 
 /// Tells the person what the session waits for. The process that follows this turn's end
@@ -54,23 +47,28 @@ fn wait_for_person(facts: &mut Facts) -> Reply {
     Reply { user: Some(text), ..Reply::default() }
 }
 
-/// The person counts as gone. The boundary that takes the waiting one's place, or what the
-/// agent is told to go on with.
-///
-/// # Errors
-/// The text that starts the next turn.
-pub fn person_left(facts: &mut Facts, token: &Token) -> Result<Option<Token>, String> {
+/// Seals without the person, who counts as gone. Continues with the boundary that replaces the
+/// waiting one. Breaks with the reply that ends this hook where there is none.
+pub fn person_left(facts: &mut Facts, token: &Token) -> ControlFlow<Reply, Token> {
     let still = |t: &mut Token| t.waits_for_person(facts.id);
     if !matches!(boundary::update(&facts.places, &token.id, still), Ok(Some(true))) {
-        return Ok(None);
+        return ControlFlow::Break(Reply::default());
     }
-    let sealed = seal(facts);
+    let wake = if crossing::seal_for_the_agent(facts) {
+        hand_over(facts);
+        None
+    } else {
+        Some(go_on(facts))
+    };
     // Where it was sealed, the new boundary has ended this one already.
     let ended = boundary::update(&facts.places, &token.id, |t| t.fail(NOT_CARRIED, facts.now));
     if let Err(e) = ended {
         facts.fault("token not ended", &e);
     }
-    sealed.map(|_| facts.token())
+    match facts.token() {
+        Some(opened) if wake.is_none() => ControlFlow::Continue(opened),
+        _ => ControlFlow::Break(Reply { wake, ..Reply::default() }),
+    }
 }
 
 /// A prompt of the person's ends the wait.

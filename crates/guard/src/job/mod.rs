@@ -12,7 +12,8 @@ pub mod transition;
 
 pub use prompt::Prompt;
 pub use record::{
-    COACH_LETTERS, Holder, Link, PastPhase, Phase, Record, Sealer, State, Summed, Wrote, phase_name,
+    COACH_LETTERS, Holder, InvalidPhaseName, Link, PastPhase, Phase, Record, Sealer, State, Summed,
+    Wrote, phase_name,
 };
 
 /// The name of the `number`-th default job of a project on a day.

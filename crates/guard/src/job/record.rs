@@ -183,21 +183,27 @@ pub struct Link {
 /// Letters a phase's coaching may have: every session that wakes up in the phase hears it again.
 pub const COACH_LETTERS: usize = 2000;
 
+/// Why a text cannot be a phase's name. The message says what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidPhaseName {
+    /// It has this many letters, or a control character.
+    #[error("a phase's name is one line of 1 to {NAME_LETTERS} letters; this has {0}")]
+    Letters(usize),
+    /// It has several lines.
+    #[error("a phase's name is one line; put what it is about into --coach")]
+    Lines,
+}
+
 /// A phase's name as it is kept: white space evened out.
-///
-/// # Errors
-/// Why it is none, with the way out.
-pub fn phase_name(text: &str) -> Result<String, String> {
+pub fn phase_name(text: &str) -> Result<String, InvalidPhaseName> {
     let words: Vec<_> = text.split_whitespace().collect();
     let name = words.join(" ");
     let letters = name.chars().count();
     if letters == 0 || letters > NAME_LETTERS || name.chars().any(char::is_control) {
-        return Err(format!(
-            "a phase's name is one line of 1 to {NAME_LETTERS} letters; this has {letters}"
-        ));
+        return Err(InvalidPhaseName::Letters(letters));
     }
     if text.trim().contains(['\n', '\r']) {
-        return Err("a phase's name is one line; put what it is about into --coach".to_owned());
+        return Err(InvalidPhaseName::Lines);
     }
     Ok(name)
 }

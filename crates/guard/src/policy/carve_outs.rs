@@ -47,16 +47,20 @@ pub fn own_command(
     recognise(command, caller, is_project).ok()
 }
 
+/// Why the hook does not accept a command as one of our own, in words for the agent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotOwnCommand(String);
+
 /// As [`own_command`], with what stands against it.
-///
-/// # Errors
-/// Where the command leaves the form that is accepted, in words.
 pub fn recognise(
     command: &str,
     caller: &Caller,
     is_project: impl Fn(&str) -> bool,
-) -> Result<OwnCommand, String> {
-    let commands = simple_commands(command).map_err(|broken| broken.told(command))?;
+) -> Result<OwnCommand, NotOwnCommand> {
+    let refuse = |why: String| Err(NotOwnCommand(why));
+    let commands =
+        simple_commands(command).map_err(|broken| NotOwnCommand(broken.told(command)))?;
     let mut rewritten = String::with_capacity(command.len() + 160);
     let mut copied = 0;
     let mut verbs = Vec::new();
@@ -65,25 +69,25 @@ pub fn recognise(
         let Some((program, rest)) = simple.split_first() else { continue };
         if index == 0 && program.text == "cd" {
             if rest.len() != 1 || !is_project(&rest[0].text) {
-                return Err(format!("`cd` goes elsewhere than to {}", caller.project));
+                return refuse(format!("`cd` goes elsewhere than to {}", caller.project));
             }
             continue;
         }
         if program.text != "brain-guard" && program.text != caller.program {
-            return Err(format!("`{}` is not brain-guard", shown(&program.text)));
+            return refuse(format!("`{}` is not brain-guard", shown(&program.text)));
         }
-        let Some(verb) = rest.first() else { return Err("brain-guard has no verb".into()) };
+        let Some(verb) = rest.first() else { return refuse("brain-guard has no verb".into()) };
         if !verbs::AGENT_VERBS.contains(&verb.text.as_str()) {
             let verbs = verbs::AGENT_VERBS.join(", ");
-            return Err(format!("`{}` is none of the verbs {verbs}", shown(&verb.text)));
+            return refuse(format!("`{}` is none of the verbs {verbs}", shown(&verb.text)));
         }
         let texts: Vec<&str> = rest.iter().map(|w| w.text.as_str()).collect();
         if is_operators(&texts, false) {
-            return Err(format!("`{}` is the user's to run", shown(&texts.join(" "))));
+            return refuse(format!("`{}` is the user's to run", shown(&texts.join(" "))));
         }
         let foreign = |w: &&Word| HOOKS_OWN.iter().any(|flag| w.text.starts_with(flag));
         if let Some(word) = rest.iter().find(foreign) {
-            return Err(format!("`{}` is not the agent's to give", shown(&word.text)));
+            return refuse(format!("`{}` is not the agent's to give", shown(&word.text)));
         }
         rewritten.push_str(&command[copied..program.range.start]);
         rewritten.push_str(&quoted(caller.program));
@@ -99,7 +103,7 @@ pub fn recognise(
     }
     rewritten.push_str(&command[copied..]);
     if verbs.is_empty() {
-        Err("it runs no verb".into())
+        refuse("it runs no verb".into())
     } else {
         Ok(OwnCommand { rewritten, verbs, words })
     }
@@ -162,10 +166,10 @@ mod tests {
             ("", "it runs no verb"),
             ("brain-guard append x | sh", "`|` outside single quotes at column 22"),
         ] {
-            let told = recognise(command, &CALLER, |p| p == "/my p").unwrap_err();
+            let told = recognise(command, &CALLER, |p| p == "/my p").unwrap_err().to_string();
             assert_eq!(told, why, "{command}");
         }
-        let verb = recognise("brain-guard override", &CALLER, |_| true).unwrap_err();
+        let verb = recognise("brain-guard override", &CALLER, |_| true).unwrap_err().to_string();
         assert!(verb.starts_with("`override` is none of the verbs append, "), "{verb}");
     }
 

@@ -1,5 +1,7 @@
 //! The terminals around a client, as its own processes see them.
 
+use std::fmt::Display;
+
 use serde::{Deserialize, Serialize};
 
 /// A carrier's way in, or why there is none.
@@ -14,8 +16,8 @@ pub enum Way<T> {
 
 impl<T> Way<T> {
     /// By what a look found.
-    pub fn of(found: Result<T, String>) -> Self {
-        found.map_or_else(Self::Shut, Self::Open)
+    pub fn of(found: Result<T, impl Display>) -> Self {
+        found.map_or_else(|why| Self::Shut(why.to_string()), Self::Open)
     }
 
     /// The way in.

@@ -8,6 +8,8 @@ mod project;
 mod tree;
 mod variables;
 
+use std::io;
+
 use serde_json::Value;
 
 use self::merger::Merger;
@@ -16,12 +18,12 @@ use super::Settings;
 pub use super::diagnostic::{Diagnostic, Place};
 
 /// A settings file as read from disk.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct File {
     /// Path, for messages.
     pub path: String,
     /// Its content, or why it could not be read.
-    pub text: Result<String, String>,
+    pub text: io::Result<String>,
 }
 
 /// A key that a layer set.

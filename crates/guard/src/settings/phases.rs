@@ -71,7 +71,7 @@ impl PhaseSettings {
                     "coach may have {COACH_LETTERS} letters; keep the rest in a file and name it"
                 )
             } else if let Err(why) = phase_name(key) {
-                why
+                why.to_string()
             } else {
                 continue;
             };

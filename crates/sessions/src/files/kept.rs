@@ -22,37 +22,39 @@ const TIES: [&str; 12] = [
 /// The same of its message.
 const OF_MESSAGE: [&str; 5] = ["role", "toolCallId", "toolName", "isError", "id"];
 
+/// What a row would lose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("its {0}")]
+pub struct LostPart(&'static str);
+
 /// Whether `new` may stand in the place of `old`: one line with the same line break, the same
 /// ties, a message of the same shape that is not empty.
-///
-/// # Errors
-/// What it loses.
-pub fn kept(old: &[u8], new: &[u8]) -> Result<(), String> {
+pub fn kept(old: &[u8], new: &[u8]) -> Result<(), LostPart> {
     let (old_row, new_row) = (without_break(old), without_break(new));
     if old[old_row.len()..] != new[new_row.len()..] || memchr::memchr(b'\n', new_row).is_some() {
-        return Err("its line break".to_owned());
+        return Err(LostPart("line break"));
     }
-    let old = Shape::of(old_row).ok_or("its place: the row there is no JSON")?;
-    let new = Shape::of(new_row).ok_or("its shape: it is no JSON")?;
+    let old = Shape::of(old_row).ok_or(LostPart("place: the row there is no JSON"))?;
+    let new = Shape::of(new_row).ok_or(LostPart("shape: it is no JSON"))?;
     let differs = |n: &usize| old.ties[*n] != new.ties[*n];
     if let Some(n) = (0..TIES.len()).find(differs) {
-        return Err(format!("its {}", TIES[n]));
+        return Err(LostPart(TIES[n]));
     }
     if old.message.is_some() && old.message != new.message {
-        return Err("its message".to_owned());
+        return Err(LostPart("message"));
     }
     if old.message != Some(b'{') {
         return Ok(());
     }
     let differs = |n: &usize| old.of_message[*n] != new.of_message[*n];
     if let Some(n) = (0..OF_MESSAGE.len()).find(differs) {
-        return Err(format!("its {}", OF_MESSAGE[n]));
+        return Err(LostPart(OF_MESSAGE[n]));
     }
     if old.content.is_some() && old.content != new.content {
-        return Err("its message's content".to_owned());
+        return Err(LostPart("message's content"));
     }
     if old.filled && !new.filled {
-        return Err("its message's last block".to_owned());
+        return Err(LostPart("message's last block"));
     }
     Ok(())
 }
@@ -129,7 +131,7 @@ mod tests {
 
     const ROW: &str = r#"{"type":"message","id":"a5","parentId":"a4","timestamp":"t","message":{"role":"toolResult","toolCallId":"c","content":[{"type":"text","text":"long"}],"isError":false}}"#;
 
-    fn with(from: &str, to: &str) -> Result<(), String> {
+    fn with(from: &str, to: &str) -> Result<(), LostPart> {
         assert!(ROW.contains(from));
         kept(format!("{ROW}\n").as_bytes(), format!("{}\n", ROW.replace(from, to)).as_bytes())
     }
@@ -157,13 +159,13 @@ mod tests {
             ("}}", "}", "its shape: it is no JSON"),
             ("long", "lo\nng", "its line break"),
         ] {
-            assert_eq!(with(from, to).unwrap_err(), lost, "{from} → {to}");
+            assert_eq!(with(from, to).unwrap_err().to_string(), lost, "{from} → {to}");
         }
         let message = &ROW[ROW.find(r#"{"role""#).unwrap()..ROW.len() - 1];
-        assert_eq!(with(message, r#""[[extracted-a5]]""#).unwrap_err(), "its message");
+        assert_eq!(with(message, r#""[[extracted-a5]]""#), Err(LostPart("message")));
         for (old, new) in [("\r\n", "\n"), ("\n", ""), ("", "\n")] {
             let row = |end: &str| format!("{ROW}{end}").into_bytes();
-            assert_eq!(kept(&row(old), &row(new)).unwrap_err(), "its line break");
+            assert_eq!(kept(&row(old), &row(new)), Err(LostPart("line break")));
             assert_eq!(kept(&row(old), &row(old)), Ok(()));
         }
     }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub use jsonl::{Jsonl, unfinished};
-pub use kept::kept;
+pub use kept::{LostPart, kept};
 pub use parts::{Part, Parts};
 
 /// What tells a file from what it becomes when somebody writes it.

@@ -6,7 +6,7 @@ mod check;
 use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
-pub use self::check::{Trigger, triggers};
+pub use self::check::{InvalidRetention, Trigger, UnknownTrigger, triggers};
 
 /// A rule of its own for some values (`trigger_rules`): the first one that takes a value says what
 /// holds for it.
@@ -164,10 +164,7 @@ impl ExtractSettings {
     }
 
     /// How long content is kept that no placeholder needs; `None` for always.
-    ///
-    /// # Errors
-    /// What can be written.
-    pub fn kept_for(&self) -> Result<Option<Duration>, String> {
+    pub fn kept_for(&self) -> Result<Option<Duration>, InvalidRetention> {
         check::retention(&self.retention)
     }
 }

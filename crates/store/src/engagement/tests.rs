@@ -83,7 +83,7 @@ fn errors_name_the_line() {
             "line 3: the phase \"a\" begins when",
         ),
     ] {
-        let found = parse(text).unwrap_err();
+        let found = parse(text).unwrap_err().to_string();
         assert!(found.starts_with(error), "{text}: {found}");
     }
 }

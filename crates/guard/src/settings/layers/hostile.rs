@@ -144,7 +144,10 @@ fn a_file_that_asks_for_too_much_ends_with_one_fault() {
 
 #[test]
 fn a_file_that_can_not_be_read_is_one_fault() {
-    let wrong = File { path: "/p/s.json".into(), text: Err("a file of 9 bytes; at most 8".into()) };
+    let wrong = File {
+        path: "/p/s.json".into(),
+        text: Err(io::Error::other("a file of 9 bytes; at most 8")),
+    };
     let user = File { path: "/u/s.json".into(), text: Ok(r#"{"shadow": true}"#.into()) };
     let (settings, told) = merge_briefly(Some(&user), Some(&wrong), &Variables::default());
     assert!(settings.shadow);

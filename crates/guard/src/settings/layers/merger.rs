@@ -104,7 +104,7 @@ impl Merger {
     pub(super) fn file(&mut self, file: &File, project: bool) {
         let text = match &file.text {
             Ok(text) => text,
-            Err(why) => return self.tell(|| Diagnostic::unreadable(&file.path, why)),
+            Err(why) => return self.tell(|| Diagnostic::unreadable(&file.path, &why.to_string())),
         };
         let value: Value = match serde_json::from_str(text) {
             Ok(value) => value,

@@ -41,12 +41,17 @@ impl Trigger {
     }
 }
 
+/// A word that names no type. The message lists the types.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no type; write {known}, * for all, or several with |",
+    known = Trigger::ALL.map(Trigger::name).join(", ")
+)]
+pub struct UnknownTrigger(String);
+
 /// The types that an entry of `trigger_types` means: a name, one of the names that clients and
 /// older settings have for it, `*`, or several with `|`.
-///
-/// # Errors
-/// What can be written.
-pub fn triggers(text: &str) -> Result<Vec<Trigger>, String> {
+pub fn triggers(text: &str) -> Result<Vec<Trigger>, UnknownTrigger> {
     let mut all = Vec::new();
     for word in text.split('|').map(str::trim) {
         match word {
@@ -56,12 +61,7 @@ pub fn triggers(text: &str) -> Result<Vec<Trigger>, String> {
             "tool_call" | "toolCall" | "tool_use" => all.push(Trigger::ToolCall),
             "user" => all.push(Trigger::User),
             "assistant" => all.push(Trigger::Assistant),
-            other => {
-                let known = Trigger::ALL.map(Trigger::name).join(", ");
-                return Err(format!(
-                    "{other:?} is no type; write {known}, * for all, or several with |"
-                ));
-            }
+            other => return Err(UnknownTrigger(other.to_owned())),
         }
     }
     Ok(all)
@@ -77,7 +77,7 @@ const SHOWN: u64 = 10_000;
 fn rule(number: usize, rule: &TriggerRule) -> Option<String> {
     let told = |key: &str, why: String| Some(format!("rule {}: {key}: {why}", number + 1));
     if let Err(why) = triggers(&rule.kind) {
-        return told("type", why);
+        return told("type", why.to_string());
     }
     let mut roles = rule.role.iter().flat_map(|role| role.split('|').map(str::trim));
     if let Some(other) = roles.find(|role| !ROLES.contains(role) && *role != "toolResult") {
@@ -103,19 +103,20 @@ fn no_glob(text: &str) -> Option<globset::Error> {
     GlobSet::builder().add(glob).build().err()
 }
 
-/// A duration, or `off` (also `0`) for none.
-pub(super) fn retention(text: &str) -> Result<Option<Duration>, String> {
+/// A text that is not a retention. The message says what to write.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no duration above 0; write numbers with s, m, h, d or w: 30m, 24h, 7d, or off")]
+pub struct InvalidRetention(String);
+
+/// A duration above 0 (`24h`, `1d 12h`), or `off` (also `0`) for none.
+pub(super) fn retention(text: &str) -> Result<Option<Duration>, InvalidRetention> {
     match text.trim() {
         "off" | "0" => Ok(None),
-        text => duration(text).map(Some).map_err(|why| format!("{why}, or off")),
+        text => match when::duration(text) {
+            Some(all) if all > Duration::zero() => Ok(Some(all)),
+            _ => Err(InvalidRetention(text.to_owned())),
+        },
     }
-}
-
-/// A duration above 0 (`24h`, `1d 12h`).
-fn duration(text: &str) -> Result<Duration, String> {
-    when::duration(text).filter(|all| *all > Duration::zero()).ok_or_else(|| {
-        format!("{text:?} is no duration above 0; write numbers with s, m, h, d or w: 30m, 24h, 7d")
-    })
 }
 
 fn cron(text: &str) -> Option<String> {
@@ -150,7 +151,7 @@ impl ExtractSettings {
         if self.trigger_types != usual.trigger_types
             && let Some(why) = self.trigger_types.iter().find_map(|word| triggers(word).err())
         {
-            return said("trigger_types", why);
+            return said("trigger_types", why.to_string());
         }
         let mut rules = self.trigger_rules.iter().enumerate();
         if let Some(why) = rules.find_map(|(number, one)| rule(number, one)) {
@@ -159,7 +160,7 @@ impl ExtractSettings {
         if self.retention != usual.retention
             && let Err(why) = self.kept_for()
         {
-            return said("retention", why);
+            return said("retention", why.to_string());
         }
         if let Some(why) = self.auto_cron.as_deref().and_then(cron) {
             return said("auto_cron", why);
@@ -183,7 +184,7 @@ mod tests {
         assert_eq!(several, Ok(vec![Trigger::User, Trigger::Thinking]));
         assert_eq!(triggers("*").unwrap().len(), 5);
         for wrong in ["", "tools", "user|", "Thinking"] {
-            let why = triggers(wrong).unwrap_err();
+            let why = triggers(wrong).unwrap_err().to_string();
             assert!(why.contains("thinking, tool_result, tool_call, user, assistant"), "{why}");
         }
         let settings = ExtractSettings {
@@ -206,11 +207,11 @@ mod tests {
             ("1d 12h", 129_600),
             ("2w5s", 1_209_605),
         ] {
-            assert_eq!(duration(text), Ok(Duration::seconds(seconds)), "{text}");
+            assert_eq!(retention(text), Ok(Some(Duration::seconds(seconds))), "{text}");
         }
         for text in ["", "0h", "24", "h", "1y", "-1h", "1.5h", "99999999999999999w", "1h x", "1é"]
         {
-            assert!(duration(text).unwrap_err().contains("24h"), "{text}");
+            assert_eq!(retention(text), Err(InvalidRetention(text.to_owned())));
         }
     }
 
