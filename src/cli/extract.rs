@@ -138,12 +138,12 @@ pub enum ExtractVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Removes content that no placeholder needs and whose `extract.retention` is over
+    /// Shows what content no session needs; with --forget, removes it
     #[command(
-        after_help = "Examples:\n  brain-guard extract gc --dry-run\n  brain-guard extract gc --forget --dry-run\n  brain-guard extract gc --forget\n\nNothing else removes content, and `extract.retention` is off by default: then only --forget removes. A session whose file is not found may have moved, so its content goes only with --forget, after the session was named. --forget is for the user, not for an agent.\n\nExit codes: 0 done, 1 refused (nothing was removed), 2 wrong usage."
+        after_help = "Examples:\n  brain-guard extract gc\n  brain-guard extract gc --forget\n\nNothing else removes content but `purge`. --forget lists the sessions first, and asks; a session whose file is not found may have moved. With `extract.retention`, content that was used within that time stays. --forget is for the user, not for an agent.\n\nExit codes: 0 done, 1 refused (nothing was removed), 2 wrong usage."
     )]
     Gc {
-        /// Also remove content of sessions whose files are not found; lists them and asks first
+        /// Remove it, and content of sessions whose files are not found; lists them and asks first
         #[arg(long)]
         forget: bool,
         /// Do not ask

@@ -76,7 +76,7 @@ impl Run for PurgeArgs {
         let total = total(&chosen);
         let agreed = !self.dry_run && total.things > 0 && agreed(self, total)?;
         let failed =
-            if agreed { remove::remove(&all, store.as_ref(), &chosen, now) } else { Vec::new() };
+            if agreed { remove::remove(&all, store.as_ref(), &chosen) } else { Vec::new() };
         if self.json {
             out_json(&Told { kept: &chosen, total, removed: agreed, failed: &failed })?;
         } else {

@@ -1,5 +1,7 @@
-//! `extract gc`, the only verb besides `purge` that removes extracted content: content that no
-//! placeholder needs, once its retention is over. Nothing runs it by itself.
+//! `extract gc`: how much content is kept, and, with `--forget`, the removal of what no session
+//! needs any more. But for `purge` nothing else removes content.
+
+mod files;
 
 use base::shown::size;
 use std::collections::BTreeSet;
@@ -9,11 +11,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use serde::Serialize;
 
-use super::around::Around;
+use self::files::Files;
 use super::asked;
 use crate::cmd::inscribe::{self, count};
 use crate::cmd::selector::operator_only;
-use crate::cmd::{Exit, confirmed, err, out, show};
+use crate::cmd::{Exit, Failure, confirmed, err, show};
 use base::clock::Time;
 use base::env::Env;
 use sessions::settings::ExtractSettings;
@@ -34,17 +36,24 @@ pub struct Ask {
     pub json: bool,
 }
 
-/// What came of a sweep.
+/// What came of a sweep, or would.
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
     swept: Swept,
     dry_run: bool,
+    /// Only `--forget` removes.
+    #[serde(skip)]
+    only_shown: bool,
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&line(&self.swept, self.dry_run))
+        f.write_str(&line(&self.swept, self.dry_run))?;
+        if self.only_shown && self.swept.gone.bytes > 0 {
+            f.write_str("\nNothing was removed; `brain-guard extract gc --forget` does it.")?;
+        }
+        Ok(())
     }
 }
 
@@ -59,35 +68,26 @@ pub fn run(env: &Env, now: Time, ask: Ask) -> anyhow::Result<Exit> {
     }
     let root = inscribe::root(env)?;
     let settings = asked::settings(env)?;
-    let sweep = |dry_run| sweep(&root, &settings, inscribe::homes(env), now, forget, dry_run);
-    if forget && !dry_run {
+    let sweep = |dry_run| sweep(&root, &settings, inscribe::homes(env), now, dry_run);
+    let dry_run = dry_run || !forget;
+    if !dry_run {
         // The sessions are named before their content goes.
         let would = sweep(true)?;
-        for said in said(&would, true) {
-            err(said);
-        }
-        let much = line(&would, true);
-        if would.gone.bytes > 0 && !yes && !confirmed(&much, "--yes removes it")? {
-            return Ok(Exit::Refused);
+        said(&would, true).iter().for_each(err);
+        if would.gone.bytes > 0 && !yes && !confirmed(&line(&would, true), "--yes removes it")? {
+            return Err(Failure::refused("no content was removed").into());
         }
     }
     let swept = sweep(dry_run)?;
-    let is_kept = settings.kept_for() == Ok(None) && !forget && swept.kept.count > 0;
     if !json {
         said(&swept, dry_run).iter().for_each(err);
     }
-    show(&Report { swept, dry_run }, json)?;
-    if is_kept && !json {
-        out(
-            "extract.retention is off, so nothing is removed. `brain-guard extract gc --forget --dry-run` lists what no session needs.",
-        );
-    }
+    show(&Report { swept, dry_run, only_shown: !forget }, json)?;
     Ok(Exit::Done)
 }
 
-/// Removes what nothing needs and whose retention is over, and keeps when that was. Sessions are
-/// looked for below `homes`, and in whatever folder a ledger names. Content of a session whose
-/// file is gone goes only with `forget`: it may have moved.
+/// Removes what no placeholder of a known session needs, and the content of sessions whose files
+/// are not found below `homes` either. What was used within the retention stays.
 ///
 /// # Errors
 /// What the system says; content that is being extracted or restored for too long.
@@ -96,22 +96,17 @@ pub fn sweep(
     settings: &ExtractSettings,
     homes: Vec<PathBuf>,
     now: Time,
-    forget: bool,
     dry_run: bool,
 ) -> anyhow::Result<Swept> {
     let kept_for = settings.kept_for().map_err(|why| anyhow!("extract.retention: {why}"))?;
-    let older = kept_for.and_then(|kept_for| now.checked_sub_signed(kept_for));
-    let (give_up, unset) =
-        if forget { (GiveUp::Missing, Time::MAX_UTC) } else { (GiveUp::None, Time::MIN_UTC) };
-    let mut around = Around::new(root, homes);
-    let content = if kept_for.is_none() { unset } else { older.unwrap_or(Time::MIN_UTC) };
-    let mut swept = extracted::sweep(root, now, content, &mut around, give_up, dry_run)?;
+    let older = kept_for.map_or(Some(now), |kept_for| now.checked_sub_signed(kept_for));
     let older = older.unwrap_or(Time::MIN_UTC);
+    let mut files = Files::new(root, homes);
+    let mut ask = |file: &Path, ledger: &_| files.held(file, ledger);
+    let mut swept = extracted::sweep(root, older, &mut ask, GiveUp::Missing, dry_run)?;
     for database in databases(root) {
         match openclaw::remove_older(&database, older, dry_run) {
-            Ok((copies, bytes)) => {
-                swept.copies.add(copies, bytes);
-            }
+            Ok((copies, bytes)) => swept.copies.add(copies, bytes),
             Err(_) => swept.unread.push(database),
         }
     }
@@ -140,16 +135,10 @@ fn databases(root: &Root) -> BTreeSet<PathBuf> {
 }
 
 /// What a sweep could not read, and which sessions it is done with.
-pub fn said(swept: &Swept, dry_run: bool) -> Vec<String> {
+fn said(swept: &Swept, dry_run: bool) -> Vec<String> {
     let unread = swept.unread.iter().map(|path| {
         let path = path.display();
-        format!(
-            "{path} can't be read, or is on a disk that is not there: what it may need stays (if it is no session, another name or place lets the sweep go on)"
-        )
-    });
-    let elsewhere = swept.elsewhere.iter().map(|path| {
-        let path = path.display();
-        format!("{path} has placeholders of content that no session of the store's needs: it stays")
+        format!("{path} can't be read, or is on a disk that is not there: what it may need stays")
     });
     let will = if dry_run { "would be removed" } else { "is removed" };
     let content =
@@ -159,14 +148,14 @@ pub fn said(swept: &Swept, dry_run: bool) -> Vec<String> {
     });
     let missing = swept.missing.iter().map(|session| {
         format!(
-            "the files of session {session} are not found, so its content stays: they may have moved (`brain-guard extract gc --forget` removes it)"
+            "the files of session {session} are not found, and its content was used within the retention: it stays"
         )
     });
-    unread.chain(elsewhere).chain(missing).chain(content).chain(forgotten).collect()
+    unread.chain(missing).chain(content).chain(forgotten).collect()
 }
 
 /// What a sweep came to, on a line.
-pub fn line(swept: &Swept, dry_run: bool) -> String {
+fn line(swept: &Swept, dry_run: bool) -> String {
     let Swept { gone, kept, unnamed, waiting, copies, .. } = swept;
     let copies = match copies {
         Amount { count: 0, .. } => String::new(),

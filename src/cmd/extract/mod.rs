@@ -1,7 +1,6 @@
 //! `extract`: keep recent, extract old, restore.
 
 mod ahead;
-mod around;
 mod asked;
 mod claude;
 pub mod context;

@@ -262,7 +262,7 @@ pub fn put(source: &Source, item: &Item, json: &[u8], form: Placeholder) -> Opti
 }
 
 /// Notes in the session's own ledger what other ledgers know of it, or what it was called
-/// before: retention looks at every file that is known to hold placeholders. A store that can't
+/// before: `gc` looks at every file that is known to hold placeholders. A store that can't
 /// be written does without.
 pub fn adopt(source: &Source, read: &Read) {
     type Key<'k> = (&'k str, &'k str, &'k Object);

@@ -63,6 +63,11 @@ impl Source {
     }
 }
 
+/// Whether a file is called as `OpenClaw` calls the database of an agent.
+pub fn is_database_name(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "openclaw-agent.sqlite")
+}
+
 /// The user's settings of extraction.
 pub fn settings(env: &Env) -> ExtractSettings {
     let project = project_root(env, &env.cwd().unwrap_or_default());

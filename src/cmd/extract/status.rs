@@ -86,7 +86,7 @@ impl Status {
         let watched = watch::at_work(&root);
         let cron = settings.auto_cron.is_some();
         let next_look = watch::next_look(&settings, Some(last_look.min(now)), now, &Local);
-        let objects = extracted::held(&root, now)?;
+        let objects = extracted::held(&root)?;
         Ok(Self {
             store: root.path().join("extracted"),
             objects,
@@ -175,7 +175,7 @@ impl fmt::Display for Status {
             (true, 0) => writeln!(f, "nothing was extracted yet; the store is {store}")?,
             (true, bytes) => writeln!(
                 f,
-                "no ledger names the {} in the store {store}: if one is lost, put it back; `brain-guard extract gc --forget` removes what a killed run left",
+                "no ledger names the {} in the store {store}: if one is lost, put it back; else a run that was killed left them in {store}/objects",
                 size(bytes)
             )?,
         }

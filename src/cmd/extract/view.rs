@@ -283,6 +283,6 @@ fn done(source: &Source, done: &Done) -> String {
 pub fn copied(source: &Source) -> String {
     source.file.copied().map_or_else(String::new, |copy| {
         let copy = copy.display();
-        format!("\nthe database as it was: {copy} (`brain-guard extract gc` removes it after `extract.retention`)")
+        format!("\nthe database as it was: {copy} (`brain-guard extract gc --forget` removes it)")
     })
 }

@@ -14,7 +14,6 @@ use super::project::Project;
 use super::project::is_link;
 use crate::cli::PurgeKind as Kind;
 use crate::cmd::inscribe;
-use base::clock::Time;
 use base::lock::{self, Lock};
 use base::paths::Places;
 use guard::files::prune::{self, remove_beneath};
@@ -31,8 +30,8 @@ pub struct Failure {
 }
 
 /// Removes everything of `chosen` that does not stay.
-pub fn remove(states: &Path, store: Option<&Root>, chosen: &[Kept], now: Time) -> Vec<Failure> {
-    let mut remover = Remover { states, store, now, projects: BTreeMap::new(), imported: false };
+pub fn remove(states: &Path, store: Option<&Root>, chosen: &[Kept]) -> Vec<Failure> {
+    let mut remover = Remover { states, store, projects: BTreeMap::new(), imported: false };
     let (mut failed, mut contents) = (Vec::new(), Vec::new());
     for kept in chosen.iter().filter(|kept| kept.stays.is_none()) {
         let done = match kept.kind {
@@ -64,7 +63,6 @@ fn failure(path: &Path, why: &anyhow::Error) -> Failure {
 struct Remover<'a> {
     states: &'a Path,
     store: Option<&'a Root>,
-    now: Time,
     /// The projects as they are now: somebody may have waited long with the answer.
     projects: BTreeMap<PathBuf, Project>,
     imported: bool,
@@ -125,7 +123,7 @@ impl Remover<'_> {
         let all = extracted::all(root).found.into_iter();
         let ours = all.filter(|of| chosen.iter().any(|kept| kept.path == of.folder));
         let names: BTreeSet<String> = ours.map(|of| of.name()).collect();
-        Ok(extracted::forget(root, self.now, &names)?)
+        Ok(extracted::forget(root, &names)?)
     }
 }
 

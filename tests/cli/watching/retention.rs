@@ -28,9 +28,9 @@ fn restored(world: &World, path: &std::path::Path) {
 }
 
 /// Sweeps until so many objects are left: their retention ends one by one.
-fn swept(world: &World, args: &[&str], objects: usize) {
+fn swept(world: &World, objects: usize) {
     wait_for("what nothing needs", || {
-        gc(world, args);
+        gc(world, &FORGET);
         world.objects() <= objects
     });
     assert_eq!(world.objects(), objects);
@@ -43,7 +43,8 @@ const FORGET: [&str; 2] = ["--forget", "--yes"];
 /// where it does not look.
 #[test]
 fn a_watch_removes_no_content_however_old_it_is() {
-    let world = World::new();
+    let mut world = World::new();
+    world.hook.set("CLAUDECODE", "");
     world.settings(&json!({"retention": "1s", "retention_cron": "* * * * *"}));
     let moved = extracted(&world, "moved");
     let count = world.objects();
@@ -65,23 +66,29 @@ fn a_watch_removes_no_content_however_old_it_is() {
         std::thread::sleep(std::time::Duration::from_millis(500));
     }
     assert_eq!(world.objects(), all);
-    // By hand what was restored goes, and the moved session's content stays.
-    swept(&world, &[], count);
-    let kept = gc(&world, &[]);
-    assert_eq!(kept["missing"], json!(["pi/moved"]), "{kept}");
-    fs::rename(aside.join("moved.jsonl"), &moved).expect("renamed");
+    // `gc` alone removes nothing either, and says of both what would go.
+    let shown = gc(&world, &[]);
+    assert_eq!((&shown["dry_run"], world.objects()), (&json!(true), all), "{shown}");
+    assert_eq!(shown["sessions"], json!(["pi/back", "pi/moved"]), "{shown}");
+    // Moved below the client's folders it is found.
+    let found = world.folder.with_file_name("--elsewhere--");
+    fs::create_dir(&found).expect("made");
+    fs::rename(aside.join("moved.jsonl"), found.join("moved.jsonl")).expect("renamed");
+    swept(&world, count);
+    fs::rename(found.join("moved.jsonl"), &moved).expect("renamed");
     restored(&world, &moved);
 }
 
 #[test]
-fn retention_is_off_unless_the_user_sets_it_and_only_forget_removes_then() {
+fn only_forget_removes_after_the_session_was_named() {
     let mut world = World::new();
     let path = extracted(&world, "s");
     let count = world.objects();
     fs::remove_file(&path).expect("removed");
     let kept = world.run(&["gc"]);
-    assert!(kept.code == Some(0) && kept.stdout.contains("retention is off"), "{kept:?}");
-    assert!(kept.stderr.contains("pi/s") && kept.stderr.contains("--forget"), "{kept:?}");
+    assert!(kept.code == Some(0) && kept.stdout.contains("--forget"), "{kept:?}");
+    assert!(kept.stderr.contains("content of session pi/s would be removed"), "{kept:?}");
+    assert_eq!(world.objects(), count);
     let agent = world.run(&["gc", "--forget", "--yes"]);
     assert!(agent.code == Some(1) && agent.stderr.contains("terminal of your own"), "{agent:?}");
     world.hook.set("CLAUDECODE", "");
@@ -96,7 +103,8 @@ fn retention_is_off_unless_the_user_sets_it_and_only_forget_removes_then() {
 
 #[test]
 fn content_of_a_live_placeholder_stays_whatever_its_age() {
-    let world = World::new();
+    let mut world = World::new();
+    world.hook.set("CLAUDECODE", "");
     world.settings(&json!({"retention": "1s"}));
     // The same content is one object: each session has its own.
     let live = extracted(&world, "live");
@@ -111,15 +119,15 @@ fn content_of_a_live_placeholder_stays_whatever_its_age() {
     restored(&world, &other);
     let young = {
         world.settings(&json!({"retention": "1h"}));
-        gc(&world, &[])
+        gc(&world, &FORGET)
     };
     assert_eq!(young["gone"], json!({ "count": 0, "bytes": 0 }), "young content stays: {young}");
     world.settings(&json!({"retention": "1s"}));
     wait_for("its retention to be over", || {
-        gc(&world, &["--dry-run"])["gone"]["count"].as_u64() == Some(count as u64)
+        gc(&world, &[])["gone"]["count"].as_u64() == Some(count as u64)
     });
-    assert_eq!(world.objects(), 2 * count, "a dry run removes nothing");
-    swept(&world, &[], count);
+    assert_eq!(world.objects(), 2 * count, "without --forget nothing goes");
+    swept(&world, count);
     let back = world.run(&["restore", text(&live), "live-r1"]);
     assert!(back.code == Some(0) && back.stdout.contains(&output(1)), "{back:?}");
     let words = world.run(&["gc"]);
@@ -152,8 +160,12 @@ fn what_cannot_be_read_or_is_not_there_to_be_read_keeps_its_content() {
     fs::create_dir(&path).expect("made");
     assert_eq!(gc(&world, &FORGET)["gone"]["count"], 0);
     fs::remove_dir(&path).expect("removed");
-    // A copy under another name, as pi and OpenClaw make them.
-    fs::rename(&kept, world.folder.join("branch.jsonl")).expect("renamed");
+    // A copy under another name that was looked at once.
+    let branch = world.folder.join("branch.jsonl");
+    fs::rename(&kept, &branch).expect("renamed");
+    fs::copy(&branch, &path).expect("copied");
+    assert_eq!(world.run(&["restore", text(&branch), "s-r1"]).code, Some(0));
+    fs::remove_file(&path).expect("removed");
     // What was extracted later, and is needed nowhere, goes: so its retention is over, too.
     let other = world.folder.with_file_name("--x--");
     fs::create_dir(&other).expect("made");
@@ -161,12 +173,12 @@ fn what_cannot_be_read_or_is_not_there_to_be_read_keeps_its_content() {
     fs::rename(world.session("control", 3600), &control).expect("renamed");
     assert_eq!(came(&world.once(&control), &control), "extracted");
     fs::remove_file(&control).expect("removed");
-    swept(&world, &FORGET, count);
+    swept(&world, count);
     assert_eq!(gc(&world, &FORGET)["gone"]["count"], 0);
     assert_eq!(world.objects(), count);
     // Nothing has its placeholders any more.
-    fs::remove_file(world.folder.join("branch.jsonl")).expect("removed");
-    swept(&world, &FORGET, 0);
+    fs::remove_file(&branch).expect("removed");
+    swept(&world, 0);
 }
 
 #[test]
@@ -184,7 +196,7 @@ fn a_ledger_that_is_damaged_keeps_everything() {
     assert_eq!(kept["gone"]["count"], 0, "{kept}");
     assert_eq!(world.objects(), count);
     fs::write(&ledger, whole).expect("written");
-    swept(&world, &FORGET, 0);
+    swept(&world, 0);
 }
 
 #[test]

@@ -79,8 +79,8 @@ pub struct ExtractSettings {
     pub dedupe: bool,
     /// Seconds between two looks at a file, 10 to 3600.
     pub scan_interval_seconds: u64,
-    /// How long `extract gc` keeps content that no placeholder needs: `off` for always, or
-    /// `24h`, `30m`, `7d`.
+    /// For how long after its last use `extract gc --forget` keeps content that no placeholder
+    /// needs: `24h`, `30m`, `7d`, or `off`.
     pub retention: String,
     /// The call that asked for a restore stays as it is.
     #[serde(alias = "keep_restore_calls", alias = "keep_restore_remote_calls")]

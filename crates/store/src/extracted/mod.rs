@@ -34,7 +34,7 @@ pub use object::{Digest, Object};
 use packs::Pack;
 pub use record::{Extract, Record, Set, Shared, Word};
 pub use state::State;
-pub use sweep::{Amount, GiveUp, Held, Named, Sessions, Swept, forget, held, sweep};
+pub use sweep::{Amount, GiveUp, Held, Swept, forget, held, sweep};
 pub use words::Words;
 
 use crate::blocks::{Root, folder_name};

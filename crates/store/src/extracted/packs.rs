@@ -186,13 +186,6 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Cuts off what lies behind `end`.
-pub fn cut(path: &Path, end: u64) -> io::Result<()> {
-    let file = OpenOptions::new().write(true).custom_flags(NO_WAIT).open(path)?;
-    file.set_len(end)?;
-    file.sync_all()
-}
-
 /// Gives back to the system what lies outside of `kept`, ranges of offset and length: reads as
 /// zeros from then on.
 pub fn punch(path: &Path, kept: &mut [(u64, u64)]) -> io::Result<()> {

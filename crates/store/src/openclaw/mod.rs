@@ -4,7 +4,6 @@
 
 mod alone;
 mod copies;
-mod every;
 mod read;
 mod write;
 
@@ -20,7 +19,6 @@ use base::atomic;
 use sessions::files::{Change, Edited, Refused, SessionFile, Stamp};
 
 pub use copies::remove_older;
-pub use every::every;
 
 /// A session in such a database.
 #[derive(Debug)]

@@ -40,16 +40,6 @@ pub(super) fn open(path: &Path) -> io::Result<Connection> {
     }
 }
 
-/// Opens a copy that nothing writes, and leaves nothing beside it.
-pub(super) fn open_copy(path: &Path) -> io::Result<Connection> {
-    fs::metadata(path).map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_URI;
-    let connection = connect(path, Path::new(&as_it_is(path)), flags)?;
-    check(path, known(&connection)).map(|()| connection)
-}
-
 fn connect(path: &Path, name: &Path, flags: OpenFlags) -> io::Result<Connection> {
     Connection::open_with_flags(name, flags)
         .and_then(|c| c.busy_timeout(PATIENCE).map(|()| c))

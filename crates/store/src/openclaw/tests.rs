@@ -1,6 +1,5 @@
 //! Databases as OpenClaw has them, made up: what is read, what is written, and what is refused.
 
-mod every;
 mod lab;
 mod others;
 

@@ -45,7 +45,7 @@ pub fn in_place(
     let _held = source.extracted.hold()?;
     let mut read = read::session(source)?;
     read.doubt.tell();
-    // Retention looks beside every file that was seen to hold placeholders.
+    // `gc` looks at every file that was seen to hold placeholders.
     read::adopt(source, &read);
     let mut choice = choose::choose(source, &read, entry, keys)?;
     // A file's edit that finds one value damaged leaves the file as it was; for a database's, a

@@ -43,12 +43,11 @@ impl World {
             .map_or_else(|| Ok(fs::read(self.at(path)).unwrap()), |left| Err(left.why))
     }
 
-    /// Bytes that a sweep removes so many hours from now.
-    pub(super) fn swept(&self, hours: i64, homes: &[&str]) -> u64 {
+    /// Bytes that a sweep removes in which nothing is too young.
+    pub(super) fn swept(&self, homes: &[&str]) -> u64 {
         let homes = homes.iter().map(|home| self.at(home)).collect();
-        let settings = ExtractSettings { retention: "1h".into(), ..eager() };
-        let now = clock::now() + TimeDelta::hours(hours);
-        gc::sweep(&self.root(), &settings, homes, now, true, false).unwrap().gone.bytes
+        let now = clock::now() + TimeDelta::hours(1);
+        gc::sweep(&self.root(), &eager(), homes, now, false).unwrap().gone.bytes
     }
 }
 
@@ -182,13 +181,10 @@ fn a_fork_knows_the_placeholders_of_the_session_it_is_of() {
         assert!(!context::in_source(&world.open(path), &eager()).unwrap().extracted.is_empty());
         assert_eq!(world.extract(path, form), 0, "they are placeholders here, too");
         // Content stays while the fork has its placeholders, and is known to have them.
-        for hours in [2, 4] {
-            assert_eq!(world.swept(hours, &[]), 0);
-        }
+        assert_eq!(world.swept(&[]), 0);
         let whole = world.restore(path, None).unwrap();
         assert_eq!(whole, fork(&made.bytes, &world.path()));
-        world.swept(6, &[]);
-        assert!(world.swept(8, &[]) > 0, "nothing needs it any more");
+        assert!(world.swept(&[]) > 0, "nothing needs it any more");
     }
 }
 
@@ -201,70 +197,21 @@ fn content_follows_a_session_that_was_moved() {
     let lean = world.bytes();
     // The old folder stays, with a file of that name in it that has none of the placeholders.
     world.write(&made.bytes);
-    world.quiet("agents/other/sessions/moved.jsonl", &lean);
-    for hours in [2, 4] {
-        assert_eq!(world.swept(hours, &["agents"]), 0, "it lies in a folder of the client's");
-    }
+    let moved = format!("agents/other/sessions/{}.jsonl", made.id);
+    world.quiet(&moved, &lean);
+    assert_eq!(world.swept(&["agents"]), 0, "it lies in a folder of the client's");
+    fs::remove_file(world.path()).unwrap();
+    assert_eq!(world.swept(&["agents"]), 0);
     fs::rename(world.at("agents/other"), world.at("elsewhere")).unwrap();
-    // Read there once, it is known there.
-    world.extract("elsewhere/sessions/moved.jsonl", Placeholder::Full);
-    for hours in [6, 8] {
-        assert_eq!(world.swept(hours, &["agents"]), 0);
-    }
+    // Read there once, it is known there, whatever it is called.
+    let elsewhere = "elsewhere/sessions/renamed.jsonl";
+    fs::rename(world.at(&moved.replace("agents/other", "elsewhere")), world.at(elsewhere)).unwrap();
+    world.extract(elsewhere, Placeholder::Full);
+    assert_eq!(world.swept(&["agents"]), 0);
     fs::remove_dir_all(world.at("elsewhere/sessions")).unwrap();
-    assert_eq!(world.swept(10, &["agents"]), 0, "an empty folder may be a disk's");
+    assert_eq!(world.swept(&["agents"]), 0, "an empty folder may be a disk's");
     fs::write(world.at("elsewhere/else"), "").unwrap();
-    world.swept(12, &["agents"]);
-    assert!(world.swept(14, &["agents"]) > 0);
-}
-
-/// A session may be called anything: what it names stays, wherever it can be seen.
-#[test]
-fn a_session_that_was_renamed_keeps_its_content_and_it_is_said() {
-    for name in ["h/notes.txt", "h/x", "homes/deep/er/x.bak"] {
-        let world = World::new("s", b"");
-        world.quiet("h/x.jsonl", &flat("a"));
-        world.extract("h/x.jsonl", Placeholder::Full);
-        fs::create_dir_all(world.at("homes/deep/er")).unwrap();
-        fs::rename(world.at("h/x.jsonl"), world.at(name)).unwrap();
-        let sweep = |hours: i64| {
-            let settings = ExtractSettings { retention: "1h".into(), ..eager() };
-            let now = clock::now() + TimeDelta::hours(hours);
-            gc::sweep(&world.root(), &settings, vec![world.at("homes")], now, true, false).unwrap()
-        };
-        assert_eq!(sweep(2).gone.count, 0, "{name}");
-        let kept = sweep(30);
-        assert_eq!((kept.gone.count, &kept.elsewhere[..]), (0, &[world.at(name)][..]), "{name}");
-        let said = gc::said(&kept, false).join("\n");
-        assert!(said.contains(&*world.at(name).to_string_lossy()), "{said}");
-        // Renamed back it is a session, whose content is there.
-        fs::rename(world.at(name), world.at("h/x.jsonl")).unwrap();
-        assert_eq!(world.restore("h/x.jsonl", None).unwrap(), flat("a"));
-        fs::remove_file(world.at("h/x.jsonl")).unwrap();
-        sweep(90);
-        assert!(sweep(120).gone.count > 0, "{name}");
-    }
-}
-
-#[test]
-fn a_session_that_was_packed_keeps_its_content() {
-    for (name, bytes, gone) in [
-        ("h/x.jsonl.gz", &b"\x1f\x8b\x08\0"[..], false),
-        ("h/x.zip", b"PK\x03\x04\x14\0\0\0\x08\0", false),
-        ("h/x.jsonl.age", b"age-encryption.org/v1\n--- a\n\x9c\xf0", false),
-        ("h/x.tar.gz", b"\x1f\x8b\x08\0", false),
-        ("h/other.gz", b"\x1f\x8b\x08\0", true),
-        ("h/picture", b"\x89PNG\0[[extracted-msg-2]][[extracted-msg-3]]", true),
-        ("h/x.jsonl.gz", b"{}\n", true),
-    ] {
-        let world = World::new("s", b"");
-        world.quiet("h/x.jsonl", &flat("a"));
-        world.extract("h/x.jsonl", Placeholder::Full);
-        fs::remove_file(world.at("h/x.jsonl")).unwrap();
-        world.quiet(name, bytes);
-        let swept: u64 = [2, 30, 60].map(|hours| world.swept(hours, &["h"])).iter().sum();
-        assert_eq!(swept > 0, gone, "{name} {bytes:?}");
-    }
+    assert!(world.swept(&["agents"]) > 0);
 }
 
 /// A plain placeholder names nothing but its entry.

@@ -7,7 +7,6 @@ use std::path::Path;
 use chrono::TimeDelta;
 
 use super::look::Came;
-use crate::cmd::extract::around;
 use crate::cmd::extract::planned::Planned;
 use crate::cmd::extract::run;
 use crate::cmd::extract::source::{self, Kind};
@@ -54,7 +53,7 @@ fn attempt(
     path: &Path,
     say: &mut dyn FnMut(&str),
 ) -> anyhow::Result<Came> {
-    if around::is_database(path) {
+    if source::is_database_name(path) {
         return Ok(Came::Never { why: DATABASE.to_owned() });
     }
     let source = source::open(root, path, false)?;

@@ -15,7 +15,7 @@ use chrono::Local;
 
 use self::look::{Came, Moment, Watched};
 use self::tell::{Report, Teller};
-use super::{around, asked};
+use super::{asked, source};
 use crate::cmd::ending::Ending;
 use crate::cmd::{Exit, inscribe, out};
 use base::atomic;
@@ -226,9 +226,10 @@ fn found(paths: &[PathBuf]) -> Found {
             let mut fault = |path: &Path, e: &std::io::Error| {
                 left.push(format!("{}: {e}", path.display()));
             };
-            let is = |path: &Path| inscribe::is_session(path) || around::is_database(path);
+            let is = |path: &Path| inscribe::is_session(path) || source::is_database_name(path);
             for file in inscribe::such_below(path, &is, &mut fault) {
-                if around::is_database(&file) { &mut databases } else { &mut files }.push(file);
+                if source::is_database_name(&file) { &mut databases } else { &mut files }
+                    .push(file);
             }
         } else if path.exists() {
             files.push(path.clone());

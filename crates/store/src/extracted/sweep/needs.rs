@@ -1,23 +1,13 @@
-//! What all ledgers together say: which objects sessions need, when each was used last, and where
-//! it is from.
+//! What all ledgers together say: which objects sessions need, and when each was used last.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{GiveUp, Held, Sessions};
+use super::{Ask, GiveUp, Held};
 use crate::blocks::Root;
 use crate::extracted::{Extracted, Ledger, Object, Record, all, file};
 use base::clock::Time;
-
-/// Where an object is from.
-#[derive(Debug)]
-pub(super) struct Origin {
-    /// When it was used last, by the ledgers.
-    pub used: Time,
-    /// Entries that it was of, and the files these were in.
-    pub from: BTreeSet<(String, PathBuf)>,
-}
 
 /// A ledger.
 pub(super) struct Of {
@@ -36,37 +26,32 @@ pub(super) struct Of {
 #[derive(Default)]
 pub(super) struct Needs {
     pub objects: BTreeSet<String>,
-    pub origins: BTreeMap<String, Origin>,
+    /// When each object was extracted or restored last, by the ledgers.
+    pub used: BTreeMap<String, Time>,
     pub ledgers: Vec<Of>,
     /// Nothing may go.
     pub everything: bool,
-    pub unread: Vec<PathBuf>,
+    pub unread: BTreeSet<PathBuf>,
 }
 
 impl Needs {
-    pub(super) fn of(store: &Root, sessions: &mut dyn Sessions, give_up: GiveUp) -> Self {
+    pub(super) fn of(store: &Root, ask: Ask, give_up: GiveUp) -> Self {
         let mut needs = Self::default();
         let all = all(store);
         needs.everything = !all.unread.is_empty();
         needs.unread.extend(all.unread.into_iter().map(|(path, _)| path));
         for extracted in all.found {
             if let Ok(ledger) = extracted.ledger() {
-                needs.ledger(extracted, &ledger, sessions, give_up);
+                needs.ledger(extracted, &ledger, ask, give_up);
             } else {
                 needs.everything = true;
-                needs.unread.push(extracted.folder.join(file::NAME));
+                needs.unread.insert(extracted.folder.join(file::NAME));
             }
         }
         needs
     }
 
-    fn ledger(
-        &mut self,
-        extracted: Extracted,
-        ledger: &Ledger,
-        sessions: &mut dyn Sessions,
-        give_up: GiveUp,
-    ) {
+    fn ledger(&mut self, extracted: Extracted, ledger: &Ledger, ask: Ask, give_up: GiveUp) {
         // Where an object came from, so that a restore counts for what it brought back.
         let mut last: BTreeMap<(&str, &str), &Object> = BTreeMap::new();
         let mut files: BTreeMap<&Path, BTreeSet<&Object>> = BTreeMap::new();
@@ -75,16 +60,14 @@ impl Needs {
                 let (object, used) = (&extract.object, extract.at);
                 last.insert((&extract.entry, &extract.key), object);
                 files.entry(&extract.file).or_default().insert(object);
-                let origin = self.origins.entry(object.to_string());
-                let origin = origin.or_insert_with(|| Origin { used, from: BTreeSet::new() });
-                origin.used = origin.used.max(used);
-                origin.from.insert((extract.entry.to_string(), extract.file.to_path_buf()));
+                let known = self.used.entry(object.to_string()).or_insert(used);
+                *known = used.max(*known);
             }
             if let Record::Restore { entry, keys, at, .. } = record {
                 for key in keys {
                     let object = last.get(&(&**entry, &**key)).map(ToString::to_string);
-                    if let Some(origin) = object.and_then(|o| self.origins.get_mut(&o)) {
-                        origin.used = origin.used.max(*at);
+                    if let Some(used) = object.and_then(|object| self.used.get_mut(&object)) {
+                        *used = (*at).max(*used);
                     }
                 }
             }
@@ -102,7 +85,7 @@ impl Needs {
         };
         for (file, objects) in files {
             of.objects.extend(objects.iter().map(ToString::to_string));
-            match if named { Held::Gone } else { sessions.held(file, ledger) } {
+            match if named { Held::Gone } else { ask(file, ledger) } {
                 Held::Gone if named || matches!(give_up, GiveUp::Missing) => {}
                 Held::Gone => {
                     self.objects.extend(objects.iter().map(ToString::to_string));
@@ -113,7 +96,7 @@ impl Needs {
                 }
                 Held::Unknown => {
                     of.gone = false;
-                    self.unread.push(file.to_owned());
+                    self.unread.insert(file.to_owned());
                     self.objects.extend(objects.iter().map(ToString::to_string));
                 }
             }

@@ -21,13 +21,13 @@ impl Amount {
     }
 }
 
-/// What `gc` found and removed.
+/// What a sweep found and removed, or would remove.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Swept {
     /// Objects that stay.
     pub kept: Amount,
-    /// Bytes of whole packs that no ledger names, and that stay: a ledger may be lost, or a run
-    /// was killed. Among those of [`Swept::kept`].
+    /// Bytes of whole packs that no ledger names: a ledger may be lost, or a run was killed. Among
+    /// those of [`Swept::kept`].
     pub unnamed: u64,
     /// Those among them that nothing needs, and that wait for their retention to end.
     pub waiting: Amount,
@@ -42,8 +42,6 @@ pub struct Swept {
     /// What could not be read: what it may need stays. A ledger, or a folder of them, keeps
     /// everything.
     pub unread: Vec<PathBuf>,
-    /// Files that are no session of the ledgers', and name what nothing else needs: that stays.
-    pub elsewhere: Vec<PathBuf>,
     /// Sessions, as `agent/id`, whose ledger went, or would: their files are gone, and so is all
     /// that was extracted of them.
     pub forgotten: Vec<String>,
