@@ -57,7 +57,6 @@ fn plain(script: &str) -> bool {
                         }
                         let (line, behind) = rest.split_once('\n').unwrap_or((rest, ""));
                         rest = behind;
-                        let line = line.strip_suffix('\r').unwrap_or(line);
                         if end == if tabs { line.trim_start_matches('\t') } else { line } {
                             break;
                         }
@@ -80,7 +79,9 @@ fn plain(script: &str) -> bool {
                 {
                     return true;
                 }
-                ends.push((word[1..=end].to_owned(), tabs));
+                // A carriage return is a letter to the shell.
+                let letter = if behind.starts_with("\r\n") { "\r" } else { "" };
+                ends.push(([&word[1..=end], letter].concat(), tabs));
                 rest.len() - behind.len()
             }
             '&' | '$' | '`' | '<' | '>' | '|' | '(' | ')' | '{' | '}' | '*' | '?' | '[' | ']'

@@ -7,6 +7,7 @@ const DEPTH: usize = 6;
 
 const OPEN_QUOTE: &str = "a quote that is not closed";
 const BARE_DELIMITER: &str = "a heredoc whose delimiter is not in quotes";
+const CARRIAGE_RETURN: &str = "a carriage return that makes the end of the heredoc unclear";
 const AFTER_MERGE: &str = "more behind `2>&1`";
 
 /// Which line ends a heredoc.
@@ -130,6 +131,13 @@ impl<'a> Reader<'a> {
             '<' if self.eat("<") => self.open_heredoc(),
             '2' if self.word.is_none() && self.eat(">&1") => self.merge_output(),
             '>' => self.redirect_output(),
+            '\r' if matches!(self.role, Role::Delimiter { .. }) => {
+                self.end_word();
+                // The shell takes it as the last letter of the delimiter.
+                if let Some(heredoc) = self.pending.last_mut() {
+                    heredoc.delimiter.push(c);
+                }
+            }
             '<' | ' ' | '\t' | '\r' => self.end_word(),
             '#' if self.word.is_none() => {
                 let line = self.rest.find('\n').unwrap_or(self.rest.len());
@@ -194,7 +202,7 @@ impl<'a> Reader<'a> {
     }
 
     fn refuse_endless_heredoc(&mut self, heredoc: &Heredoc) {
-        let what = format!("no `{}` that ends the heredoc", heredoc.delimiter);
+        let what = format!("no `{}` that ends the heredoc", heredoc.delimiter.replace('\r', "\\r"));
         self.refuse(&what, self.script.len());
     }
 
@@ -348,9 +356,10 @@ impl<'a> Reader<'a> {
             let mut body = String::new();
             let mut ended = false;
             while !ended && !self.rest.is_empty() {
+                let start = self.offset();
                 let (line, after) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
                 self.rest = after;
-                ended = self.ends_heredoc(&heredoc, line);
+                ended = self.ends_heredoc(&heredoc, line, start);
                 if !ended {
                     body.push_str(line);
                     body.push('\n');
@@ -371,13 +380,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn ends_heredoc(&self, heredoc: &Heredoc, line: &str) -> bool {
-        let line = match self.heredocs {
-            Heredocs::Exact => line.strip_suffix('\r').unwrap_or(line),
-            Heredocs::Loose => line.trim_end_matches('\r'),
-        };
+    /// Ignores carriage returns, so the body never ends later than in the shell, which reads them
+    /// as letters. A script in which the two ends differ is refused.
+    fn ends_heredoc(&mut self, heredoc: &Heredoc, line: &str, at: usize) -> bool {
         let line = if heredoc.strips_tabs { line.trim_start_matches('\t') } else { line };
-        line == heredoc.delimiter
+        let ends = line.trim_end_matches('\r') == heredoc.delimiter.trim_end_matches('\r');
+        if ends && line != heredoc.delimiter {
+            self.refuse(CARRIAGE_RETURN, at);
+        }
+        ends
     }
 
     fn end_word(&mut self) {
@@ -387,7 +398,12 @@ impl<'a> Reader<'a> {
             Role::Argument => self.command.words.push(Word { text, range }),
             Role::OutputFile => self.command.writes.push(text),
             Role::Input => self.command.input.push(text),
-            Role::Delimiter { strips_tabs } => self.await_body(text, strips_tabs, false),
+            Role::Delimiter { strips_tabs } => {
+                if text.contains('\r') {
+                    self.refuse(CARRIAGE_RETURN, range.start);
+                }
+                self.await_body(text, strips_tabs, false);
+            }
         }
     }
 
