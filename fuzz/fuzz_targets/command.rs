@@ -3,7 +3,7 @@
 #![no_main]
 
 use guard::policy::carve_outs::{Caller, own_command};
-use guard::policy::shell::simple_commands;
+use guard::policy::shell::accepted_commands;
 use guard::policy::verbs::AGENT_VERBS;
 use libfuzzer_sys::fuzz_target;
 
@@ -13,7 +13,7 @@ const CALLER: Caller =
 fuzz_target!(|script: &str| {
     let Some(own) = own_command(script, &CALLER, |path| path == "/my p") else { return };
     assert!(plain(script), "an operator of the shell in {script:?}");
-    let Ok(commands) = simple_commands(&own.rewritten) else {
+    let Ok(commands) = accepted_commands(&own.rewritten) else {
         panic!("not recognised: {:?}", own.rewritten)
     };
     let mut verbs = Vec::new();
@@ -57,7 +57,6 @@ fn plain(script: &str) -> bool {
                         }
                         let (line, behind) = rest.split_once('\n').unwrap_or((rest, ""));
                         rest = behind;
-                        let line = line.strip_suffix('\r').unwrap_or(line);
                         if end == if tabs { line.trim_start_matches('\t') } else { line } {
                             break;
                         }
@@ -80,7 +79,9 @@ fn plain(script: &str) -> bool {
                 {
                     return true;
                 }
-                ends.push((word[1..=end].to_owned(), tabs));
+                // A carriage return is a letter to the shell.
+                let letter = if behind.starts_with("\r\n") { "\r" } else { "" };
+                ends.push(([&word[1..=end], letter].concat(), tabs));
                 rest.len() - behind.len()
             }
             '&' | '$' | '`' | '<' | '>' | '|' | '(' | ')' | '{' | '}' | '*' | '?' | '[' | ']'

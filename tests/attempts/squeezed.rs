@@ -23,6 +23,11 @@ const SHELL: &[(&str, &str)] = &[
     ("process substitution", "brain-guard append --kind risk - <(ls)"),
     ("unquoted heredoc", "brain-guard append <<E\n$(ls)\nE\n"),
     ("heredoc that ends early", "brain-guard append <<'E'\nx\nE\nls\n"),
+    (
+        "heredoc that seems to end at a carriage return",
+        "brain-guard append <<'E'\nx\nE\r\nbrain-guard append '\nE\nls\n#'",
+    ),
+    ("heredoc that ends at a carriage return", "brain-guard append <<'E\r'\nx\nE\r\nls\nE\r\r\n"),
     ("redirected", "brain-guard status > src/main.rs"),
     ("redirected input", "brain-guard append < /etc/passwd"),
     ("a variable", "brain-guard append $HOME"),

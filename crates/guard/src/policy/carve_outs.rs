@@ -5,7 +5,7 @@ use super::verbs;
 use std::fmt::Write as _;
 
 use super::operator::is_operators;
-use super::shell::{Word, simple_commands};
+use super::shell::{Word, accepted_commands};
 use base::shown::quoted;
 
 /// What the hook puts in, and the way to a file that is no job's.
@@ -60,7 +60,7 @@ pub fn recognise(
 ) -> Result<OwnCommand, NotOwnCommand> {
     let refuse = |why: String| Err(NotOwnCommand(why));
     let commands =
-        simple_commands(command).map_err(|broken| NotOwnCommand(broken.told(command)))?;
+        accepted_commands(command).map_err(|place| NotOwnCommand(place.describe(command)))?;
     let mut rewritten = String::with_capacity(command.len() + 160);
     let mut copied = 0;
     let mut verbs = Vec::new();
@@ -116,7 +116,7 @@ pub fn runs_only_ours(command: &str, program: &str) -> bool {
             .first()
             .is_none_or(|word| ["cd", "brain-guard", program].contains(&word.text.as_str()))
     };
-    simple_commands(command).is_ok_and(|commands| commands.iter().all(ours))
+    accepted_commands(command).is_ok_and(|commands| commands.iter().all(ours))
 }
 
 /// The beginning of a word that an agent wrote.

@@ -1,34 +1,50 @@
-//! Just enough of the shell's grammar to recognise a line that runs the agent's
-//! own verbs and nothing else. Whatever is not understood is not recognised: we
-//! don't parse shell, we accept a small part of it.
+//! Reads shell scripts as simple commands. One reader serves two questions. What might this script
+//! do? `all_commands` answers for any script, as far as its spelling is plain. What does it do
+//! for certain? `accepted_commands` answers for a small part of the grammar and fails outside it.
 
-mod scanner;
+mod reader;
 
 use std::ops::Range;
 
-use scanner::Scanner;
+use reader::{Heredocs, Reader};
 
-/// A word of a simple command with its quotes removed and its place in the source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A word of a simple command.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// The text the program would see.
+    /// The text the program would see, without quotes.
     pub text: String,
-    /// Bytes of the source it came from.
+    /// Bytes of the script that it was read from.
     pub range: Range<usize>,
 }
 
-/// Where a script leaves the part of the grammar that is accepted.
+/// One simple command.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Simple<W = String> {
+    /// Its words without their quotes.
+    pub words: Vec<W>,
+    /// Files its output is sent to.
+    pub writes: Vec<String>,
+    /// What a heredoc or a here-string gives it.
+    pub input: Vec<String>,
+    /// Its input is another command's output.
+    pub piped: bool,
+}
+
+/// Stands in a word for what a substitution would give.
+pub const SUBSTITUTED: &str = "$()";
+
+/// The first place where a script leaves the accepted grammar.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken {
+pub struct NotAccepted {
     /// What stands there.
     pub what: String,
     /// Bytes of the script before it.
     pub at: usize,
 }
 
-impl Broken {
+impl NotAccepted {
     /// In words, with the place as people count it.
-    pub fn told(&self, script: &str) -> String {
+    pub fn describe(&self, script: &str) -> String {
         let before = script.get(..self.at).unwrap_or(script);
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
@@ -37,23 +53,29 @@ impl Broken {
     }
 }
 
-/// Splits a script into simple commands joined by `&&`, `;` or newline.
+/// The simple commands of a script that joins them by `&&`, `;` or newline.
 ///
 /// # Errors
-/// Anything beyond: substitution, expansion, pipes, redirections other than a
+/// The first place of anything else: substitution, expansion, pipes, redirections other than a
 /// trailing `2>&1` and quoted heredocs, background, comments.
-pub fn simple_commands(script: &str) -> Result<Vec<Vec<Word>>, Broken> {
-    let mut scanner = Scanner::new(script);
-    let mut commands = Vec::new();
-    loop {
-        let command = scanner.command()?;
-        if !command.is_empty() {
-            commands.push(command);
-        }
-        if scanner.done()? {
-            return Ok(commands);
-        }
+pub fn accepted_commands(script: &str) -> Result<Vec<Vec<Word>>, NotAccepted> {
+    let (commands, not_accepted) = Reader::new(script, Heredocs::Exact).read();
+    match not_accepted {
+        Some(not_accepted) => Err(not_accepted),
+        None => Ok(commands.into_iter().map(|c| c.words).filter(|w| !w.is_empty()).collect()),
     }
+}
+
+/// The simple commands of any script, with those in substitutions. What the reader does not
+/// understand still yields words, so a caller must allow nothing because of them.
+pub fn all_commands(script: &str) -> Vec<Simple> {
+    let (commands, _) = Reader::new(script, Heredocs::Loose).read();
+    let without_ranges = |Simple { words, writes, input, piped }: Simple<Word>| {
+        let words = words.into_iter().map(|word| word.text).collect();
+        Simple { words, writes, input, piped }
+    };
+    let is_empty = |c: &Simple| c.words.is_empty() && c.writes.is_empty() && c.input.is_empty();
+    commands.into_iter().map(without_ranges).filter(|c| !is_empty(c)).collect()
 }
 
 #[cfg(test)]
@@ -62,12 +84,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn texts(script: &str) -> Option<Vec<Vec<String>>> {
-        let commands = simple_commands(script).ok()?;
+        let commands = accepted_commands(script).ok()?;
         Some(commands.into_iter().map(|c| c.into_iter().map(|w| w.text).collect()).collect())
     }
 
     #[test]
-    fn accepted() {
+    fn forms_of_our_own_verbs_are_accepted() {
         let words = |list: &[&[&str]]| {
             Some(list.iter().map(|c| c.iter().map(|w| (*w).to_owned()).collect()).collect())
         };
@@ -78,6 +100,12 @@ mod tests {
             ("a <<'EOF'\n$(rm) > `x` | y\nEOF\n", words(&[&["a"]])),
             ("a --k v <<\"E O\" && b\nbody\nE O\nc", words(&[&["a", "--k", "v"], &["b"], &["c"]])),
             ("a <<-'X'\n\tt\n\tX", words(&[&["a"]])),
+            ("a <<'X' <<'Y'\nY\nX\nX\nY\nb", words(&[&["a"], &["b"]])),
+            ("a <<'X'\n\tX\nX\nb", words(&[&["a"], &["b"]])),
+            ("a <<'X'Y\nX\nXY", words(&[&["a"]])),
+            ("a <<''\nx\n\nb", words(&[&["a"], &["b"]])),
+            ("a 2>&1 <<'X' 2>&1;b\nX", words(&[&["a"], &["b"]])),
+            ("a <<'X'\r\nx\r\nX\r\nb", words(&[&["a"], &["b"]])),
             ("a \\\n  b", words(&[&["a", "b"]])),
             ("a it\\'s", words(&[&["a", "it's"]])),
             ("a \"say \\\"hi\\\" \\n\"", words(&[&["a", "say \"hi\" \\n"]])),
@@ -87,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn refused() {
+    fn everything_else_is_refused() {
         for script in [
             "a $(b)",
             "a `b`",
@@ -117,13 +145,36 @@ mod tests {
             "a 2> f",
             "a 1>&2",
             "a &> f",
+            "a &&> f",
+            "a && ; b",
+            "a <<<'b'",
+            "a<<'X'\nX",
+            "<<'X' && a\nX",
+            "2>&1 && a",
+            "a <<\\X\nX",
+            "a << \\\n'X'\nX",
+            "a <<'X'<<'Y'\nX\nY",
+            "a <<'X' <<'Y'\nX\n",
+            "a <<-'X'\n X",
+            // The shell does not end these bodies where they seem to end.
+            "a <<'X'\nX\r\nX",
+            "a <<'X'\nX\r\na 'y\nX\nb\n#'",
+            "a <<'X'\r\nX\nX\r\n",
+            "a <<'X\r'\nX\r\nb\nX\r\r\n",
+            "a 2>&12>&1",
+            "a 2>&1-",
+            "a 2>&1#",
+            "a 2>&1 'b'",
+            "a\rb",
+            "a \\",
+            "a\0",
         ] {
             assert_eq!(texts(script), None, "{script}");
         }
     }
 
     #[test]
-    fn where_it_broke_is_told() {
+    fn describe_names_the_place() {
         for (script, told) in [
             ("brain-guard status | head", "`|` outside single quotes at column 20"),
             ("a 'é' $x", "`$` outside single quotes at column 7"),
@@ -132,19 +183,70 @@ mod tests {
             ("a \"b", "a quote that is not closed at column 3"),
             ("a <<EOF\nx\nEOF", "a heredoc whose delimiter is not in quotes at column 5"),
             ("a <<'EOF'\nx", "no `EOF` that ends the heredoc at line 2, column 2"),
+            (
+                "a <<'X'\nX\r\nX",
+                "a carriage return that makes the end of the heredoc unclear at line 2, column 1",
+            ),
             ("a 2>&1 b", "more behind `2>&1` at column 8"),
             ("a & b", "`&` outside single quotes at column 3"),
             ("&& a", "`&` outside single quotes at column 1"),
         ] {
-            let broken = simple_commands(script).unwrap_err();
-            assert_eq!(broken.told(script), told.replace("`` ` ``", "```"), "{script}");
+            let not_accepted = accepted_commands(script).unwrap_err();
+            assert_eq!(not_accepted.describe(script), told.replace("`` ` ``", "```"), "{script}");
         }
+    }
+
+    fn words(script: &str) -> Vec<String> {
+        all_commands(script).iter().map(|c| c.words.join(" ")).collect()
+    }
+
+    #[test]
+    fn commands_inside_commands_are_found() {
+        for (script, expected) in [
+            ("a b && c; d | e &\nf", vec!["a b", "c", "d", "e", "f"]),
+            ("br\"\"ain \\x 'y z'", vec!["brain x y z"]),
+            ("a \"$(b c)\" `d`", vec!["b c", "d", "a $() $()"]),
+            ("a <(b)", vec!["b", "a $()"]),
+            ("(a; b)", vec!["a", "b"]),
+            ("a # b; c\nd 'b; c | d'", vec!["a", "d b; c | d"]),
+            ("a 2>&1 >/dev/null b", vec!["a b"]),
+            ("a <<'X'\n$(b)\nX\nc", vec!["a", "c"]),
+            ("a <<X\n$(b)\nX\nc", vec!["b", "a", "c"]),
+        ] {
+            assert_eq!(words(script), expected, "{script}");
+        }
+    }
+
+    #[test]
+    fn redirections_give_files_and_input() {
+        let commands = all_commands("a > 'x y' | b 2>>z <<E <<< w\nbody\nE\n");
+        assert_eq!(commands[0].writes, ["x y"]);
+        assert!(!commands[0].piped && commands[1].piped);
+        assert_eq!(commands[1].writes, ["z"]);
+        assert_eq!(commands[1].input, ["w", "body\n"]);
+        assert_eq!(all_commands("sh <<E | tee f\nb\nE\n")[0].input, ["b\n"]);
     }
 
     proptest! {
         #[test]
-        fn never_panics(script in "[ab '\"\\\\$`<>|&;\n\t(){}#~!éE-]{0,40}") {
-            let _ = simple_commands(&script);
+        fn never_panics(script in "[ab '\"\\\\$`<>|&;\n\t(){}#~!éE-]{0,60}") {
+            let _ = accepted_commands(&script);
+            let _ = all_commands(&script);
+        }
+
+        #[test]
+        fn accepted_words_are_the_words_of_all_commands(script in "[ab '\"\\\\;&\n\r>12#~é-]{0,20}") {
+            if let Some(commands) = texts(&script) {
+                let all = all_commands(&script).into_iter().map(|c| c.words);
+                prop_assert_eq!(commands, all.collect::<Vec<_>>());
+            }
+        }
+
+        #[test]
+        fn ranges_read_as_their_words(script in "[ab '\"\\\\;&\n<X]{0,20}") {
+            for word in accepted_commands(&script).into_iter().flatten().flatten() {
+                prop_assert_eq!(texts(&script[word.range]), Some(vec![vec![word.text]]));
+            }
         }
 
         #[test]

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::words::Simple;
 use super::{PROGRAM, programs, switches};
+use crate::policy::shell::Simple;
 
 /// Switches of the client that hold for us, too, and the beginnings of our variables.
 pub const SWITCHES: [&str; 4] =

@@ -2,7 +2,7 @@
 
 use super::PROGRAM;
 use super::programs::{assigns, behind_xargs};
-use super::words::Simple;
+use crate::policy::shell::Simple;
 use crate::policy::verbs::AGENT_VERBS;
 
 /// Whether a command only looks at the files it names. An allow-list: for all others
@@ -178,8 +178,8 @@ pub fn changes_files(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::simple_commands;
     use super::*;
+    use crate::policy::shell::all_commands;
 
     #[test]
     fn who_only_looks() {
@@ -196,7 +196,7 @@ mod tests {
             ("PATH=. cat f", false),
             ("cat \"$(rm f)\"", false),
         ] {
-            assert_eq!(simple_commands(script).iter().all(only_looks), looks, "{script}");
+            assert_eq!(all_commands(script).iter().all(only_looks), looks, "{script}");
         }
     }
 }

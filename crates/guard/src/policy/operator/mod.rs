@@ -13,7 +13,6 @@ mod programs;
 mod switches;
 mod touched;
 mod verbs;
-mod words;
 
 pub use client_settings::{is_client_settings, names_switch, switched};
 pub use places::{Guarded, plain};

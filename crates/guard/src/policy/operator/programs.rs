@@ -2,7 +2,7 @@
 //! which run another command, which run a script. What they do to files is `files`.
 
 use super::PROGRAM;
-use super::words::{SUBSTITUTED, Simple, simple_commands};
+use crate::policy::shell::{SUBSTITUTED, Simple, all_commands};
 
 /// How deep commands inside commands are followed.
 const DEPTH: usize = 6;
@@ -10,7 +10,7 @@ const DEPTH: usize = 6;
 /// A simple command and all that it is plainly told to run.
 pub fn unfolded(script: &str) -> Vec<Simple> {
     let mut all = Vec::new();
-    for command in simple_commands(script) {
+    for command in all_commands(script) {
         unfold(command, 0, &mut all);
     }
     all
@@ -31,7 +31,7 @@ fn unfold(mut command: Simple, depth: usize, all: &mut Vec<Simple>) {
 }
 
 fn more(script: &str, depth: usize, all: &mut Vec<Simple>) {
-    for command in simple_commands(script) {
+    for command in all_commands(script) {
         unfold(command, depth + 1, all);
     }
 }

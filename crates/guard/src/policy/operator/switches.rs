@@ -5,8 +5,8 @@ use std::cell::LazyCell;
 use std::ops::Deref;
 
 use super::programs::{is_interpreter, is_shell, name, runs_input};
-use super::words::{SUBSTITUTED, Simple};
 use super::{Guarded, PROGRAM, verbs};
+use crate::policy::shell::{SUBSTITUTED, Simple};
 
 /// Verbs that the client alone runs.
 const CLIENTS: [&str; 3] = ["hook", "mod", "waiter"];

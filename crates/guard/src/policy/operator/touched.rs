@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 
 use super::places::Guarded;
-use super::words::{self, Simple};
 use super::{PROGRAM, client_settings, files, programs, switches};
+use crate::policy::shell::{self, Simple};
 
 /// Whether a script would. `all`: its commands, and what they are told to run.
 pub fn touches_files(script: &str, all: &[Simple], cwd: &str, guarded: &Guarded) -> bool {
-    let raw = words::simple_commands(script);
+    let raw = shell::all_commands(script);
     // Comments in a substitution and odd quotes may hide a command from us, and what a command
     // prints may be what the next one runs: then nothing counts as a mere look.
     let substitutes = || ["$(", "`", "<(", ">("].iter().any(|sign| script.contains(sign));
@@ -126,7 +126,7 @@ fn changes_program(
         return false;
     }
     // `rm $(which brain-guard)` names it nowhere in its own words.
-    let substituted = |w: &String| w.contains(words::SUBSTITUTED);
+    let substituted = |w: &String| w.contains(shell::SUBSTITUTED);
     let changed = files::changed(name, rest);
     let along = |w: &String| forms(w, near, guarded).any(|path| guarded.takes_along(&path));
     changed.iter().any(whole)
