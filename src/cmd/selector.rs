@@ -255,8 +255,9 @@ pub fn find_or_last(env: &Env, selector: &SessionSelector) -> anyhow::Result<Fou
     err(match live.len() {
         0 => format!("no live session here; this is the last one, {session}"),
         _ => format!(
-            "{} live sessions here; this is the one that began last, {session}. --session names another",
-            live.len()
+            "{} live sessions here; this is the one that began last, {session}. --session names one:\n  {}",
+            live.len(),
+            live.join("\n  ")
         ),
     });
     Ok(Found { project, session })

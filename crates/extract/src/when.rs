@@ -5,6 +5,7 @@
 use chrono::Duration;
 
 use base::clock::Time;
+use sessions::cost::{self, Lifetime};
 use sessions::settings::{Acts, ExtractSettings};
 
 /// What is known of a session when it is looked at.
@@ -40,18 +41,11 @@ pub enum Verdict {
     Interval,
 }
 
-/// How many times more it costs to write a token into the cache that would have been read from
-/// it, than a turn saves with every token less (1.25 and 0.1 of a token's price with Anthropic).
-const PRICE: f64 = 11.5;
-
-/// Turns after which an edit with `saved` of `behind` tokens has paid: `11.5 · (T − S) / S`.
-/// `None` where it never does.
+/// Turns after which an edit with `saved` of `behind` tokens breaks even, while the cache lives for
+/// five minutes; `None` where it never does.
 pub fn break_even(behind: u64, saved: u64) -> Option<u32> {
-    if saved == 0 {
-        return None;
-    }
-    let turns = PRICE * behind.saturating_sub(saved) as f64 / saved as f64;
-    Some(turns.ceil() as u32)
+    let turns = cost::break_even(behind, saved, Lifetime::Minutes)?;
+    Some(u32::try_from(turns).unwrap_or(u32::MAX))
 }
 
 /// Whether what goes is less than `min_saving`.

@@ -3,6 +3,7 @@
 //! file's end. Only [`files`] touches the disk.
 
 mod branch;
+pub mod cost;
 pub mod course;
 pub mod dialect;
 pub mod digest;

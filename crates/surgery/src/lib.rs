@@ -3,7 +3,6 @@
 //! Nothing here reads or writes a file; the store is never altered by an operation.
 
 pub mod advise;
-pub mod cost;
 pub mod export;
 pub mod fidelity;
 pub mod ids;

@@ -5,11 +5,11 @@ use super::extracted::Chosen;
 use super::numbers::{READ, SAMPLE, blocks};
 use crate::tokens::{Calibration, Counter};
 use extract::plan::Item;
+use sessions::cost::Cost;
 use sessions::dialect::{self, BlockKind, Scratch};
 use sessions::settings::Placeholder;
 use sessions::span;
 use store::blocks::{Reader, Rows};
-use surgery::cost::Cost;
 use surgery::plan::{Place, Plan};
 
 /// The cost of a plan whose rounds stay, without the values that are chosen.

@@ -2,9 +2,9 @@
 
 use super::target::{cwd, dialect};
 use base::fork::Written;
+use sessions::cost::Cost;
 use std::path::PathBuf;
 use store::extracted::Record;
-use surgery::cost::Cost;
 use surgery::export::Report;
 use surgery::plan::Plan;
 

@@ -6,9 +6,9 @@ use memchr::memmem;
 
 use crate::tokens::{Calibration, Counter};
 use base::clock::Time;
+use sessions::cost::{Cost, Lifetime};
 use sessions::dialect::{self, Block, BlockKind, Kind, Scratch};
 use store::blocks::{Reader, Rows};
-use surgery::cost::{Cost, Lifetime};
 use surgery::export;
 use surgery::fidelity::{Fidelity, Much};
 use surgery::plan::{self, Piece, Place, Plan};

@@ -11,8 +11,8 @@ use serde::{Serialize, Serializer};
 use super::made::Made;
 use base::shown::grouped;
 use base::shown::minute;
+use sessions::cost::{Cost, Lifetime};
 use store::extracted::Record;
-use surgery::cost::{Cost, Lifetime};
 use surgery::fidelity::Fidelity;
 use surgery::plan::{Lineage, Operation, Place, Plan};
 use surgery::ranges;
@@ -270,7 +270,7 @@ impl Serialize for Made {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use surgery::cost::Lifetime;
+    use sessions::cost::Lifetime;
 
     #[test]
     fn figures_are_short() {

@@ -49,11 +49,15 @@ fn one_crosses_and_the_other_hears_nothing() {
     assert!(asked.said("the beta work"));
     one.wait_screen("alpha's answer", |screen| screen.contains("alpha goes on"));
     two.wait_screen("beta's answer", |screen| screen.contains("beta is done"));
-    let refused = world.guard(&["status"]);
+    let latest = world.guard(&["status"]);
+    assert!(latest.status.success() && latest.stderr.contains("--session"), "{latest:?}");
+    let refused = world.guard(&["override", "--for", "5m"]);
     assert!(!refused.status.success() && refused.stderr.contains("--session"), "{refused:?}");
     let status = |session: Option<&str>| -> Value {
         let id = session.expect("the client names its session");
-        assert!(refused.stderr.contains(id), "both are offered: {}", refused.stderr);
+        for offer in [&latest, &refused] {
+            assert!(offer.stderr.contains(id), "both are offered: {}", offer.stderr);
+        }
         let output = world.guard(&["status", "--json", "--session", id]);
         serde_json::from_str(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
     };

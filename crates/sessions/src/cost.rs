@@ -1,5 +1,5 @@
-//! What surgery frees, and when it pays. An edit of the history loses the prompt cache from
-//! the edit on: the next request writes that part anew, at a higher price than reading it.
+//! What an edit of the history frees, and when it breaks even. It loses the prompt cache from the
+//! edit on: the next request writes that part anew, at a higher price than reading it.
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
@@ -65,24 +65,26 @@ impl Cost {
         self.before.saturating_sub(self.after)
     }
 
-    /// After how many requests the tokens saved outweigh the cache that was lost; 0: with the
-    /// first, `None`: never.
-    ///
-    /// With T tokens behind the edit of which S go, at prices of w to write and r to read: the
-    /// first request costs w·(T−S) instead of r·T, each later one r·S less. That is even after
-    /// (w−r)/r · (T−S)/S requests.
+    /// After how many requests it breaks even; at once where the cache is gone anyway.
     pub fn pays_after(&self) -> Option<u64> {
-        let freed = self.freed();
-        if freed == 0 {
-            return None;
-        }
-        if self.cold {
-            return Some(0);
-        }
-        let left = self.behind.saturating_sub(freed) as f64;
-        let price = (self.lifetime.write() - READ) / READ;
-        Some((price * left / freed as f64).ceil() as u64)
+        let behind = if self.cold { 0 } else { self.behind };
+        break_even(behind, self.freed(), self.lifetime)
     }
+}
+
+/// After how many requests the tokens saved outweigh the cache that was lost; 0: with the first,
+/// `None`: never.
+///
+/// With T tokens behind the edit of which S go, at prices of w to write and r to read: the first
+/// request costs w·(T−S) instead of r·T, each later one r·S less. That is even after
+/// (w−r)/r · (T−S)/S requests.
+pub fn break_even(behind: u64, freed: u64, lifetime: Lifetime) -> Option<u64> {
+    if freed == 0 {
+        return None;
+    }
+    let left = behind.saturating_sub(freed) as f64;
+    let price = (lifetime.write() - READ) / READ;
+    Some((price * left / freed as f64).ceil() as u64)
 }
 
 #[cfg(test)]
