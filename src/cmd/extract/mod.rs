@@ -1,6 +1,5 @@
 //! `extract`: keep recent, extract old, restore.
 
-mod ahead;
 mod around;
 mod asked;
 mod claude;
