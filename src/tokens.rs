@@ -23,11 +23,6 @@ const PIECE: usize = 16 * 1024;
 pub struct Counter(OnceLock<Option<CoreBPE>>);
 
 impl Counter {
-    /// Loads the vocabulary, where that is known to be wanted: a thread may do it ahead.
-    pub fn load(&self) {
-        self.vocabulary();
-    }
-
     fn vocabulary(&self) -> Option<&CoreBPE> {
         // It is a part of the crate.
         self.0.get_or_init(|| tiktoken_rs::cl100k_base().ok()).as_ref()

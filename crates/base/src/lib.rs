@@ -2,7 +2,6 @@
 //! follow no link, the clock, the environment, other processes; and text made safe to show.
 
 pub mod atomic;
-pub mod behind;
 pub mod beneath;
 pub mod clock;
 pub mod env;

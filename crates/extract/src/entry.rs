@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use self::context::Links;
 pub use self::key::Key;
-pub use self::look::{Looked, Looker};
+use self::look::{Looked, Looker};
 use self::tools::Tools;
 use base::clock::Time;
 use sessions::dialect::Kind;
@@ -132,17 +132,10 @@ impl Entries {
         Self { looker: Looker::comparing(Some(chars)), ..Self::default() }
     }
 
-    /// Takes the next row, with or without its line break. Rows that hold no entry are passed
-    /// over.
-    pub fn row(&mut self, row: u64, line: &[u8]) {
-        if let Some(looked) = self.looker.row(line) {
-            self.take(row, looked);
-        }
-    }
-
-    /// The same of a row that was looked at already, by this one's looker or another.
-    pub fn take(&mut self, row: u64, looked: Looked) -> &mut Entry {
-        let Looked { mut entry, calls, link, message, claude } = looked;
+    /// Takes the next row, with or without its line break. Gives its entry; `None` where the row
+    /// holds none.
+    pub fn row(&mut self, row: u64, line: &[u8]) -> Option<&mut Entry> {
+        let Looked { mut entry, calls, link, message, claude } = self.looker.row(line)?;
         entry.row = row;
         self.tools.settle(&mut entry, calls);
         let beside = claude.is_some_and(|of| self.claude(of, &mut entry));
@@ -157,7 +150,7 @@ impl Entries {
         self.links.add(link, beside);
         let at = self.found.len();
         self.found.push(entry);
-        &mut self.found[at]
+        self.found.get_mut(at)
     }
 
     /// All entries, and which are in the context. An id that two rows have names neither: what

@@ -1,6 +1,5 @@
 //! `extract`: keep recent, extract old, restore.
 
-mod ahead;
 mod asked;
 mod claude;
 pub mod context;

@@ -1,8 +1,6 @@
 //! What an extraction frees in tokens: counted on a part of what goes, by a vocabulary, and
 //! calibrated by what the session's own responses used.
 
-use std::thread;
-
 use super::planned::{Amounts, Planned};
 use super::preview::Preview;
 use super::read::Read;
@@ -72,7 +70,7 @@ fn weighed(read: &Read, plan: &Plan, of: Amounts, tokens: impl Fn(u64) -> u64) -
 }
 
 /// The same in the session's own tokens.
-pub fn counted(source: &Source, planned: &Planned, preview: &Preview, counter: &Counter) -> Look {
+pub fn counted(source: &Source, planned: &Planned, preview: &Preview) -> Look {
     let Planned { read, plan, amounts, .. } = planned;
     let characters = preview.sample.chars().count() as u64;
     if characters == 0 {
@@ -80,17 +78,10 @@ pub fn counted(source: &Source, planned: &Planned, preview: &Preview, counter: &
     }
     let named = if source.kind == Kind::Claude { "claude" } else { "pi" };
     let in_context = |row| read.entry(row).is_some_and(|entry| entry.in_context);
-    let worth = || {
-        dialect::named(named)
-            .map_or(1.0, |dialect| read.tail.calibration(dialect, counter, &in_context).factor())
-    };
-    let count = || counter.count(&preview.sample);
-    let (counted, worth) = thread::scope(|scope| {
-        let beside = thread::Builder::new().spawn_scoped(scope, count);
-        let worth = worth();
-        let counted = beside.ok().and_then(|beside| beside.join().ok());
-        (counted.unwrap_or_else(count), worth)
-    });
+    let counter = Counter::default();
+    let worth = dialect::named(named)
+        .map_or(1.0, |dialect| read.tail.calibration(dialect, &counter, &in_context).factor());
+    let counted = counter.count(&preview.sample);
     let per = counted as f64 / characters as f64 * worth;
     weighed(read, plan, *amounts, |characters| (characters as f64 * per).round() as u64)
 }

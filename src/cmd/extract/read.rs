@@ -7,17 +7,19 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
+use memchr::memmem;
+use serde_json::value::RawValue;
 
 use super::gain::Gain;
 use super::known::{self, Doubt, Fits, Live, Strange};
 use super::source::{Kind, Source};
 use super::tail::Tail;
-use super::{ahead, progress, said};
+use super::{progress, said};
 use crate::cmd::err;
 use base::clock::Time;
 use extract::edit;
 use extract::entry::{Entries, Entry};
-use extract::placeholder::{self, About};
+use extract::placeholder::{self, About, BEGIN};
 use extract::plan::{Item, NoGain, Plan};
 use sessions::files::Stamp;
 use sessions::settings::{ExtractSettings, Placeholder};
@@ -135,25 +137,26 @@ fn pass(
         settings.map(|settings| Gain::of(&source.session, source.kind != Kind::Claude, settings));
     let dedupe = settings.is_some_and(|settings| settings.dedupe);
     let compared = gain.as_ref().filter(|_| dedupe).map(|gain| gain.shortest().max(COMPARED));
-    let mut entries = Entries::default();
+    let mut entries = compared.map_or_else(Entries::default, Entries::comparing);
+    let marks = memmem::Finder::new(BEGIN);
     let (mut live, mut no_gain) = (Vec::new(), NoGain::new());
     let (mut tail, mut broken) = (Tail::of(length(source)), Vec::new());
     let bar = progress::bar(&source.path);
-    let stamp = ahead::rows(&*source.file, compared, &mut |row, line, seen| {
+    let stamp = source.file.rows(&mut |row, line| {
         bar.inc(line.len() as u64);
-        if let Some(looked) = seen.looked {
-            let entry = entries.take(row, looked);
+        if let Some(entry) = entries.row(row, line) {
             said::lay(&ledger, entry);
             let known = live.len();
             finder.row(entry, line, &mut live);
-            if seen.marked {
+            if marks.find(line).is_some() {
                 strange.row(entry, line, &live[known..]);
             }
             if let Some(gain) = &gain {
                 gain.none(entry, line, &mut no_gain);
             }
-        }
-        if seen.broken {
+        } else if !line.trim_ascii().is_empty()
+            && serde_json::from_slice::<&RawValue>(line).is_err()
+        {
             broken.push(row);
         }
         tail.push(row, line);

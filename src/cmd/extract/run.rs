@@ -2,18 +2,15 @@
 
 mod execute;
 
-use std::thread;
-
 use anyhow::ensure;
 
 use super::planned::{How, Planned};
 use super::preview::Preview;
-use super::read::{self, Read};
+use super::read;
 use super::source::{self, Kind, Source};
 use super::{claude, numbers, told, view};
 use crate::cli::ExtractArgs;
 use crate::cmd::{Context, Exit, inscribe, show};
-use crate::tokens::Counter;
 use base::clock::Time;
 use base::env::Env;
 use extract::entry::Entry;
@@ -22,10 +19,6 @@ use extract::when::{self};
 use sessions::settings::{ExtractSettings, triggers};
 
 pub use execute::execute;
-
-/// Entries from which on the vocabulary is loaded while a plan is made: of so many some go as a
-/// rule.
-const MANY: usize = 10_000;
 
 /// Shows what would be done.
 ///
@@ -43,30 +36,19 @@ fn preview(
     now: Time,
     json: bool,
 ) -> anyhow::Result<Exit> {
-    let counter = Counter::default();
-    let read = read::planning(source, Some(settings))?;
-    let (mut planned, preview) = thread::scope(|scope| {
-        if read.entries.len() >= MANY {
-            // Where it can't be loaded ahead, it is when it is asked for.
-            let _ = thread::Builder::new().spawn_scoped(scope, || counter.load());
-        }
-        let mut planned = of_read(source, settings, now, read);
-        planned.read.doubt.tell();
-        let shown = if json { usize::MAX } else { view::SHOWN };
-        let preview = Preview::of(source, &planned.plan, shown)?;
-        // What counts tokens has their memory.
-        planned.read.forget(&planned.plan);
-        anyhow::Ok((planned, preview))
-    })?;
-    planned.look = numbers::counted(source, &planned, &preview, &counter);
+    let mut planned = planned(source, settings, now)?;
+    planned.read.doubt.tell();
+    let shown = if json { usize::MAX } else { view::SHOWN };
+    let preview = Preview::of(source, &planned.plan, shown)?;
+    // Counting tokens takes the memory that these entries held.
+    planned.read.forget(&planned.plan);
+    planned.look = numbers::counted(source, &planned, &preview);
     // By hand a little is done, too; that watching leaves it is told besides.
     let by_hand = ExtractSettings { min_saving: 0, ..settings.clone() };
     planned.verdict = when::verdict(&planned.look, &by_hand, now);
     let little = source.kind != Kind::Claude && when::little(&planned.look, settings);
     let report = view::PlanReport { source, planned: &planned, preview: &preview, little, now };
     show(&report, json)?;
-    // The program ends: to take all this apart would take longer than it took to print.
-    std::mem::forget((planned, counter));
     Ok(Exit::Done)
 }
 
@@ -126,10 +108,7 @@ pub fn asked(env: &Env, args: &ExtractArgs) -> anyhow::Result<ExtractSettings> {
 /// # Errors
 /// A session that can't be read.
 pub fn planned(source: &Source, settings: &ExtractSettings, now: Time) -> anyhow::Result<Planned> {
-    Ok(of_read(source, settings, now, read::planning(source, Some(settings))?))
-}
-
-fn of_read(source: &Source, settings: &ExtractSettings, now: Time, read: Read) -> Planned {
+    let read = read::planning(source, Some(settings))?;
     let is_placeholder = |entry: &Entry, key: &str| read.is_placeholder(entry.row, key);
     let mut plan = plan::plan(&read.entries, settings, now, &is_placeholder, &read.no_gain);
     if source.kind == Kind::Claude {
@@ -140,5 +119,5 @@ fn of_read(source: &Source, settings: &ExtractSettings, now: Time, read: Read) -
     let look = numbers::look(&read, &plan, amounts);
     let verdict = when::verdict(&look, settings, now);
     let cold = when::cold(&look, settings, now);
-    Planned { read, plan, amounts, look, cold, verdict }
+    Ok(Planned { read, plan, amounts, look, cold, verdict })
 }

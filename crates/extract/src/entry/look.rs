@@ -1,5 +1,5 @@
-//! What a row says by itself: all that reading it takes time for. The rows before it are not
-//! asked, so rows can be looked at in any order, several at once.
+//! Reads what a row says by itself. [`Entries`](super::Entries) adds what follows from the rows
+//! before it.
 
 use super::context::Loose;
 use super::read::{self, Head, Room, Shape};

@@ -114,7 +114,9 @@ fn asked(n: u32, tool: &str, arguments: &str, output: &str) -> String {
 fn goes(rows: &[String], settings: &ExtractSettings) -> Vec<(String, Goes)> {
     let mut entries = Entries::comparing(256);
     let bytes = rows.concat();
-    bytes.lines().zip(0..).for_each(|(line, n)| entries.row(n, line.as_bytes()));
+    for (line, n) in bytes.lines().zip(0..) {
+        entries.row(n, line.as_bytes());
+    }
     let plan = plan(&entries.finish(), settings, now(), &none, &NoGain::new());
     plan.items.into_iter().map(|item| (item.entry, item.why)).collect()
 }
@@ -229,7 +231,9 @@ fn a_placeholder_stands_for_nothing() {
     let read = |n, letter| asked(n, "read", r#"{"path":"/w/a"}"#, &text(letter));
     let rows = [read(1, "a"), read(2, "b"), flat("end", "assistant", "content", "")].concat();
     let mut entries = Entries::comparing(256);
-    rows.lines().zip(0..).for_each(|(line, n)| entries.row(n, line.as_bytes()));
+    for (line, n) in rows.lines().zip(0..) {
+        entries.row(n, line.as_bytes());
+    }
     let settings = ExtractSettings { keep_recent: 100, ..ExtractSettings::default() };
     let entries = entries.finish();
     let of = |live: &str| {
@@ -278,7 +282,9 @@ fn what_stays_for_want_of_gain_stands() {
         r#"{"type":"assistant","__id":"end","content":"done"}"#.to_owned(),
     ];
     let mut read = Entries::comparing(256);
-    (0..).zip(&rows).for_each(|(n, row)| read.row(n, row.trim_end().as_bytes()));
+    for (n, row) in (0..).zip(&rows) {
+        read.row(n, row.trim_end().as_bytes());
+    }
     let entries = read.finish();
     let going = |no_gain: &NoGain| -> Vec<(u64, Goes)> {
         let plan = plan(&entries, &ExtractSettings::default(), now(), &none, no_gain);

@@ -17,7 +17,7 @@ use std::time::Duration;
 use self::left::{Carried, Left, Stays};
 use self::temp::Temp;
 use super::gateway_lock::GatewayLock;
-use super::{Change, Edited, Parts, Refused, SessionFile, Stamp, holders, idle, told};
+use super::{Change, Edited, Refused, SessionFile, Stamp, holders, idle, told};
 use crate::line::Lines;
 use base::atomic;
 use base::clock;
@@ -201,11 +201,6 @@ impl SessionFile for Jsonl {
             each(line.number - 1, line.bytes)?;
         }
         Ok(stamp)
-    }
-
-    fn parts(&self) -> io::Result<Option<Parts>> {
-        let (file, stamp) = self.open()?;
-        Ok(Some(Parts::new(file, stamp)))
     }
 
     fn edit(&self, stamp: Stamp, change: Change<'_>) -> Result<Edited, Refused> {

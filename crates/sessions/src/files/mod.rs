@@ -7,7 +7,6 @@ pub mod holders;
 mod idle;
 mod jsonl;
 mod kept;
-mod parts;
 
 use std::fs::Metadata;
 use std::io;
@@ -18,7 +17,6 @@ use thiserror::Error;
 
 pub use jsonl::{Jsonl, unfinished};
 pub use kept::{LostPart, kept};
-pub use parts::{Part, Parts};
 
 /// What tells a file from what it becomes when somebody writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,14 +76,6 @@ pub trait SessionFile {
     /// # Errors
     /// What the system says.
     fn rows(&self, each: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<Stamp>;
-
-    /// The same rows in parts that can be read apart; `None` where they are not lines of a file.
-    ///
-    /// # Errors
-    /// What the system says.
-    fn parts(&self) -> io::Result<Option<Parts>> {
-        Ok(None)
-    }
 
     /// Writes it anew: `change` gives a row in the place of another, or none. It is asked under
     /// the lock, of each row in its order; what it fails with is what the edit fails with.

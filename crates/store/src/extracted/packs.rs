@@ -7,20 +7,19 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, BufWriter, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::object::{Digest, Id};
 use super::{make, named, settle};
 use base::atomic::NO_WAIT;
-use base::behind::Behind;
 use base::clock;
 
 /// The folder of the packs below that of what is extracted.
 pub const NAME: &str = "objects";
 
-/// Bytes that are written at once where holes can't be made.
+/// Bytes that are written at once.
 const BUFFER: usize = 256 * 1024;
 
 /// Where a pack lies.
@@ -32,7 +31,7 @@ pub fn path(root: &Path, pack: u64) -> PathBuf {
 #[derive(Debug)]
 pub struct Pack {
     number: u64,
-    out: Behind,
+    out: BufWriter<File>,
     length: u64,
     /// Content that is in it already, by its digest: copies are kept once.
     there: HashMap<Digest, (u64, u64)>,
@@ -49,7 +48,7 @@ impl Pack {
             let path = path(root, number);
             match options.open(&path) {
                 Ok(file) => {
-                    let out = Behind::new(file);
+                    let out = BufWriter::with_capacity(BUFFER, file);
                     return Ok(Self { number, out, length: 0, there: HashMap::new() });
                 }
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => number += 1,
@@ -64,7 +63,7 @@ impl Pack {
         let (offset, length) = match self.there.entry(digest) {
             Entry::Occupied(there) => *there.get(),
             Entry::Vacant(new) => {
-                self.out.put(content).map_err(|e| failed(pack, &e))?;
+                self.out.write_all(content).map_err(|e| failed(pack, &e))?;
                 let place = (self.length, content.len() as u64);
                 self.length += place.1;
                 *new.insert(place)

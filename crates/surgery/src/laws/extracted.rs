@@ -24,7 +24,9 @@ use sessions::settings::{ExtractSettings, Placeholder};
 fn entries(read: &Read) -> Vec<Entry> {
     let mut entries = Entries::default();
     let rows = read.rows.values().flat_map(Rows::iter);
-    (0..).zip(rows).for_each(|(number, line)| entries.row(number, line));
+    for (number, line) in (0..).zip(rows) {
+        entries.row(number, line);
+    }
     entries.finish()
 }
 

@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail, ensure};
 
 use base::atomic;
 use sessions::dialect;
-use sessions::files::{Edited, Jsonl, Parts, Refused, SessionFile, Stamp};
+use sessions::files::{Edited, Jsonl, Refused, SessionFile, Stamp};
 use sessions::line::Lines;
 use sessions::span::{self, Field};
 
@@ -84,10 +84,6 @@ pub struct Untouched(pub Jsonl);
 impl SessionFile for Untouched {
     fn rows(&self, each: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<Stamp> {
         self.0.rows(each)
-    }
-
-    fn parts(&self) -> io::Result<Option<Parts>> {
-        self.0.parts()
     }
 
     fn edit(

@@ -220,7 +220,9 @@ fn values_that_are_the_same() {
     };
     let rows = [row("a", "x", 300), row("b", "x", 300), row("c", "y", 300), row("d", "x", 299)];
     let mut entries = Entries::comparing(300);
-    rows.iter().zip(0..).for_each(|(line, n)| entries.row(n, line.as_bytes()));
+    for (line, n) in rows.iter().zip(0..) {
+        entries.row(n, line.as_bytes());
+    }
     let same: Vec<u64> = entries.finish().iter().map(|entry| entry.values[0].same).collect();
     assert!(same[0] != 0 && same[0] == same[1] && same[2] != 0 && same[2] != same[0]);
     assert_eq!(same[3], 0);

@@ -2,7 +2,7 @@
 //! asks for, with all that the old one has but its content.
 
 use std::fs::{self, File, FileTimes, Metadata, Permissions};
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -13,7 +13,6 @@ use super::BUFFER;
 use crate::files::{Change, Refused, kept, told};
 use crate::line::Lines;
 use base::atomic;
-use base::behind::Behind;
 use base::process;
 
 /// What nobody wrote for so long is nobody's, whoever has its number now.
@@ -83,12 +82,12 @@ impl Temp {
         let failed = |e: &io::Error| Refused::Io(why(real, &self.old, e));
         source.seek(SeekFrom::Start(0)).map_err(|e| told(real, &e))?;
         let mut lines = Lines::new(BufReader::with_capacity(BUFFER, source.take(size)));
-        let mut out = Behind::new(self.file.try_clone().map_err(|e| failed(&e))?);
+        let mut out = BufWriter::with_capacity(BUFFER, &self.file);
         let mut changed = false;
         while let Some(line) = lines.next().map_err(|e| told(real, &e))? {
             let number = line.number - 1;
             let Some(new) = change(number, line.bytes)? else {
-                out.put(line.bytes).map_err(|e| failed(&e))?;
+                out.write_all(line.bytes).map_err(|e| failed(&e))?;
                 continue;
             };
             if let Err(lost) = kept(line.bytes, &new) {
@@ -96,7 +95,7 @@ impl Temp {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, what).into());
             }
             changed |= new != line.bytes;
-            out.put(&new).map_err(|e| failed(&e))?;
+            out.write_all(&new).map_err(|e| failed(&e))?;
         }
         if changed {
             out.flush().map_err(|e| failed(&e))?;
