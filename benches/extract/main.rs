@@ -1,5 +1,5 @@
-//! What extraction costs on long sessions, beside `cp` and `serde_json` over the same files in
-//! the same run: time and memory. `./bench extract` builds what this needs and starts it.
+//! What extraction costs on long sessions, beside `cp` over the same files in the same run: time
+//! and memory. `./bench extract` builds what this needs and starts it.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -54,7 +54,7 @@ const SECTION: Section = Section {
     text: include_str!("page.md"),
 };
 
-const KIND: Kind = Kind { command: "./bench extract", sizes: &[300], quick: 10 };
+const KIND: Kind = Kind { command: "./bench extract", sizes: &[50, 300], quick: 10 };
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -16,13 +16,10 @@ pub const PLAN: &str = "plan";
 pub const RUN: &str = "run";
 pub const AGAIN: &str = "run again";
 pub const RESTORE: &str = "restore all in place";
-pub const TYPED: &str = "serde_json, typed";
 pub const COPY: &str = "cp";
 pub const SYNCED: &str = "cp, sync";
 pub const PLAN_CLAUDE: &str = "plan, Claude Code's";
 pub const RUN_CLAUDE: &str = "run, Claude Code's, into a new session";
-pub const TYPED_CLAUDE: &str = "serde_json, typed, Claude Code's";
-pub const COPY_CLAUDE: &str = "cp, Claude Code's";
 
 /// The folders of one size, and the programs' surroundings.
 pub struct World {
@@ -30,7 +27,6 @@ pub struct World {
     claude: Session,
     place: Place,
     binary: PathBuf,
-    passes: PathBuf,
 }
 
 /// Prepares one of our verbs.
@@ -53,8 +49,7 @@ impl World {
         let claude = session::session(&args.kept, 1, bytes, 0, &claude).map_err(told)?;
         // Copies that are extracted from, three stores, the new session.
         let place = Place::new(args, megabytes, 8)?;
-        let (binary, passes) = (args.binary.clone(), args.passes.clone());
-        Ok(Self { session, claude, place, binary, passes })
+        Ok(Self { session, claude, place, binary: args.binary.clone() })
     }
 
     /// The session of pi.
@@ -64,29 +59,23 @@ impl World {
 
     /// All measures that were asked for, and which can't be taken here, with the reason.
     pub fn measures(&self, args: &Args) -> (Vec<Measure>, Vec<String>) {
-        let (file, claude) = (text(&self.session.path), text(&self.claude.path));
-        let out = self.place.out();
+        let (file, out) = (text(&self.session.path), self.place.out());
         let to = out.join("copy");
         let sync = ["-c", "cp -- \"$1\" \"$2\" && sync -- \"$2\"", "sh", file, text(&to)];
-        let passes = text(&self.passes);
-        let typed = "each line parsed into types that hold what the rules look at";
-        let others: [(&'static str, &'static str, &str, &[&str], &Session); 5] = [
-            (TYPED, typed, passes, &["typed-pi", file], &self.session),
-            (COPY, "", "cp", &[file, text(&to)], &self.session),
-            (SYNCED, "`cp` and then `sync` of the copy", "sh", &sync, &self.session),
-            (TYPED_CLAUDE, "", passes, &["typed-claude", claude], &self.claude),
-            (COPY_CLAUDE, "", "cp", &[claude, text(&to)], &self.claude),
+        let others: [(&'static str, &'static str, &str, &[&str]); 2] = [
+            (COPY, "", "cp", &[file, text(&to)]),
+            (SYNCED, "`cp` and then `sync` of the copy", "sh", &sync),
         ];
         let (mut found, mut missing) = (Vec::new(), Vec::new());
         let mut add = |name, measure: Result<Measure, String>| match measure {
             Ok(measure) => found.push(measure),
             Err(why) => missing.push(format!("{name}: {why}")),
         };
-        for (name, about, program, words, of) in others {
+        for (name, about, program, words) in others {
             if args.wants(name) {
                 let case = self.place.case(name, Path::new(program), words);
-                let fresh = vec![out.clone()];
-                add(name, Measure { fresh, ..Measure::of(name, about, case, of) }.checked());
+                let measure = Measure::of(name, about, case, &self.session);
+                add(name, Measure { fresh: vec![out.clone()], ..measure }.checked());
             }
         }
         let verbs: [(&str, Measured); 6] = [

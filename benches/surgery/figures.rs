@@ -1,7 +1,5 @@
 //! What was measured, of a program and of a session.
 
-use std::time::Duration;
-
 use serde::Serialize;
 
 use crate::session::Session;
@@ -26,9 +24,6 @@ pub struct Row {
     pub most_kib: Option<u64>,
     /// Of the program, none of the kernel's, where they were counted.
     pub instructions: Option<u64>,
-    /// In the rounds' order.
-    #[serde(skip)]
-    pub times: Vec<Duration>,
 }
 
 /// A session that was measured on.

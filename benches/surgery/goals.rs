@@ -3,25 +3,16 @@
 
 use crate::figures::Row;
 use crate::goal::{self, Goal};
-use crate::measure::{COPY, COPY_TWO, DIGEST, INSCRIBE, MERGE, REWRITE, ROUNDS, SCAN, TYPED};
+use crate::measure::{HALF, INSCRIBE, MERGE, REWRITE, ROUNDS, SCAN, TYPED};
 
 /// All goals, for these rows; those whose measures are not there are left out.
 pub fn all(rows: &[Row]) -> Vec<Goal> {
-    let mut goals = Vec::new();
-    let mut sizes: Vec<u64> = rows.iter().map(|row| row.size).collect();
-    sizes.dedup();
-    for size in sizes {
-        let of = |name: &str| rows.iter().find(|row| row.size == size && row.name == name);
-        let speed = |name, least: f64, against: &str, others: &[&str]| {
-            let others: Vec<&Row> = others.iter().filter_map(|other| of(other)).collect();
-            goal::speed(of(name)?, least, against, &others)
-        };
-        goals.extend(speed(SCAN, 1.0, "serde_json typed per line", &[TYPED]));
-        goals.extend(speed(ROUNDS, 1.0, "serde_json typed per line", &[TYPED]));
-        goals.extend(speed(INSCRIBE, 0.5, "`sha256sum` and `cp`", &[DIGEST, COPY]));
-        goals.extend(speed(REWRITE, 0.5, "`cp`", &[COPY]));
-        goals.extend(speed(MERGE, 0.5, "`cp` of both", &[COPY_TWO]));
-        goals.extend(of(SCAN).zip(of(ROUNDS)).zip(of(TYPED)).and_then(instructions));
+    let mut goals: Vec<Goal> = goal::waited(rows, &[INSCRIBE, REWRITE, HALF, MERGE]).collect();
+    for scan in rows.iter().filter(|row| row.name == SCAN) {
+        let of = |name: &str| rows.iter().find(|row| row.size == scan.size && row.name == name);
+        goals.extend(
+            of(ROUNDS).zip(of(TYPED)).and_then(|(rounds, typed)| instructions(scan, rounds, typed)),
+        );
     }
     let bound = "inscribe, the operations, search: at most 64 MiB and the largest round resident";
     goals.extend(goal::memory(rows, bound));
@@ -32,7 +23,7 @@ pub fn all(rows: &[Row]) -> Vec<Goal> {
 /// decoded and copied, which it leaves in the line.
 const ROUNDS_PART: f64 = 1.5;
 
-fn instructions(((scan, rounds), typed): ((&Row, &Row), &Row)) -> Option<Goal> {
+fn instructions(scan: &Row, rounds: &Row, typed: &Row) -> Option<Goal> {
     let (scan, rounds, typed) = (scan.instructions?, rounds.instructions?, typed.instructions?);
     let part = |n: u64| n as f64 / typed as f64;
     let what = format!(

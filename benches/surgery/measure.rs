@@ -34,7 +34,6 @@ pub struct Measure {
 
 pub const SCAN: &str = "scan";
 pub const ROUNDS: &str = "rounds";
-pub const DIGESTS: &str = "digests";
 pub const INSCRIBE: &str = "inscribe";
 pub const AGAIN: &str = "inscribe again";
 pub const REWRITE: &str = "compress-before, the first round";
@@ -42,7 +41,6 @@ pub const HALF: &str = "compress-before, half";
 pub const MERGE: &str = "merge";
 pub const SEARCH: [&str; 3] = ["search, rare word", "search, common word", "search, two words"];
 pub const COPY: &str = "cp";
-pub const COPY_TWO: &str = "cp, both sessions";
 pub const SYNCED: &str = "cp, sync";
 pub const DIGEST: &str = "sha256sum";
 pub const TYPED: &str = "serde_json, typed";

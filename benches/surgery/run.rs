@@ -95,7 +95,6 @@ pub fn measured(
             peak_kib,
             most_kib: measure.memory.map(|bytes| bytes / 1024),
             instructions,
-            times,
         }
     })
     .collect()

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::args::Args;
 use crate::measure::{
-    AGAIN, COPY, COPY_TWO, DIGEST, DIGESTS, HALF, INSCRIBE, JQ, MERGE, Measure, PYTHON, REWRITE,
-    ROUNDS, SCAN, SEARCH, SYNCED, TYPED, tried,
+    AGAIN, COPY, DIGEST, HALF, INSCRIBE, JQ, MERGE, Measure, PYTHON, REWRITE, ROUNDS, SCAN, SEARCH,
+    SYNCED, TYPED, tried,
 };
 use crate::place::{Place, text, with_store};
 use crate::rows::{Mix, Writer};
@@ -74,11 +74,6 @@ impl World {
         for (name, pass, about) in [
             (SCAN, "scan", "each line's head read, and which round it belongs to"),
             (ROUNDS, "rounds", "the same, with what the index is to know of each round"),
-            (
-                DIGESTS,
-                "digests",
-                "each line's SHA-256 and nothing else: the least of what reads blocks",
-            ),
             (TYPED, "typed", "each line parsed into types that hold what the scan looks at"),
         ] {
             add(name, &|| {
@@ -87,26 +82,18 @@ impl World {
         }
         let out = self.place.out();
         let (to, file) = (out.join("copy"), text(&self.session.path));
-        let two = [file, text(&self.other.path), text(&out)];
         let sync = ["-c", "cp -- \"$1\" \"$2\" && sync -- \"$2\"", "sh", file, text(&to)];
         let python =
             ["-c", "import json, sys\nfor line in open(sys.argv[1], 'rb'): json.loads(line)", file];
-        let others: [(&'static str, &'static str, &str, &[&str]); 6] = [
+        let others: [(&'static str, &'static str, &str, &[&str]); 5] = [
             (COPY, "", "cp", &[file, text(&to)]),
-            (COPY_TWO, "", "cp", &two),
             (SYNCED, "`cp` and then `sync` of the copy", "sh", &sync),
             (DIGEST, "", "sha256sum", &[file]),
             (JQ, "", "jq", &["-c", ".", file]),
             (PYTHON, "`json.loads` of each line", "python3", &python),
         ];
         for (name, about, program, words) in others {
-            add(name, &|| {
-                let mut measure = self.measure(name, about, Path::new(program), words, &[&out])?;
-                if name == COPY_TWO {
-                    measure.bytes += self.other.bytes;
-                }
-                Ok(measure)
-            });
+            add(name, &|| self.measure(name, about, Path::new(program), words, &[&out]));
         }
         self.verbs(&mut add);
         (found, missing)

@@ -1,6 +1,6 @@
-//! Passes over a session file, for `./bench surgery` and `./bench extract`: what the library does with its rows,
-//! beside a reader that parses each line into types with serde_json.
-//! `passes scan|rounds|digests|typed|typed-pi|typed-claude FILE` prints what it found.
+//! Passes over a session file, for `./bench surgery`: what the library does with its rows, beside
+//! a reader that parses each line into types with serde_json.
+//! `passes scan|rounds|typed FILE` prints what it found.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -8,8 +8,6 @@
 )]
 
 mod typed;
-mod typed_claude;
-mod typed_pi;
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -19,7 +17,6 @@ use sessions::dialect::{self, Kind, Scratch};
 use sessions::digest::Digest;
 use sessions::line::Lines;
 use sessions::round::{Round, Rounds, Words};
-use store::blocks;
 
 /// The one that brain-guard has.
 #[global_allocator]
@@ -31,18 +28,13 @@ const BUFFER: usize = 256 * 1024;
 fn main() -> io::Result<()> {
     let mut words = std::env::args().skip(1);
     let (Some(pass), Some(path)) = (words.next(), words.next()) else {
-        return Err(io::Error::other(
-            "usage: passes scan|rounds|digests|typed|typed-pi|typed-claude FILE",
-        ));
+        return Err(io::Error::other("usage: passes scan|rounds|typed FILE"));
     };
     let lines = Lines::new(BufReader::with_capacity(BUFFER, File::open(path)?));
     let (rows, rounds, texts) = match pass.as_str() {
         "scan" => scan(lines)?,
         "rounds" => rounds(lines)?,
-        "digests" => digests(lines)?,
         "typed" => typed::read(lines)?,
-        "typed-pi" => typed_pi::read(lines)?,
-        "typed-claude" => typed_claude::read(lines)?,
         other => return Err(io::Error::other(format!("no pass {other}"))),
     };
     println!("{rows} rows, {rounds} rounds, {texts} bytes of text");
@@ -81,16 +73,4 @@ fn rounds(mut lines: Lines<BufReader<File>>) -> io::Result<(u64, u64, u64)> {
     }
     ended(digest.open());
     Ok((rows, rounds, texts))
-}
-
-/// The digest of each line, by which the store knows its blocks, and nothing else: what reading
-/// them takes at least, as each is held against it.
-fn digests(mut lines: Lines<BufReader<File>>) -> io::Result<(u64, u64, u64)> {
-    let (mut rows, mut bytes) = (0, 0);
-    while let Some(line) = lines.next()? {
-        std::hint::black_box(blocks::id(line.bytes));
-        rows += 1;
-        bytes += line.bytes.len() as u64;
-    }
-    Ok((rows, 0, bytes))
 }

@@ -13,7 +13,7 @@ use sessions::line::Lines;
 
 /// A text without escapes stays in the line. (In an `Option`, serde would copy a plain `Cow`.)
 #[derive(Deserialize)]
-pub struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -65,7 +65,7 @@ struct Usage {
 }
 
 /// A text, or a list of blocks.
-pub enum Content<'a, B> {
+enum Content<'a, B> {
     Text(Cow<'a, str>),
     Blocks(Vec<B>),
 }

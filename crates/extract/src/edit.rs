@@ -148,57 +148,9 @@ const DEEP: usize = 80;
 /// The keys that stand for more than one place in the row, as a name on the way stands twice in
 /// its object: [`locate`] finds nothing at them, nor below them.
 pub fn twice(line: &[u8]) -> Vec<String> {
-    if once(&mut Cursor::new(line), line, &mut Vec::new(), DEEP) == Some(true) {
-        return Vec::new();
-    }
     let mut found = Vec::new();
     doubled(&mut Cursor::new(line), line, &mut String::new(), &mut Vec::new(), &mut found, DEEP);
     found
-}
-
-/// Names of an object that are compared with each other one by one.
-const FEW: usize = 64;
-
-/// Whether each name plainly stands once in its object, which most rows say at little cost.
-fn once<'a>(
-    cursor: &mut Cursor,
-    line: &'a [u8],
-    names: &mut Vec<&'a [u8]>,
-    deep: usize,
-) -> Option<bool> {
-    let first = names.len();
-    match cursor.peek()? {
-        b'{' if deep > 0 => {
-            let mut more = cursor.enter(b'{')?;
-            while more {
-                let name = cursor.name()?.of(line);
-                let known = &names[first..];
-                let many = known.len() >= FEW || memchr::memchr(b'\\', name).is_some();
-                if many || known.contains(&name) {
-                    return Some(false);
-                }
-                names.push(name);
-                if !once(cursor, line, names, deep - 1)? {
-                    return Some(false);
-                }
-                more = cursor.more(b'}')?;
-            }
-            names.truncate(first);
-        }
-        b'[' if deep > 0 => {
-            let mut more = cursor.enter(b'[')?;
-            while more {
-                if !once(cursor, line, names, deep - 1)? {
-                    return Some(false);
-                }
-                more = cursor.more(b']')?;
-            }
-        }
-        _ => {
-            cursor.value()?;
-        }
-    }
-    Some(true)
 }
 
 fn doubled<'a>(

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-pub use cursor::{Cursor, clean};
+pub use cursor::Cursor;
 
 /// A range of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -3,9 +3,8 @@
 
 use super::context::Loose;
 use super::read::{self, Head, Room, Shape};
-use super::sound::Frame;
 use super::tools::{Calls, Names};
-use super::{Entry, Role, hash, values};
+use super::{Entry, Role, hash, sound, values};
 use sessions::dialect::{Claude, Dialect, Kind, Scratch, of_client};
 use sessions::span::plain;
 
@@ -31,8 +30,6 @@ pub struct Looker {
     names: Names,
     /// Characters from which on values are compared.
     compared: Option<u32>,
-    /// The row that is looked at, without its values.
-    frame: Frame,
 }
 
 impl Looker {
@@ -48,7 +45,7 @@ impl Looker {
         let (entry, calls) =
             values::of(line, &head, &mut self.room, &mut self.names, self.compared);
         let mut entry = Entry { id: id.to_owned(), ..entry };
-        self.frame.settle(line, &mut entry);
+        sound::settle(line, &mut entry);
         let claude =
             (head.shape() == Shape::Claude).then(|| (self.kind(line, &head), head.sidechain));
         if claude.is_some_and(|(kind, _)| kind == Kind::Notice) && !self.told(line) {

@@ -17,14 +17,6 @@ use crate::span;
 #[derive(Debug)]
 pub struct Claude;
 
-impl Claude {
-    /// [`Dialect::row`] of a row, without its line break, whose every byte is looked at: `None`
-    /// where it is no JSON, or where that can't be told on one way through it.
-    pub fn checked<'a>(&self, line: &'a [u8], scratch: &mut Scratch) -> Option<Row<'a>> {
-        head::checked(line, scratch)
-    }
-}
-
 /// How texts begin that stand in the user's role and are nobody's message. A compaction that
 /// was asked for has begun its round when its command is written.
 const NOTICES: [&[u8]; 13] = [

@@ -1,17 +1,13 @@
-//! Walks through JSON value by value, without parsing what is walked over. A strict walk takes
-//! nothing that is no JSON; the other one sees only what it needs to find its way.
-
-mod strict;
+//! Walks through JSON value by value, without parsing what is walked over: it sees only what it
+//! needs to find its way.
 
 use memchr::{memchr, memchr3};
-
-pub use strict::clean;
 
 use super::Span;
 
 /// A place in JSON. Every step is `None` where the JSON is not as it would have to be, or ends.
 #[derive(Debug, Clone)]
-pub struct Cursor<'a, const STRICT: bool = false> {
+pub struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
 }
@@ -29,9 +25,7 @@ impl<'a> Cursor<'a> {
     pub fn from(bytes: &'a [u8], at: usize) -> Self {
         Self { bytes, at }
     }
-}
 
-impl<const STRICT: bool> Cursor<'_, STRICT> {
     /// How far it is.
     pub fn at(&self) -> usize {
         self.at
@@ -79,10 +73,8 @@ impl<const STRICT: bool> Cursor<'_, STRICT> {
         let start = self.at;
         match self.peek()? {
             b'"' => self.string()?,
-            b'{' | b'[' if STRICT => self.whole()?,
             open @ (b'{' | b'[') => self.nested(open)?,
             b',' | b'}' | b']' | b':' => return None,
-            _ if STRICT => self.scalar()?,
             _ => {
                 let ends = |b: &u8| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n');
                 self.at += self.bytes[start..].iter().position(ends)?;
@@ -126,9 +118,6 @@ impl<const STRICT: bool> Cursor<'_, STRICT> {
     fn string(&mut self) -> Option<()> {
         if self.peek()? != b'"' {
             return None;
-        }
-        if STRICT {
-            return self.text();
         }
         let mut at = self.at + 1;
         let short = self.bytes.len().min(at + SHORT);

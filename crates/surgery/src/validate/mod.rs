@@ -117,13 +117,6 @@ impl Validator {
     pub fn line(&mut self, number: u64, bytes: &[u8]) {
         self.ledger.at(number);
         let row = json::row(bytes, &mut self.ledger);
-        // Nearly all rows are read and looked at for JSON on one way through them.
-        if self.dialect == Some("claude")
-            && let Some(head) = dialect::Claude.checked(row, &mut self.scratch)
-        {
-            claude::row(row, &head, &mut self.ledger, &mut self.pairs, &mut self.scratch);
-            return;
-        }
         let Some(row) = json::object(row, &mut self.ledger) else { return };
         let first = self.dialect.is_none();
         let dialect = self.dialect.get_or_insert_with(|| dialect::of_first_line(row).name());

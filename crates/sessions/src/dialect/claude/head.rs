@@ -9,28 +9,14 @@ use crate::usage;
 pub fn row<'a>(line: &'a [u8], scratch: &mut Scratch) -> Row<'a> {
     scratch.fields.clear();
     scratch.blocks.clear();
-    read(Cursor::new(line), line, scratch).unwrap_or_else(|| {
-        scratch.blocks.clear();
-        Row::of(Kind::Broken)
-    })
-}
-
-/// The same of a row, without its line break, that is JSON to its last byte. `None` of others,
-/// and where that takes another look: blanks other than spaces, values within values within values.
-pub fn checked<'a>(line: &'a [u8], scratch: &mut Scratch) -> Option<Row<'a>> {
-    scratch.fields.clear();
-    scratch.blocks.clear();
-    read(Cursor::strict(line)?, line, scratch)
-}
-
-fn read<'a, const STRICT: bool>(
-    mut cursor: Cursor<STRICT>,
-    line: &'a [u8],
-    scratch: &mut Scratch,
-) -> Option<Row<'a>> {
-    let mut head = Head::default();
-    head.read(&mut cursor, line, scratch)?;
-    cursor.ended().then(|| head.row(scratch))
+    let (mut cursor, mut head) = (Cursor::new(line), Head::default());
+    match head.read(&mut cursor, line, scratch) {
+        Some(()) if cursor.ended() => head.row(scratch),
+        _ => {
+            scratch.blocks.clear();
+            Row::of(Kind::Broken)
+        }
+    }
 }
 
 /// The blocks of the content that lies at `content`, in a row of that kind.
@@ -77,12 +63,7 @@ struct Message {
 
 impl<'a> Head<'a> {
     /// Reads a row. `None` where it is no object.
-    fn read<const STRICT: bool>(
-        &mut self,
-        cursor: &mut Cursor<STRICT>,
-        line: &'a [u8],
-        scratch: &mut Scratch,
-    ) -> Option<()> {
+    fn read(&mut self, cursor: &mut Cursor, line: &'a [u8], scratch: &mut Scratch) -> Option<()> {
         let mut more = cursor.enter(b'{')?;
         while more {
             let name = cursor.name()?;
@@ -116,9 +97,9 @@ impl<'a> Head<'a> {
         Some(())
     }
 
-    fn message<const STRICT: bool>(
+    fn message(
         &mut self,
-        cursor: &mut Cursor<STRICT>,
+        cursor: &mut Cursor,
         line: &'a [u8],
         found: &mut Vec<Block>,
     ) -> Option<()> {
@@ -194,12 +175,7 @@ impl Message {
     }
 
     /// A message's content, its blocks into `found`.
-    fn content<const STRICT: bool>(
-        &mut self,
-        cursor: &mut Cursor<STRICT>,
-        line: &[u8],
-        found: &mut Vec<Block>,
-    ) -> Option<()> {
+    fn content(&mut self, cursor: &mut Cursor, line: &[u8], found: &mut Vec<Block>) -> Option<()> {
         if cursor.peek() != Some(b'[') {
             let span = cursor.value()?;
             if line[span.start] == b'"' {
@@ -224,11 +200,7 @@ impl Message {
         Some(())
     }
 
-    fn block<const STRICT: bool>(
-        &mut self,
-        cursor: &mut Cursor<STRICT>,
-        line: &[u8],
-    ) -> Option<BlockKind> {
+    fn block(&mut self, cursor: &mut Cursor, line: &[u8]) -> Option<BlockKind> {
         let (mut kind, mut text) = (&b""[..], None);
         let mut more = cursor.enter(b'{')?;
         while more {
