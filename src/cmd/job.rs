@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use super::{Context, Exit, Failure, Run, out, selector, show};
+use super::{Context, Exit, Failure, Run, operator, out, selector, show};
 use crate::cli::{JobArgs, JobVerb, SessionSelector};
 use base::clock::Time;
 use base::paths::{Places, safe_name};
@@ -45,7 +45,7 @@ impl Run for JobArgs {
                 show(&view::Job::of(&around()?, name.as_deref())?, *json)?;
             }
             JobVerb::Accept { name } => {
-                selector::operator_only(context.env, "job accept")?;
+                operator::refuse_agent(context.env, "job accept")?;
                 out(accepted(&around()?.places, name)?);
             }
             JobVerb::Restore { name, version } => {
@@ -228,9 +228,11 @@ pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
     let around = Around::of_session(facts);
     let mut words = args.split_whitespace();
     let shown = match (words.next(), words.next()) {
-        (Some("accept"), Some(name)) => selector::typed_by_operator(&facts.places, "job accept")
-            .and_then(|()| accepted(&facts.places, name))
-            .unwrap_or_else(|why| why.to_string()),
+        (Some("accept"), Some(name)) => {
+            operator::refuse_prompt_of_agent(&facts.places, "job accept")
+                .and_then(|()| accepted(&facts.places, name))
+                .unwrap_or_else(|why| why.to_string())
+        }
         (Some("accept"), None) => {
             format!("name the job: /brain-guard:job accept NAME; {}", around.brought())
         }

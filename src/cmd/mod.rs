@@ -21,6 +21,7 @@ pub mod matrix;
 pub mod mcp;
 pub mod module;
 pub mod notice;
+pub mod operator;
 mod output;
 pub mod override_;
 pub mod phase;

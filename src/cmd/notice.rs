@@ -4,7 +4,7 @@
 use chrono::Duration;
 
 use super::override_::{self, duration};
-use super::{Context, Exit, Run, out, selector};
+use super::{Context, Exit, Run, operator, out, selector};
 use crate::cli::{LaterArgs, NowArgs, SessionSelector};
 use guard::boundary::{Carrier, Step};
 use guard::files::{boundary, state};
@@ -50,7 +50,7 @@ fn from_terminal(
     selector: &SessionSelector,
     wish: &Wish,
 ) -> anyhow::Result<Exit> {
-    selector::operator_only(env, wish.verb())?;
+    operator::refuse_agent(env, wish.verb())?;
     let found = selector::find(env, selector)?;
     let facts = selector::facts(env, now, &found)?;
     out(apply(&facts, wish)?);
@@ -61,7 +61,7 @@ fn from_terminal(
 pub fn at_the_prompt(facts: &Facts, command: &str, args: &str) -> String {
     let time = args.split_whitespace().next().map(str::to_owned);
     let wish = if command == "now" { Wish::Now } else { Wish::Later(time) };
-    let done = selector::typed_by_operator(&facts.places, wish.verb())
+    let done = operator::refuse_prompt_of_agent(&facts.places, wish.verb())
         .map_err(anyhow::Error::from)
         .and_then(|()| apply(facts, &wish));
     done.unwrap_or_else(|e| format!("brain-guard: {e:#}"))

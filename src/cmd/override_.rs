@@ -6,7 +6,7 @@ use chrono::Duration;
 use clap::Parser;
 use serde_json::json;
 
-use super::{Context, Exit, Run, out, selector};
+use super::{Context, Exit, Run, operator, out, selector};
 use crate::cli::{OverrideArgs, OverrideSpan};
 use base::log;
 use base::when;
@@ -17,7 +17,7 @@ use guard::session::Override;
 
 impl Run for OverrideArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
-        selector::operator_only(env, "override")?;
+        operator::refuse_agent(env, "override")?;
         let found = selector::find(env, &self.selector)?;
         let facts = selector::facts(env, now, &found)?;
         out(apply(&facts, &self.span)?);
@@ -38,7 +38,7 @@ pub fn at_the_prompt(facts: &Facts, args: &str) -> String {
 }
 
 fn typed(facts: &Facts, args: &str) -> anyhow::Result<String> {
-    selector::typed_by_operator(&facts.places, "override")?;
+    operator::refuse_prompt_of_agent(&facts.places, "override")?;
     match Typed::try_parse_from(args.split_whitespace()) {
         Ok(typed) => apply(facts, &typed.span),
         Err(_) => bail!("say for how long: --for 30m, --calls 20, --until-clear, or --off"),

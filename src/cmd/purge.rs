@@ -22,7 +22,7 @@ use self::remove::Failure;
 use self::stores::Owners;
 use super::inscribe::{self, count};
 use super::selector::Name;
-use super::{Context, Exit, Run, confirmed, err, out, out_json, selector};
+use super::{Context, Exit, Run, confirmed, err, operator, out, out_json, selector};
 use crate::cli::{PurgeArgs, PurgeKind, SessionSelector};
 use base::clock::Time;
 use base::env::Env;
@@ -52,7 +52,7 @@ struct Total {
 
 impl Run for PurgeArgs {
     fn run(&self, Context { env, now }: Context) -> anyhow::Result<Exit> {
-        selector::operator_only(env, "purge")?;
+        operator::refuse_agent(env, "purge")?;
         let choice = choice(env, self, now)?;
         let all = states(env).context(NO_HOME)?;
         let projects = projects(env, &all, self)?;

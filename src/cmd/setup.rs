@@ -8,9 +8,9 @@ use anyhow::Context as _;
 use super::install::build::{Checkout, compiler_variables};
 use super::install::keys::Wish;
 use super::install::{InstallPlan, install as place};
-use super::selector::{self, operator_only};
 use super::uninstall::{UninstallPlan, uninstall as remove};
 use super::{Context, Exit, Run};
+use super::{operator, selector};
 use crate::cli::{DemoArgs, InstallArgs};
 use base::env::Env;
 use base::paths::config_folder;
@@ -152,7 +152,7 @@ pub fn uninstall_plan(env: &Env) -> anyhow::Result<UninstallPlan> {
 /// # Errors
 /// What the steps say.
 pub fn uninstall(env: &Env) -> anyhow::Result<Exit> {
-    operator_only(env, "uninstall")?;
+    operator::refuse_agent(env, "uninstall")?;
     remove(&uninstall_plan(env)?, &mut io::stdout().lock())?;
     Ok(Exit::Done)
 }

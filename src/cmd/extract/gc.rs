@@ -14,8 +14,7 @@ use serde::Serialize;
 use self::files::Files;
 use super::asked;
 use crate::cmd::inscribe::{self, count};
-use crate::cmd::selector::operator_only;
-use crate::cmd::{Exit, Failure, confirmed, err, show};
+use crate::cmd::{Exit, Failure, confirmed, err, operator, show};
 use base::clock::Time;
 use base::env::Env;
 use sessions::settings::ExtractSettings;
@@ -64,7 +63,7 @@ impl fmt::Display for Report {
 pub fn run(env: &Env, now: Time, ask: Ask) -> anyhow::Result<Exit> {
     let Ask { forget, yes, dry_run, json } = ask;
     if forget {
-        operator_only(env, "extract gc --forget")?;
+        operator::refuse_agent(env, "extract gc --forget")?;
     }
     let root = inscribe::root(env)?;
     let settings = asked::settings(env)?;
