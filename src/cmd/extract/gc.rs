@@ -147,7 +147,7 @@ fn said(swept: &Swept, dry_run: bool) -> Vec<String> {
     });
     let missing = swept.missing.iter().map(|session| {
         format!(
-            "the files of session {session} are not found, and its content was used within the retention: it stays"
+            "the files of session {session} are not found; its content stays, because another session needs it or it was used within the retention"
         )
     });
     unread.chain(missing).chain(content).chain(forgotten).collect()
