@@ -20,7 +20,7 @@ pub fn inject_properties() -> Value {
     let much = |words: [&str; 3]| json!({ "type": "string", "enum": words });
     json!({
         "ref": { "type": "string", "description": "The round: its number, or SESSION:NUMBER" },
-        "session": { "type": "string", "description": "SessionSelector number it is; default: this session" },
+        "session": { "type": "string", "description": "Whose number it is; default: this session" },
         "thinking": much(["full", "ref", "omit"]),
         "tool_use": much(["full", "summary", "omit"]),
         "tool_result": much(["full", "summary", "omit"]),
