@@ -1,5 +1,6 @@
-//! An answer whose connection broke leaves no row: the client asks again, and writes what came then. So no half
-//! answer is among the rows of a round, which surgery takes whole.
+//! An answer whose connection broke leaves no branch: the client asks again, and writes what came then. A block that
+//! it had written before the break stays, in the chain (seen with client 2.1.330 on a busy machine: a thinking block).
+//! So the rows of a round, which surgery takes whole, hold each answer once.
 
 use std::collections::HashSet;
 use std::fs;
@@ -11,7 +12,7 @@ use crate::mock::Reply;
 use crate::world::World;
 
 #[test]
-fn a_broken_answer_leaves_no_row() {
+fn a_broken_answer_leaves_no_branch() {
     let bash = |word: &str| json!({"command": format!("echo {word}"), "description": "step"});
     let broken = move |blocks| {
         let said = Reply::thinking("mislaid thought").and_text("mislaid words");
@@ -40,7 +41,8 @@ fn a_broken_answer_leaves_no_row() {
         text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let ids: Vec<&str> = rows.iter().filter_map(|row| row["uuid"].as_str()).collect();
     let parents: Vec<&str> = rows.iter().filter_map(|row| row["parentUuid"].as_str()).collect();
-    assert!(!text.contains("mislaid"), "{text}");
+    // Never a call: nobody answered it.
+    assert!(!text.contains("echo mislaid"), "{text}");
     assert_eq!(
         parents.iter().collect::<HashSet<_>>().len(),
         parents.len(),
