@@ -249,7 +249,7 @@ fn named_session(
             return Ok(Some(id.clone()));
         }
     }
-    let Some(places) = Places::of(env, project) else { return Ok(Some(text.clone())) };
+    let Some(places) = Places::of(env, project) else { return Ok(Some(name.id())) };
     let all = state::all(&places)?;
     if let Name::This(id) | Name::Id(id) = &name
         && all.contains(id)

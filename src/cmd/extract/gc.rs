@@ -1,5 +1,5 @@
 //! `extract gc`: how much content is kept, and, with `--forget`, the removal of what no session
-//! needs any more. But for `purge` nothing else removes content.
+//! needs any more. Only `purge` removes content, too.
 
 mod files;
 
@@ -14,7 +14,7 @@ use serde::Serialize;
 use self::files::Files;
 use super::asked;
 use crate::cmd::inscribe::{self, count};
-use crate::cmd::{Exit, Failure, confirmed, err, operator, show};
+use crate::cmd::{Exit, confirmed, err, operator, show};
 use base::clock::Time;
 use base::env::Env;
 use sessions::settings::ExtractSettings;
@@ -74,7 +74,7 @@ pub fn run(env: &Env, now: Time, ask: Ask) -> anyhow::Result<Exit> {
         let would = sweep(true)?;
         said(&would, true).iter().for_each(err);
         if would.gone.bytes > 0 && !yes && !confirmed(&line(&would, true), "--yes removes it")? {
-            return Err(Failure::refused("no content was removed").into());
+            return Ok(Exit::Refused);
         }
     }
     let swept = sweep(dry_run)?;

@@ -10,7 +10,7 @@ use super::read;
 use super::source::{self, Kind, Source};
 use super::{claude, numbers, told, view};
 use crate::cli::ExtractArgs;
-use crate::cmd::{Context, Exit, inscribe, show};
+use crate::cmd::{Context, Exit, Failure, inscribe, show};
 use base::clock::Time;
 use base::env::Env;
 use extract::entry::Entry;
@@ -62,6 +62,10 @@ pub fn run(context: Context, args: &ExtractArgs, how: &How) -> anyhow::Result<Ex
     let source = source::find(env, &inscribe::root(env)?, args.session.as_deref(), how.offline)?;
     if source.kind == Kind::Claude {
         return claude::run(context, &source.path.to_string_lossy(), args, &settings, how);
+    }
+    if args.session.is_none() && !how.dry_run {
+        let what = format!("{} would be edited in place", source.path.display());
+        return Err(Failure::usage(what).hint("name the session").into());
     }
     ensure!(
         how.out.is_none(),

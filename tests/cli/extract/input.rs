@@ -17,6 +17,7 @@ fn what_is_no_session() {
     let why = world.refused(&["plan", file]);
     assert!(why.contains(&format!("there is no file {file}; name a session")), "{why}");
     assert!(world.refused(&["plan", ""]).contains("the session's name is empty; name a session"));
+    assert!(world.refused(&["plan"]).contains("no session of"), "none of the project");
     assert!(world.refused(&["plan", "3f0a9d1e"]).contains("no session 3f0a9d1e; looked in"));
     assert!(world.refused(&["plan", "this"]).contains("CLAUDE_CODE_SESSION_ID"));
     for (text, words) in [
