@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 use crate::scene::Scene;
 
 /// What came of an attempt.
@@ -103,7 +103,7 @@ impl Attempt {
         let outcome = match &self.what {
             Try::Call(tool, input, run) => call(&scene, tool, input, *run, self.left),
             Try::Squeezed(tool, input) => {
-                scene.hook.fill(31.0);
+                scene.hook.fill(percent_in("narrow"));
                 scene.hook.read();
                 denied(&scene.hook, tool, &scene.filled(input))
             }
@@ -148,7 +148,7 @@ fn call(scene: &Scene, tool: &str, input: &Value, run: bool, left: bool) -> Outc
     if hook.send(&inside).verdict() != "deny" {
         return Outcome::Through(format!("passes in a subagent: {input}"));
     }
-    for percent in [21.0, 26.0, 31.0] {
+    for percent in [percent_in("coach"), percent_in("block-reads"), percent_in("narrow")] {
         hook.fill(percent);
         hook.batch();
         if let Outcome::Through(how) = denied(hook, tool, &input) {

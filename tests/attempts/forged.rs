@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::attempt::{Attempt, Outcome};
+use crate::harness::percent_in;
 use crate::scene::Scene;
 
 pub fn all() -> Vec<Attempt> {
@@ -52,7 +53,7 @@ pub fn all() -> Vec<Attempt> {
         }),
         Attempt::story("forged: a stamp on a file that is edited then", |scene| {
             job(scene);
-            scene.hook.fill(31.0);
+            scene.hook.fill(percent_in("narrow"));
             scene.hook.read();
             scene.hook.agent("brain-guard seal");
             let file = scene.hook.file();
@@ -93,7 +94,7 @@ fn asked(scene: &Scene, request: &Value) -> Outcome {
     fs::create_dir_all(&folder).expect("folder");
     fs::write(folder.join(format!("{}.jsonl", scene.hook.session)), format!("{request}\n"))
         .expect("request");
-    scene.hook.fill(26.0);
+    scene.hook.fill(percent_in("block-reads"));
     scene.hook.batch();
     scene.hook.bash("ls");
     let told = json!({"tool_name": "Bash", "tool_use_id": "toolu_1",

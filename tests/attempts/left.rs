@@ -6,6 +6,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::attempt::{Attempt, Outcome};
+use crate::harness::percent_in;
 use crate::scene::Scene;
 
 /// Where they are named.
@@ -50,7 +51,7 @@ pub fn all() -> Vec<Attempt> {
         .left(),
         Attempt::story("a lower reading in the transcript", |scene| {
             let hook = &scene.hook;
-            hook.fill(26.0);
+            hook.fill(percent_in("block-reads"));
             assert_eq!(hook.read().verdict(), "deny");
             let row = json!({"type": "assistant", "isSidechain": false, "message": {"id": "m",
                 "model": "claude-opus-5-5", "role": "assistant", "content": [],
@@ -72,7 +73,7 @@ pub fn all() -> Vec<Attempt> {
             let file = hook.file();
             fs::remove_file(&file).expect("removed");
             fs::hard_link(hook.project.join("src/main.rs"), &file).expect("link");
-            hook.fill(31.0);
+            hook.fill(percent_in("narrow"));
             hook.read();
             match hook.pre("Edit", &json!({"file_path": file})).verdict().as_str() {
                 "deny" => Outcome::Denied,
@@ -151,7 +152,7 @@ fn unwritable_notes(scene: &Scene) -> Outcome {
         return Outcome::Denied;
     }
     scene.run(&command);
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     match hook.read().verdict().as_str() {
         "deny" => Outcome::Denied,
         other => Outcome::Through(format!("Read: {other}")),

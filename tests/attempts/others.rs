@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::attempt::{Attempt, Outcome, denied};
+use crate::harness::percent_in;
 
 const SLASH: &str = "/brain-guard:override --for 7d";
 const PLAIN: &str = "brain-guard override --for 7d";
@@ -47,7 +48,7 @@ pub fn all() -> Vec<Attempt> {
             if hook.send(&inside).verdict() != "deny" {
                 return Outcome::Through("in a subagent".to_owned());
             }
-            hook.fill(31.0);
+            hook.fill(percent_in("narrow"));
             hook.read();
             denied(hook, "Agent", &agent)
         }),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Hook, PROGRAM};
+use crate::harness::{Hook, PROGRAM, percent_in};
 
 /// The longest a command of the agent's may run.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -167,7 +167,7 @@ impl Scene {
     /// At 31 % nothing but the three moves may pass.
     fn passes(&self) -> Option<String> {
         let hook = &self.hook;
-        hook.fill(31.0);
+        hook.fill(percent_in("narrow"));
         let read = hook.read().verdict();
         let shell = hook.bash("ls").verdict();
         (read != "deny" || shell != "deny").then(|| format!("at 31 % Read: {read}, Bash: {shell}"))

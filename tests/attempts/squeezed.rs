@@ -6,6 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use serde_json::json;
 
 use crate::attempt::{Attempt, Outcome};
+use crate::harness::percent_in;
 use crate::scene::Scene;
 
 /// Commands that hold one of ours, and more.
@@ -108,7 +109,7 @@ fn through_a_link(scene: &Scene, to: &str) -> Outcome {
     let file = hook.file();
     fs::remove_file(&file).expect("removed");
     symlink(hook.project.join(scene.text(to)), &file).expect("link");
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     hook.read();
     for tool in ["Edit", "Write", "Read"] {
         let input =
@@ -129,7 +130,7 @@ fn own_program(scene: &Scene) -> Outcome {
     let theirs = hook.project.join("brain-guard");
     fs::write(&theirs, format!("#!/bin/sh\ntouch {}\n", mark.display())).expect("script");
     fs::set_permissions(&theirs, fs::Permissions::from_mode(0o755)).expect("mode");
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     hook.read();
     let answer = hook.bash("brain-guard status").json();
     let command = &answer["hookSpecificOutput"]["updatedInput"]["command"];

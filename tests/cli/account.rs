@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Hook};
+use crate::harness::{Answer, Hook, percent_in};
 
 fn call(hook: &Hook, id: &str, tool: &str, input: &Value) -> Answer {
     let mut call = hook.call(tool, input);
@@ -17,7 +17,7 @@ fn call(hook: &Hook, id: &str, tool: &str, input: &Value) -> Answer {
 
 #[test]
 fn one_call_is_explained_by_its_id() {
-    let mut hook = Hook::climbed(31.0);
+    let mut hook = Hook::climbed(percent_in("narrow"));
     let read = call(&hook, "toolu_read", "Read", &json!({"file_path": "/etc/hostname"}));
     call(&hook, "toolu_pipe", "Bash", &json!({"command": "brain-guard status | head"}));
     hook.set("CLAUDE_CODE_SESSION_ID", "");
@@ -45,7 +45,7 @@ fn one_call_is_explained_by_its_id() {
 
 #[test]
 fn an_account_can_not_draw_on_the_terminal() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     call(&hook, "toolu_esc", "Ba\u{1b}]0;x\u{7}sh", &json!({"command": "\u{1b}[2J"}));
     for args in [&["explain"][..], &["explain", "--call", "toolu_esc"], &["explain", "--last", "9"]]
     {
@@ -87,7 +87,7 @@ fn a_call_below_every_tier_is_looked_up_in_the_transcript() {
 
 #[test]
 fn the_last_things_in_order_and_the_agents_own_question() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     hook.read();
     hook.batch();
     let last = hook.raw(&["explain", "--last", "1", "--json"], b"").json();
@@ -107,7 +107,7 @@ fn status_says_what_was_added() {
     let hook = Hook::begun();
     let text = hook.raw(&["status"], b"").stdout;
     assert!(text.contains("added     nothing to the context yet"), "{text}");
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     let reason = hook.read().reason();
     let note = hook.batch().note();
     let status = hook.raw(&["status", "--json"], b"").json();
@@ -127,7 +127,7 @@ fn status_says_what_was_added() {
 #[test]
 fn the_log_by_kind_session_and_time() {
     let hook = Hook::begun();
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     hook.read();
     hook.bash("ls");
     let log = |args: &[&str]| hook.raw(&[&["log"], args].concat(), b"");
@@ -160,7 +160,7 @@ fn the_log_by_kind_session_and_time() {
 
 #[test]
 fn the_log_is_followed_across_a_rotation() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     hook.read();
     let mut follower = hook
         .command(&["log", "--follow", "--last", "1", "--kind", "deny"])

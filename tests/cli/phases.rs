@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Hook};
+use crate::harness::{Answer, Hook, percent_in};
 use crate::seal::tree;
 
 const FULL: &str = "## Forward State\n- write the migration\n\n## Open Threads\n- none: nothing was left open\n\n\
@@ -251,7 +251,7 @@ fn what_stands_under_no_section_is_named_by_its_line() {
 
 #[test]
 fn phases_are_the_main_loops_and_open_at_narrow() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     assert_eq!(
         hook.agent("brain-guard phase enter design && brain-guard phase list").code,
         Some(0)

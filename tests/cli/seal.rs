@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::harness::{Answer, Hook, fixtures};
+use crate::harness::{Answer, Hook, fixtures, percent_in};
 
 fn messy() -> String {
     fs::read_to_string(fixtures().join("compaction/hand-made-3000-words.md")).expect("fixture")
@@ -191,7 +191,7 @@ fn a_file_that_stays_too_big_is_refused_and_left_alone() {
 /// A squeezed agent's first reflex is to seal what it never wrote.
 #[test]
 fn a_seal_of_nothing_written_opens_no_boundary() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     let answer = hook.agent("brain-guard seal");
     assert_eq!(answer.code, Some(0), "{answer:?}");
     assert!(
@@ -219,7 +219,7 @@ fn below_the_tiers_only_a_word_opens_a_boundary() {
     assert!(hook.agent("brain-guard seal --clear").stdout.contains("end your turn now"));
     assert_eq!(hook.log("boundary").len(), 1);
 
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     hook.agent("brain-guard append --kind next 'one'");
     hook.agent("brain-guard seal --no-clear");
     assert_eq!(hook.log("boundary").len(), 0);

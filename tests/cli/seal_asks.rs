@@ -6,7 +6,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::harness::{Answer, Hook};
+use crate::harness::{Answer, Hook, percent_in};
 
 fn text(hook: &Hook) -> String {
     fs::read_to_string(hook.file()).expect("file")
@@ -20,7 +20,7 @@ fn is_question(answer: &Answer) -> bool {
 
 #[test]
 fn a_seal_without_a_next_step_asks_once() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     hook.agent("brain-guard append --kind thread 'the parser fails on CRLF'");
     let before = text(&hook);
     let asked = hook.agent("brain-guard seal");
@@ -163,7 +163,7 @@ fn a_summary_that_came_with_the_seal_is_kept() {
 fn the_guards_own_seal_asks_nothing() {
     let mut hook = overfull(20);
     hook.set("CLAUDE_CODE_SESSION_ATTENDED", "");
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     hook.read();
     hook.agent("brain-guard append --kind thread 'the parser fails'");
     for _ in 0..3 {

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 
 fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap_or_else(|| panic!("{value}")).keys().map(String::as_str).collect()
@@ -12,7 +12,7 @@ fn keys(value: &Value) -> Vec<&str> {
 
 #[test]
 fn the_shape_of_status() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     let status = hook.raw(&["status", "--json"], b"").json();
     let expected = [
         "added",
@@ -53,7 +53,7 @@ fn the_shape_of_status() {
 
 #[test]
 fn the_shape_of_explain() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     hook.read();
     let status = hook.raw(&["status", "--json"], b"").json();
     let explain = hook.raw(&["explain", "--json"], b"").json();
@@ -96,7 +96,7 @@ fn what_is_wrong_in_the_settings_is_named() {
 
 #[test]
 fn looking_changes_nothing() {
-    let hook = Hook::climbed(26.0);
+    let hook = Hook::climbed(percent_in("block-reads"));
     let before = hook.state();
     for args in [&["status"][..], &["explain"], &["carrier", "probe"], &["settings", "show"]] {
         assert_eq!(hook.raw(args, b"").code, Some(0), "{args:?}");

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::case::{self, Case};
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 use crate::tally::{Expect, Tally};
 
 pub const CASES: &[Case] = &[
@@ -23,7 +23,7 @@ pub const CASES: &[Case] = &[
 
 /// A session in narrow, where a call that is understood would be refused.
 fn narrow(t: &mut Tally) -> Hook {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     hook
 }
@@ -203,7 +203,7 @@ fn older(t: &mut Tally) {
         let mut hook = Hook::new();
         hook.set(name, value);
         t.begin(&hook);
-        hook.fill(31.0);
+        hook.fill(percent_in("narrow"));
         t.allow(&hook, &case::read(&hook));
         t.allow(&hook, &case::stop(&hook));
     }
@@ -211,7 +211,7 @@ fn older(t: &mut Tally) {
     let mut hook = Hook::new();
     hook.set("CLAUDE_CODE_SESSION_ATTENDED", "").set("CLAUDECODE", "");
     t.begin(&hook);
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
 }
 

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::case::{self, Case};
+use crate::harness::percent_in;
 use crate::scene::{self, Client, INSTEAD, Instead, after_clear, carries, sealed};
 use crate::tally::{Expect, Tally};
 
@@ -98,7 +99,7 @@ fn edited(t: &mut Tally) {
 }
 
 fn users_clear(t: &mut Tally) {
-    let hook = t.filled(21.0);
+    let hook = t.filled(percent_in("coach"));
     hook.agent(&format!("brain-guard append --kind next '{}'", scene::NOTE));
     let next = after_clear(&hook, 2);
     let began = t.allow(&next, &case::start(&next, "clear"));
@@ -152,7 +153,7 @@ fn prompt_first(t: &mut Tally) {
 }
 
 fn duplicates(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     for text in [scene::NOTE, "The parser fails on  CRLF.", scene::NOTE] {
         hook.agent(&format!("brain-guard append --kind next '{text}'"));

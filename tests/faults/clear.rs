@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::case::{self, Case};
+use crate::harness::percent_in;
 use crate::scene::{self, after_clear};
 use crate::tally::{Expect, Tally};
 
@@ -23,7 +24,7 @@ pub const CASES: &[Case] = &[
 /// The session that comes of `source` after one at 31 %, and reads 4 %.
 fn any_source(t: &mut Tally) {
     for source in ["startup", "clear", "resume", "fork"] {
-        let old = t.filled(31.0);
+        let old = t.filled(percent_in("narrow"));
         t.block(&old, &case::read(&old));
         let next = after_clear(&old, 2);
         t.allow(&next, &case::start(&next, source));
@@ -36,11 +37,11 @@ fn any_source(t: &mut Tally) {
 
 fn odd_sources(t: &mut Tally) {
     for source in [json!(null), json!("rewind"), json!(""), json!(7), json!(["clear"]), json!({})] {
-        let old = t.filled(31.0);
+        let old = t.filled(percent_in("narrow"));
         t.block(&old, &case::read(&old));
         let next = after_clear(&old, 2);
         t.silence(&next, &next.payload("SessionStart", &json!({"source": source})));
-        next.fill(31.0);
+        next.fill(percent_in("narrow"));
         t.allow(&next, &case::read(&next));
     }
     let hook = t.begun();
@@ -49,7 +50,7 @@ fn odd_sources(t: &mut Tally) {
 
 fn goes_on_full(t: &mut Tally) {
     for source in ["resume", "fork", "compact"] {
-        let hook = t.filled(31.0);
+        let hook = t.filled(percent_in("narrow"));
         t.block(&hook, &case::read(&hook));
         t.allow(&hook, &case::start(&hook, source));
         for _ in 0..20 {
@@ -64,7 +65,7 @@ fn goes_on_full(t: &mut Tally) {
 fn no_start(t: &mut Tally) {
     let (old, _) = scene::sealed(t);
     let (empty, full) = (after_clear(&old, 2), after_clear(&old, 3));
-    full.fill(31.0);
+    full.fill(percent_in("narrow"));
     let said =
         [case::read(&full), case::batch(&full), case::stop(&full)].map(|p| t.allow(&full, &p));
     t.check(!said.iter().any(scene::carries), "the file came without a start");
@@ -72,13 +73,13 @@ fn no_start(t: &mut Tally) {
     t.silence(&empty, &case::read(&empty));
     t.silence(&empty, &case::stop(&empty));
     // It was seen growing since.
-    empty.fill(31.0);
+    empty.fill(percent_in("narrow"));
     t.block(&empty, &case::read(&empty));
     scene::way_out(t, &empty);
 }
 
 fn same_id(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     std::fs::remove_file(&hook.transcript).expect("removed");
     t.allow(&hook, &case::start(&hook, "clear"));
@@ -109,7 +110,7 @@ fn many_clears(t: &mut Tally) {
     let mut old = t.begun();
     let keep = old.beside(&old.session, std::process::id());
     for number in 2..22 {
-        old.fill(31.0);
+        old.fill(percent_in("narrow"));
         t.send(&old, &case::read(&old), Expect::Block);
         t.silence(&old, &end(&old, "clear"));
         let next = keep.beside(&scene::id(number), std::process::id());
@@ -133,7 +134,7 @@ fn start_twice(t: &mut Tally) {
 }
 
 fn compacted(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     hook.agent(&format!("brain-guard append --kind next '{}'", scene::NOTE));
     t.allow(
@@ -172,7 +173,7 @@ fn rewound_over_the_clear(t: &mut Tally) {
 }
 
 fn rewound(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     // What was rewound stays in the file; the last response tells.
     case::row(&hook, &case::response("msg_again", 60_000));

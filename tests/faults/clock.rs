@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::case::{self, Case};
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 use crate::scene::{self, way_out};
 use crate::tally::Tally;
 
@@ -39,7 +39,7 @@ fn future_state(t: &mut Tally) {
         {
             t.allow(&hook, &payload);
         }
-        let hook = t.filled(31.0);
+        let hook = t.filled(percent_in("narrow"));
         for key in ["started", "turn", "broke", "ended"] {
             scene::change(&scene::state(&hook), |state| state[key] = time.into());
         }
@@ -54,7 +54,7 @@ fn future_person(t: &mut Tally) {
         let mut hook = t.begun();
         hook.set("BRAIN_GUARD_MOD", "");
         scene::change(&scene::state(&hook), |state| state["last_human"] = time.into());
-        hook.fill(31.0);
+        hook.fill(percent_in("narrow"));
         t.allow(&hook, &case::read(&hook));
         t.allow(&hook, &case::bash(&hook, "ls"));
     }
@@ -91,7 +91,7 @@ fn other_years(t: &mut Tally) {
 }
 
 fn future_budget(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     let job = hook.state()["job"].as_str().expect("job").to_owned();
     let times = hook.places().state.join("boundary").join(format!("{job}.times"));
@@ -104,7 +104,7 @@ fn future_budget(t: &mut Tally) {
 }
 
 fn rows_run_backwards(t: &mut Tally) {
-    for (percent, blocks) in [(6.0, false), (31.0, true)] {
+    for (percent, blocks) in [(6.0, false), (percent_in("narrow"), true)] {
         let hook = t.begun();
         for time in TIMES {
             let mut row =
@@ -134,14 +134,14 @@ fn odd_file_times(t: &mut Tally) {
         }
         t.silence(&hook, &case::read(&hook));
         t.allow(&hook, &case::start(&hook, "startup"));
-        hook.fill(31.0);
+        hook.fill(percent_in("narrow"));
         t.block(&hook, &case::read(&hook));
         way_out(t, &hook);
     }
 }
 
 fn log_runs_backwards(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     let lines = TIMES.map(|time| json!({"at": time, "kind": "deny"}).to_string()).join("\n");
     std::fs::write(hook.places().log(), lines).expect("log");
     t.block(&hook, &case::read(&hook));

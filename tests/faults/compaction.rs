@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::case::{self, Case, OPUS};
-use crate::harness::{Hook, LIMIT};
+use crate::harness::{Hook, LIMIT, percent_in};
 use crate::tally::Tally;
 
 pub const CASES: &[Case] = &[
@@ -126,7 +126,7 @@ fn summary(t: &mut Tally) {
 
 /// At the real limit a compaction that was stopped would end the session: "Prompt is too long".
 fn never_held(t: &mut Tally) {
-    for percent in [31.0, 75.0, 99.9, 103.0] {
+    for percent in [percent_in("narrow"), 75.0, 99.9, 103.0] {
         let hook = t.filled(percent);
         for trigger in ["auto", "manual", "auto", "auto", "of-a-later-version"] {
             t.silence(&hook, &hook.payload("PreCompact", &json!({"trigger": trigger})));

@@ -5,6 +5,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::case::{self, Case, OPUS};
+use crate::harness::percent_in;
 use crate::tally::{Expect, Tally};
 
 pub const CASES: &[Case] = &[
@@ -35,7 +36,7 @@ fn false_block(t: &mut Tally) {
 
 fn missed_block(t: &mut Tally) {
     let inner = played(t, |t| {
-        let hook = t.filled(31.0);
+        let hook = t.filled(percent_in("narrow"));
         hook.settings(&json!({"shadow": true}));
         t.block(&hook, &case::read(&hook));
     });

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::case::{self, Case, OPUS};
-use crate::harness::{Hook, LIMIT};
+use crate::harness::{Hook, LIMIT, percent_in};
 use crate::tally::Tally;
 
 pub const CASES: &[Case] = &[
@@ -38,7 +38,7 @@ pub fn ignored(t: &mut Tally, row: &Value) {
 }
 
 fn cleared(t: &mut Tally) {
-    let old = t.filled(31.0);
+    let old = t.filled(percent_in("narrow"));
     t.block(&old, &case::read(&old));
     let new = old.beside("5e550000-0000-4000-8000-000000000002", std::process::id());
     t.allow(&new, &case::start(&new, "clear"));
@@ -64,13 +64,13 @@ fn resumed(t: &mut Tally) {
 }
 
 fn forked(t: &mut Tally) {
-    let old = t.filled(31.0);
+    let old = t.filled(percent_in("narrow"));
     let new = old.beside("5e550000-0000-4000-8000-000000000002", std::process::id());
     t.allow(&new, &case::start(&new, "fork"));
     t.silence(&new, &case::read(&new));
     t.silence(&new, &case::stop(&new));
     // Its rows are the old one's, written anew.
-    new.fill(31.0);
+    new.fill(percent_in("narrow"));
     t.allow(&new, &case::read(&new));
 }
 

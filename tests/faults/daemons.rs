@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::case::{self, Case};
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 use crate::scene::{self, Client};
 use crate::tally::Tally;
 
@@ -42,7 +42,7 @@ fn elsewhere(t: &mut Tally, client: &Client) -> (Hook, Hook, String) {
     t.silence(&hook, &case::start(&hook, "startup"));
     hook.fill(5.0);
     t.silence(&hook, &case::read(&hook));
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     hook.agent("brain-guard append --kind next 'one thing'");
     hook.agent("brain-guard seal");
@@ -91,7 +91,7 @@ fn odd_pids(t: &mut Tally) {
         t.silence(&hook, &case::start(&hook, "startup"));
         hook.fill(5.0);
         t.silence(&hook, &case::read(&hook));
-        hook.fill(31.0);
+        hook.fill(percent_in("narrow"));
         for payload in [case::start(&hook, "clear"), case::bash(&hook, "ls"), case::batch(&hook)] {
             t.allow(&hook, &payload);
         }
@@ -100,7 +100,7 @@ fn odd_pids(t: &mut Tally) {
 
 fn nothing_left(t: &mut Tally) {
     let hook = t.begun();
-    for percent in [21.0, 26.0] {
+    for percent in [percent_in("coach"), percent_in("block-reads")] {
         hook.fill(percent);
         t.silence(&hook, &case::bash(&hook, "ls"));
         t.allow(&hook, &case::batch(&hook));

@@ -9,6 +9,7 @@ use fs2::FileExt as _;
 use serde_json::json;
 
 use crate::case::{self, Case};
+use crate::harness::percent_in;
 use crate::scene::{self, way_out};
 use crate::tally::{Expect, Tally};
 
@@ -30,12 +31,14 @@ pub const CASES: &[Case] = &[
 ];
 
 fn moves_are_free(t: &mut Tally) {
-    for percent in [5.0, 21.0, 26.0, 31.0, 60.0, 99.0] {
+    for percent in
+        [5.0, percent_in("coach"), percent_in("block-reads"), percent_in("narrow"), 60.0, 99.0]
+    {
         let hook = t.filled(percent);
         t.send(
             &hook,
             &case::read(&hook),
-            if percent > 25.0 { Expect::Block } else { Expect::Allow },
+            if percent >= percent_in("block-reads") { Expect::Block } else { Expect::Allow },
         );
         way_out(t, &hook);
     }
@@ -52,7 +55,7 @@ fn moves_on_a_full_file(t: &mut Tally) {
 }
 
 fn other_names_of_the_file(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     let file = hook.file();
     let folder = file.parent().expect("folder");
@@ -94,7 +97,7 @@ fn read_before_edit(t: &mut Tally) {
     let known = json!({"tool_name": "Read", "tool_input": {"file_path": "/etc/passwd"},
         "tool_use_id": "toolu_1", "tool_response": {"type": "text"}});
     t.silence(&hook, &hook.payload("PostToolUse", &known));
-    hook.fill(26.0);
+    hook.fill(percent_in("block-reads"));
     t.block(&hook, &case::read(&hook));
     let again = t.allow(&hook, &hook.call("Read", &json!({"file_path": "/etc/passwd"})));
     t.check(again.stdout.contains("\"limit\":200"), "not in part");
@@ -105,7 +108,7 @@ fn read_before_edit(t: &mut Tally) {
 
 fn stops(t: &mut Tally) {
     for attended in [false, true] {
-        let hook = t.filled(31.0);
+        let hook = t.filled(percent_in("narrow"));
         t.block(&hook, &case::read(&hook));
         if attended {
             t.silence(&hook, &case::prompt(&hook, "go on"));
@@ -126,7 +129,7 @@ fn stops(t: &mut Tally) {
 }
 
 fn stops_of_others(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     let again = hook.payload("Stop", &json!({"stop_hook_active": true}));
     let ends: Vec<bool> = (0..30)
@@ -137,7 +140,7 @@ fn stops_of_others(t: &mut Tally) {
 }
 
 fn flood(t: &mut Tally) {
-    let hook = t.filled(21.0);
+    let hook = t.filled(percent_in("coach"));
     let answers: Vec<_> = (0..100).map(|_| t.allow(&hook, &case::batch(&hook))).collect();
     let notes = answers.iter().filter(|a| a.stdout.contains("additionalContext")).count();
     let lines = answers.iter().filter(|a| a.stdout.contains("systemMessage")).count();
@@ -145,7 +148,7 @@ fn flood(t: &mut Tally) {
 }
 
 fn denials(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     let answers: Vec<_> = (0..40).map(|_| t.block(&hook, &case::read(&hook))).collect();
     let lines = answers.iter().filter(|a| a.stdout.contains("systemMessage")).count();
     t.check(lines == 1, format!("{lines} lines for the user"));
@@ -154,7 +157,7 @@ fn denials(t: &mut Tally) {
 }
 
 fn input_held_open(t: &mut Tally) {
-    for (percent, expect) in [(5.0, Expect::Silence), (31.0, Expect::Block)] {
+    for (percent, expect) in [(5.0, Expect::Silence), (percent_in("narrow"), Expect::Block)] {
         let hook = t.filled(percent);
         let pipe = hook.project.join("input");
         let held = scene::held_pipe(&pipe, case::read(&hook).to_string().as_bytes());
@@ -168,7 +171,7 @@ fn input_held_open(t: &mut Tally) {
 }
 
 fn half_a_payload(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     let mut child = hook
         .command(&["hook"])
         .stdin(Stdio::piped())
@@ -187,7 +190,7 @@ fn half_a_payload(t: &mut Tally) {
 }
 
 fn output_closed(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     let mut command = hook.command(&["hook"]);
     let (reader, writer) = std::io::pipe().expect("pipe");
     drop(reader);
@@ -200,7 +203,7 @@ fn output_closed(t: &mut Tally) {
 }
 
 fn lock_held(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     let lock = fs::File::create(hook.places().session(&hook.session, "lock")).expect("lock");
     lock.lock_exclusive().expect("held");
     let began = Instant::now();

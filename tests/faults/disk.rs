@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::case::{self, Case};
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 use crate::scene::{self, INSTEAD, Instead, way_out};
 use crate::tally::{Expect, Tally};
 
@@ -77,7 +77,7 @@ fn every_event(hook: &Hook, expect: Expect) -> Vec<(serde_json::Value, Expect)> 
 
 fn read_only_state(t: &mut Tally) {
     for denied_before in [false, true] {
-        let hook = t.filled(31.0);
+        let hook = t.filled(percent_in("narrow"));
         if denied_before {
             t.block(&hook, &case::read(&hook));
         }
@@ -88,7 +88,7 @@ fn read_only_state(t: &mut Tally) {
 
 /// The file lies in the state then, and so does the way out.
 fn read_only_project(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     let project = hook.project.clone();
     if !send(t, &hook, READ_ONLY, &project, &[(case::read(&hook), Expect::Block)]) {
         return;
@@ -98,14 +98,14 @@ fn read_only_project(t: &mut Tally) {
 }
 
 fn read_only_all(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     let root = hook.project.parent().expect("root").to_path_buf();
     send(t, &hook, READ_ONLY, &root, &every_event(&hook, Expect::Allow));
 }
 
 fn full_state(t: &mut Tally) {
     for denied_before in [false, true] {
-        let hook = t.filled(31.0);
+        let hook = t.filled(percent_in("narrow"));
         if denied_before {
             t.block(&hook, &case::read(&hook));
         }
@@ -124,7 +124,7 @@ fn full_and_sealed(t: &mut Tally) {
 fn no_descriptors(t: &mut Tally) {
     // Three are open from the start; the loader needs one more at a time.
     for limit in [4, 5, 6] {
-        let hook = t.filled(31.0);
+        let hook = t.filled(percent_in("narrow"));
         let command =
             scene::through_sh(&hook, &format!("ulimit -n {limit}; exec \"$PROGRAM\" hook"));
         // With enough of them it is refused as ever.
@@ -135,7 +135,7 @@ fn no_descriptors(t: &mut Tally) {
 /// A state that can't be used is begun anew, or can't be kept: either way nothing is blocked.
 fn odd_state(t: &mut Tally) {
     for what in INSTEAD {
-        let hook = t.filled(31.0);
+        let hook = t.filled(percent_in("narrow"));
         let _held = scene::put(&scene::state(&hook), what);
         for payload in
             [case::read(&hook), case::bash(&hook, "ls"), case::batch(&hook), case::stop(&hook)]
@@ -150,7 +150,7 @@ fn odd_folders(t: &mut Tally) {
         for what in
             [Instead::Nothing, Instead::Pipe, Instead::Loop, Instead::Dangling, Instead::Empty]
         {
-            let hook = t.filled(31.0);
+            let hook = t.filled(percent_in("narrow"));
             let path = hook.places().state.join(folder);
             let path = if folder.is_empty() { hook.places().state } else { path };
             let _held = scene::put(&path, what);
@@ -168,7 +168,7 @@ fn odd_folders(t: &mut Tally) {
 
 fn odd_log(t: &mut Tally) {
     for what in INSTEAD {
-        let hook = t.filled(31.0);
+        let hook = t.filled(percent_in("narrow"));
         let _held = scene::put(&hook.places().log(), what);
         t.block(&hook, &case::read(&hook));
         way_out(t, &hook);
@@ -180,7 +180,7 @@ fn odd_log(t: &mut Tally) {
 
 fn odd_lock(t: &mut Tally) {
     for what in [Instead::Folder, Instead::Pipe, Instead::Loop, Instead::Huge] {
-        let hook = t.filled(31.0);
+        let hook = t.filled(percent_in("narrow"));
         let _held = scene::put(&hook.places().session(&hook.session, "lock"), what);
         let expect = if matches!(what, Instead::Huge) { Expect::Block } else { Expect::Allow };
         for payload in [case::read(&hook), case::bash(&hook, "ls")] {
@@ -200,7 +200,7 @@ fn odd_sidecars(t: &mut Tally) {
             let used = json!({"tool_name": "Read", "tool_input": {"file_path": "/etc/hosts"},
                 "tool_response": {"type": "text"}});
             t.silence(&hook, &hook.payload("PostToolUse", &used));
-            hook.fill(26.0);
+            hook.fill(percent_in("block-reads"));
             t.block(&hook, &case::read(&hook));
             t.silence(&hook, &case::bash(&hook, "ls"));
             hook.fill(5.0);
@@ -211,7 +211,7 @@ fn odd_sidecars(t: &mut Tally) {
 /// So large it is damage, and is begun anew rather than read.
 fn bloated_state(t: &mut Tally) {
     for (bytes, expect) in [(1 << 20, Expect::Block), (16 << 20, Expect::Allow)] {
-        let hook = t.filled(31.0);
+        let hook = t.filled(percent_in("narrow"));
         let mut text = fs::read(scene::state(&hook)).expect("state");
         text.resize(bytes, b' ');
         fs::write(scene::state(&hook), &text).expect("written");
@@ -225,7 +225,7 @@ fn snapshot(hook: &Hook) -> std::path::PathBuf {
 
 /// The transcript tells then: 6 % is let through, 31 % is not.
 fn odd_snapshots(t: &mut Tally) {
-    for (percent, expect) in [(6.0, Expect::Silence), (31.0, Expect::Block)] {
+    for (percent, expect) in [(6.0, Expect::Silence), (percent_in("narrow"), Expect::Block)] {
         let hook = t.filled(percent);
         for what in INSTEAD {
             let _held = scene::put(&snapshot(&hook), what);
@@ -278,7 +278,7 @@ fn nonsense_snapshots(t: &mut Tally) {
 
 fn odd_records(t: &mut Tally) {
     for what in INSTEAD {
-        let hook = t.filled(31.0);
+        let hook = t.filled(percent_in("narrow"));
         t.block(&hook, &case::read(&hook));
         let job = hook.state()["job"].as_str().expect("job").to_owned();
         let places = hook.places();

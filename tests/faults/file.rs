@@ -7,7 +7,7 @@ use fs2::FileExt as _;
 use serde_json::json;
 
 use crate::case::{self, Case};
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 use crate::scene::{self, INSTEAD, Instead};
 use crate::tally::{Expect, Tally};
 
@@ -54,7 +54,7 @@ fn odd_file_free(t: &mut Tally) {
 
 fn odd_file_full(t: &mut Tally) {
     for what in INSTEAD {
-        let hook = written(t, 31.0);
+        let hook = written(t, percent_in("narrow"));
         let _held = scene::put(&hook.file(), what);
         if !what.is_usable() {
             for payload in [case::read(&hook), case::batch(&hook), case::stop(&hook)] {
@@ -83,7 +83,7 @@ fn odd_file_full(t: &mut Tally) {
 fn odd_folder(t: &mut Tally) {
     for what in [Instead::Nothing, Instead::Pipe, Instead::Loop, Instead::Dangling, Instead::Empty]
     {
-        let hook = written(t, 31.0);
+        let hook = written(t, percent_in("narrow"));
         let file = hook.file();
         let _held = scene::put(file.parent().expect("folder"), what);
         if matches!(what, Instead::Nothing) {
@@ -118,7 +118,7 @@ fn one_word(t: &mut Tally) {
 }
 
 fn locked(t: &mut Tally) {
-    let hook = written(t, 31.0);
+    let hook = written(t, percent_in("narrow"));
     let lock = fs::File::create(hook.file().with_file_name(".lock")).expect("lock");
     lock.lock_exclusive().expect("held");
     fs::File::open(hook.file()).expect("file").lock_exclusive().expect("held, too");
@@ -151,7 +151,7 @@ fn beside(t: &mut Tally, hook: &Hook, expect: Expect, disturb: impl Fn(usize) + 
 }
 
 fn rewritten(t: &mut Tally) {
-    for (percent, expect) in [(6.0, Expect::Silence), (31.0, Expect::Block)] {
+    for (percent, expect) in [(6.0, Expect::Silence), (percent_in("narrow"), Expect::Block)] {
         let hook = written(t, percent);
         let (file, text) = (hook.file(), fs::read_to_string(hook.file()).expect("file"));
         beside(t, &hook, expect, |n| {
@@ -161,7 +161,7 @@ fn rewritten(t: &mut Tally) {
 }
 
 fn replaced(t: &mut Tally) {
-    for (percent, expect) in [(6.0, Expect::Silence), (31.0, Expect::Block)] {
+    for (percent, expect) in [(6.0, Expect::Silence), (percent_in("narrow"), Expect::Block)] {
         let hook = written(t, percent);
         let (file, text) = (hook.file(), fs::read_to_string(hook.file()).expect("file"));
         let temp = file.with_extension("new");

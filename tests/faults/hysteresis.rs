@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::case::{self, Case};
-use crate::harness::{Answer, Hook};
+use crate::harness::{Answer, Hook, percent_in};
 use crate::tally::{Expect, Tally};
 
 pub const CASES: &[Case] = &[
@@ -64,7 +64,7 @@ fn left(t: &mut Tally) {
 }
 
 fn falls(t: &mut Tally) {
-    for percent in [26.0, 31.0, 80.0] {
+    for percent in [percent_in("block-reads"), percent_in("narrow"), 80.0] {
         let hook = t.filled(percent);
         t.block(&hook, &case::read(&hook));
         hook.fill(6.0);
@@ -77,13 +77,13 @@ fn falls(t: &mut Tally) {
 }
 
 fn anew(t: &mut Tally) {
-    let hook = t.filled(21.0);
+    let hook = t.filled(percent_in("coach"));
     t.note(&hook, &case::batch(&hook));
     case::row(&hook, &case::boundary(&json!({"preTokens": 200_000, "postTokens": 9_000})));
     t.allow(&hook, &case::start(&hook, "compact"));
     t.silence(&hook, &case::read(&hook));
     t.silence(&hook, &case::batch(&hook));
-    hook.fill(21.0);
+    hook.fill(percent_in("coach"));
     t.silence(&hook, &case::read(&hook));
     t.note(&hook, &case::batch(&hook));
 }
@@ -102,7 +102,7 @@ fn estimate(t: &mut Tally) {
 }
 
 fn stops(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     // Twice for the seal, and once to say that nothing is blocked any more.
     let refused = (0..6).filter(|n| {
@@ -114,7 +114,7 @@ fn stops(t: &mut Tally) {
 }
 
 fn same(t: &mut Tally) {
-    let hook: Hook = t.filled(22.0);
+    let hook: Hook = t.filled(percent_in("coach"));
     let said: Vec<Answer> = (0..10).map(|_| t.allow(&hook, &case::batch(&hook))).collect();
     t.check(notes(&said) == 1, format!("{} notes", notes(&said)));
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::case::{self, Case};
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 use crate::scene;
 use crate::tally::{Expect, Tally};
 
@@ -42,7 +42,7 @@ fn free(t: &mut Tally) {
 }
 
 fn coached(t: &mut Tally) {
-    let hook = t.filled(21.0);
+    let hook = t.filled(percent_in("coach"));
     let mut payloads = calls(&hook, "Read");
     payloads.extend([case::batch(&hook), case::batch(&hook)]);
     let answers = t.at_once(&hook, &payloads, Expect::Allow);
@@ -52,7 +52,7 @@ fn coached(t: &mut Tally) {
 }
 
 fn refused(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     t.at_once(&hook, &calls(&hook, "Read"), Expect::Block);
     scene::way_out(t, &hook);
     no_faults(t, &hook);
@@ -60,7 +60,7 @@ fn refused(t: &mut Tally) {
 
 fn first_sight(t: &mut Tally) {
     let hook = Hook::new();
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     t.at_once(&hook, &calls(&hook, "Read"), Expect::Allow);
     no_faults(t, &hook);
 }
@@ -70,7 +70,7 @@ fn starts(t: &mut Tally) {
     t.at_once(&hook, &vec![case::start(&hook, "startup"); 20], Expect::Silence);
     hook.fill(5.0);
     t.silence(&hook, &case::read(&hook));
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     no_faults(t, &hook);
 }

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::case::{self, Case};
+use crate::harness::percent_in;
 use crate::tally::{Expect, Tally};
 
 pub const CASES: &[Case] = &[
@@ -12,7 +13,7 @@ pub const CASES: &[Case] = &[
 ];
 
 fn odd_payloads(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     let call = case::read(&hook);
     let pretty = serde_json::to_string_pretty(&call).expect("JSON");
     // What is one payload all the same is answered as one.
@@ -39,7 +40,7 @@ fn odd_payloads(t: &mut Tally) {
 }
 
 fn large_payloads(t: &mut Tally) {
-    for (percent, expect) in [(6.0, Expect::Silence), (31.0, Expect::Block)] {
+    for (percent, expect) in [(6.0, Expect::Silence), (percent_in("narrow"), Expect::Block)] {
         let hook = t.filled(percent);
         let input = json!({"file_path": "/tmp/x", "content": "y \"z\"\n".repeat(700_000)});
         t.send(&hook, &hook.call("Write", &input), expect);
@@ -47,13 +48,13 @@ fn large_payloads(t: &mut Tally) {
         t.send(&hook, &case::bash(&hook, &command), expect);
     }
     // More than is looked at: let go.
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     let input = json!({"file_path": "/tmp/x", "content": "y".repeat(65 << 20)});
     t.silence(&hook, &hook.call("Write", &input));
 }
 
 fn odd_fields(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     let odd = [json!(null), json!(7), json!("x"), json!([1]), json!({"a": {"b": 1}}), json!(true)];
     for field in [
         "cwd",

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use serde_json::{Value, json};
 
 use crate::case::{self, Case};
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 use crate::scene::{self, way_out};
 use crate::tally::{Expect, Tally};
 
@@ -38,7 +38,7 @@ fn whole(t: &mut Tally, hook: &Hook) {
     t.silence(hook, &case::start(hook, "startup"));
     hook.fill(5.0);
     t.silence(hook, &case::read(hook));
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     t.block(hook, &case::read(hook));
     way_out(t, hook);
     hook.agent(&format!("brain-guard append --kind next '{}'", scene::NOTE));
@@ -83,7 +83,7 @@ fn not_utf8(t: &mut Tally) {
     send(t, &case::start(&hook, "startup"), Expect::Allow);
     hook.fill(5.0);
     send(t, &case::read(&hook), Expect::Silence);
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     send(t, &case::bash(&hook, "ls"), Expect::Allow);
     send(t, &case::read(&hook), Expect::Allow);
     send(t, &case::stop(&hook), Expect::Allow);
@@ -103,7 +103,7 @@ fn not_utf8(t: &mut Tally) {
 }
 
 fn too_long(t: &mut Tally) {
-    let mut hook = t.filled(31.0);
+    let mut hook = t.filled(percent_in("narrow"));
     let long = format!("/{}", "x".repeat(300)).repeat(40);
     t.block(&hook, &hook.call("Edit", &json!({"file_path": long})));
     let mut call = case::read(&hook);
@@ -120,7 +120,7 @@ fn too_long(t: &mut Tally) {
 fn odd_homes(t: &mut Tally) {
     // None that could be made outside of the case's own folder.
     for home in ["", ".", "relative/home", "/dev/null", "/proc"] {
-        let mut hook = t.filled(31.0);
+        let mut hook = t.filled(percent_in("narrow"));
         hook.set("HOME", home);
         for payload in [
             case::start(&hook, "startup"),
@@ -136,7 +136,7 @@ fn odd_homes(t: &mut Tally) {
 }
 
 fn linked_project(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     let link = hook.project.with_file_name("link");
     std::os::unix::fs::symlink(&hook.project, &link).expect("link");
@@ -156,7 +156,7 @@ fn odd_projects(t: &mut Tally) {
     for project in ["relative", "/dev/null", "/proc/self"] {
         let mut hook = t.filled(5.0);
         hook.set("CLAUDE_PROJECT_DIR", project);
-        hook.fill(31.0);
+        hook.fill(percent_in("narrow"));
         for payload in [case::read(&hook), case::bash(&hook, "ls"), case::batch(&hook)] {
             t.allow(&hook, &payload);
         }
@@ -164,7 +164,7 @@ fn odd_projects(t: &mut Tally) {
 }
 
 fn worktree(t: &mut Tally) {
-    let mut hook = t.filled(31.0);
+    let mut hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     let tree = hook.project.join(".claude/worktrees/wt1");
     fs::create_dir_all(&tree).expect("folder");
@@ -187,7 +187,7 @@ fn worktree(t: &mut Tally) {
 }
 
 fn odd_cwds(t: &mut Tally) {
-    for (percent, expect) in [(6.0, Expect::Silence), (31.0, Expect::Block)] {
+    for (percent, expect) in [(6.0, Expect::Silence), (percent_in("narrow"), Expect::Block)] {
         let hook = t.filled(percent);
         for cwd in [
             json!("/"),
@@ -211,7 +211,7 @@ fn odd_cwds(t: &mut Tally) {
 }
 
 fn no_proc(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     let command =
         |end: &str| scene::with_mounts(&hook, &format!("mount -t tmpfs none /proc && {end}"));
     if !scene::possible(command("true")) {

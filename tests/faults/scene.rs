@@ -11,7 +11,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use serde_json::{Value, json};
 
 use crate::case;
-use crate::harness::{Answer, Hook, PROGRAM};
+use crate::harness::{Answer, Hook, PROGRAM, percent_in};
 use crate::tally::Tally;
 
 /// What the sessions here write into their file.
@@ -44,7 +44,7 @@ pub fn way_out(t: &mut Tally, hook: &Hook) {
 
 /// A session at 31 % that was refused a call, wrote [`NOTE`] and sealed it.
 pub fn sealed(t: &mut Tally) -> (Hook, String) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     hook.agent(&format!("brain-guard append --kind next '{NOTE}'"));
     hook.agent("brain-guard seal");

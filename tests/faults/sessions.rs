@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::case::{self, Case};
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 use crate::scene::{self, Client};
 use crate::tally::Tally;
 
@@ -30,7 +30,7 @@ fn second(t: &mut Tally, first: &Hook, client: &Client) -> Hook {
 
 fn take_turns(t: &mut Tally) {
     let client = Client::new();
-    let full = t.filled(31.0);
+    let full = t.filled(percent_in("narrow"));
     let empty = second(t, &full, &client);
     for _ in 0..8 {
         t.block(&full, &case::read(&full));
@@ -38,15 +38,15 @@ fn take_turns(t: &mut Tally) {
         t.silence(&empty, &case::batch(&empty));
         t.silence(&empty, &case::stop(&empty));
     }
-    empty.fill(31.0);
+    empty.fill(percent_in("narrow"));
     t.block(&empty, &case::read(&empty));
 }
 
 fn own_files(t: &mut Tally) {
     let client = Client::new();
-    let first = t.filled(31.0);
+    let first = t.filled(percent_in("narrow"));
     let other = second(t, &first, &client);
-    other.fill(31.0);
+    other.fill(percent_in("narrow"));
     t.block(&first, &case::read(&first));
     t.block(&other, &case::read(&other));
     t.check(first.file() != other.file(), "one file for both");
@@ -68,7 +68,7 @@ fn one_seals(t: &mut Tally) {
 
 fn same_id(t: &mut Tally) {
     let client = Client::new();
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     let twin = hook.beside(&hook.session, client.pid());
     t.allow(&twin, &case::start(&twin, "resume"));
     // Full as it is, it was not seen growing: told, not blocked.
@@ -77,7 +77,7 @@ fn same_id(t: &mut Tally) {
 }
 
 fn same_names(t: &mut Tally) {
-    let full = t.filled(31.0);
+    let full = t.filled(percent_in("narrow"));
     t.block(&full, &case::read(&full));
     for path in ["elsewhere/project", "project-", "a/b-c", "a-b/c", "a b", "a_b", "ä-b"] {
         let mut other = full.beside(&full.session, std::process::id());
@@ -93,7 +93,7 @@ fn same_names(t: &mut Tally) {
 }
 
 fn odd_ids(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     let long = "x".repeat(5000);
     for id in
         ["", ".", "..", "../../../x", "/etc/passwd", "a/b", "a\nb", "a\0b", "ä", long.as_str()]
@@ -110,11 +110,11 @@ fn odd_ids(t: &mut Tally) {
 }
 
 fn headless(t: &mut Tally) {
-    let full = t.filled(31.0);
+    let full = t.filled(percent_in("narrow"));
     let mut print = full.beside(&scene::id(3), std::process::id());
     print.set("CLAUDE_CODE_SESSION_ATTENDED", "0");
     t.allow(&print, &case::start(&print, "startup"));
-    for percent in [5.0, 31.0, 80.0] {
+    for percent in [5.0, percent_in("narrow"), 80.0] {
         print.fill(percent);
         for payload in
             [case::read(&print), case::bash(&print, "ls"), case::batch(&print), case::stop(&print)]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::case::{self, Case};
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 use crate::scene::{self, INSTEAD};
 use crate::tally::{Expect, Tally};
 
@@ -39,7 +39,7 @@ fn defaults_hold(t: &mut Tally, free: &Hook, full: &Hook) {
 }
 
 fn both(t: &mut Tally) -> (Hook, Hook) {
-    let (free, full) = (t.filled(6.0), t.filled(31.0));
+    let (free, full) = (t.filled(6.0), t.filled(percent_in("narrow")));
     t.block(&full, &case::read(&full));
     (free, full)
 }
@@ -160,7 +160,7 @@ fn odd_templates(t: &mut Tally) {
     let texts = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/templates")).expect("templates");
     let names: Vec<_> = texts.flatten().map(|entry| entry.file_name()).collect();
     for what in INSTEAD {
-        let full = t.filled(31.0);
+        let full = t.filled(percent_in("narrow"));
         let held: Vec<_> = names
             .iter()
             .map(|name| scene::put(&full.places().user_texts.join(name), what))

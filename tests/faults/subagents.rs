@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::case::{self, Case};
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 use crate::tally::{Expect, Tally};
 
 pub const CASES: &[Case] = &[
@@ -40,12 +40,12 @@ fn calls(hook: &Hook) -> Vec<Value> {
 }
 
 fn children_pass(t: &mut Tally) {
-    for percent in [21.0, 26.0, 31.0, 99.0] {
+    for percent in [percent_in("coach"), percent_in("block-reads"), percent_in("narrow"), 99.0] {
         let hook = t.filled(percent);
         t.send(
             &hook,
             &case::bash(&hook, "ls"),
-            if percent > 30.0 { Expect::Block } else { Expect::Allow },
+            if percent >= percent_in("narrow") { Expect::Block } else { Expect::Allow },
         );
         for call in calls(&hook) {
             t.silence(&hook, &case::inside(call));
@@ -54,7 +54,7 @@ fn children_pass(t: &mut Tally) {
 }
 
 fn other_events(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     let output =
         json!({"stdout": "x".repeat(20_000), "stderr": "", "interrupted": false, "isImage": false});
@@ -77,14 +77,14 @@ fn other_events(t: &mut Tally) {
 }
 
 fn at_once(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     let payloads = vec![case::inside(case::read(&hook)); 20];
     t.at_once(&hook, &payloads, Expect::Silence);
 }
 
 fn elsewhere(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     let worktree = hook.project.join(".claude/worktrees/one");
     fs::create_dir_all(&worktree).expect("folder");
     for cwd in [worktree.to_str().expect("utf-8"), "/nonexistent/folder", "", "relative"] {
@@ -97,7 +97,7 @@ fn elsewhere(t: &mut Tally) {
 }
 
 fn verbs(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     let asked = |command: &str| case::inside(case::bash(&hook, command));
     t.allow(&hook, &asked("brain-guard append --kind thread 'a finding'"));
     t.allow(&hook, &asked("brain-guard status"));
@@ -105,7 +105,7 @@ fn verbs(t: &mut Tally) {
 }
 
 fn state_untouched(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     let before = hook.state();
     for call in calls(&hook) {
@@ -151,7 +151,7 @@ fn first(t: &mut Tally) {
 
 /// `--agent` gives the main conversation a type too.
 fn marked(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     for (field, value) in [("agent_type", json!("reviewer")), ("agent_id", json!(null))] {
         let mut call = case::read(&hook);
         call[field] = value;
@@ -160,7 +160,7 @@ fn marked(t: &mut Tally) {
 }
 
 fn ends(t: &mut Tally) {
-    let mut hook = t.filled(31.0);
+    let mut hook = t.filled(percent_in("narrow"));
     hook.set("BRAIN_GUARD_MOD", "");
     let told = "<task-notification>\n<task-id>a57d</task-id>\n<status>completed</status>";
     t.silence(&hook, &case::prompt(&hook, told));
@@ -170,7 +170,7 @@ fn ends(t: &mut Tally) {
 }
 
 fn no_dispatch(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     for tool in ["Agent", "Task", "SendMessage"] {
         t.block(&hook, &hook.call(tool, &json!({"prompt": "p"})));
     }

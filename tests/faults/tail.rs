@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::case::{self, Case, OPUS};
 use crate::counts::{FULL, ignored};
+use crate::harness::percent_in;
 use crate::tally::Tally;
 
 pub const CASES: &[Case] = &[
@@ -33,7 +34,7 @@ fn image(t: &mut Tally) {
     let mut row = with_blobs(&[blob("image", 450_000)]);
     row["toolUseResult"] = json!({"type": "image", "file": {"base64": "A".repeat(450_000)}});
     ignored(t, &row);
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     case::row(&hook, &row);
     t.block(&hook, &case::read(&hook));
 }
@@ -79,12 +80,12 @@ fn torn(t: &mut Tally) {
 
 fn far(t: &mut Tally) {
     let request = json!({"type": "api-request", "body": "x".repeat(1_000_000)});
-    for percent in [5.0, 31.0] {
+    for percent in [5.0, percent_in("narrow")] {
         let hook = t.filled(percent);
         for _ in 0..8 {
             case::row(&hook, &request);
         }
-        if percent > 30.0 {
+        if percent >= percent_in("narrow") {
             t.block(&hook, &case::read(&hook));
         } else {
             t.silence(&hook, &case::read(&hook));
@@ -130,7 +131,7 @@ fn snapshots(t: &mut Tally) {
 
 /// The outer client's environment is inherited.
 fn nested(t: &mut Tally) {
-    let outer = t.filled(31.0);
+    let outer = t.filled(percent_in("narrow"));
     t.block(&outer, &case::read(&outer));
     let mut inner = outer.beside("5e550000-0000-4000-8000-000000000009", 1);
     inner.set("CLAUDE_CODE_SESSION_ID", &outer.session);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value, json};
 
 use crate::case::{self, Case};
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 use crate::tally::{Expect, Tally};
 
 pub const CASES: &[Case] = &[
@@ -28,7 +28,7 @@ pub const CASES: &[Case] = &[
 ];
 
 fn never_written(t: &mut Tally) {
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     case::raw_row(&hook, b"{\"torn");
     let look = |path: &Path| {
         let meta = fs::metadata(path).expect("transcript");
@@ -63,7 +63,7 @@ fn never_written(t: &mut Tally) {
 
 /// Junk behind a response changes nothing: neither at 5 % nor at 31 %.
 fn changes_nothing(t: &mut Tally, junk: &[u8]) {
-    for (percent, expect) in [(5.0, Expect::Silence), (31.0, Expect::Block)] {
+    for (percent, expect) in [(5.0, Expect::Silence), (percent_in("narrow"), Expect::Block)] {
         let hook = t.filled(percent);
         case::raw_row(&hook, junk);
         t.send(&hook, &case::read(&hook), expect);
@@ -199,9 +199,9 @@ fn missing(t: &mut Tally) {
     let hook = Hook::new();
     t.silence(&hook, &case::start(&hook, "startup"));
     is_free(t, &hook);
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     t.allow(&hook, &case::read(&hook));
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     t.block(&hook, &case::read(&hook));
     fs::remove_file(&hook.transcript).expect("removed");
     is_free(t, &hook);
@@ -223,13 +223,13 @@ fn no_file(t: &mut Tally) {
         },
     ];
     for put in kinds {
-        let hook = t.filled(31.0);
+        let hook = t.filled(percent_in("narrow"));
         fs::remove_file(&hook.transcript).expect("removed");
         put(&hook.transcript);
         is_free(t, &hook);
     }
     // A link to a transcript is one.
-    let hook = t.filled(31.0);
+    let hook = t.filled(percent_in("narrow"));
     let real = hook.home.join("elsewhere.jsonl");
     fs::rename(&hook.transcript, &real).expect("moved");
     symlink(&real, &hook.transcript).expect("link");
@@ -239,13 +239,13 @@ fn no_file(t: &mut Tally) {
 fn replaced(t: &mut Tally) {
     let low = case::response("low", 60_000).to_string();
     for bytes in [&b""[..], b"\n", b"{", low.as_bytes()] {
-        let hook = t.filled(31.0);
+        let hook = t.filled(percent_in("narrow"));
         t.block(&hook, &case::read(&hook));
         let new = hook.home.join("new.jsonl");
         fs::write(&new, bytes).expect("written");
         fs::rename(&new, &hook.transcript).expect("replaced");
         is_free(t, &hook);
-        hook.fill(31.0);
+        hook.fill(percent_in("narrow"));
         t.block(&hook, &case::bash(&hook, "ls"));
     }
 }

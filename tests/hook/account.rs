@@ -5,7 +5,7 @@ use std::fs;
 use guard::files::journal::{self, Line, Verdict, What};
 use serde_json::json;
 
-use crate::harness::{Hook, LIMIT};
+use crate::harness::{Hook, LIMIT, percent_in};
 
 fn lines(hook: &Hook) -> Vec<Line> {
     journal::read(&hook.places(), &hook.session)
@@ -37,7 +37,7 @@ fn below_every_tier_nothing_is_written() {
 
 #[test]
 fn a_denial_is_accounted_for() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     let said = hook.read().reason();
     let (line, call) = last(&hook);
     assert_eq!((call.verdict, call.why.as_deref()), (Verdict::Deny, Some("tier")));
@@ -59,7 +59,7 @@ fn a_denial_is_accounted_for() {
 
 #[test]
 fn where_a_command_left_the_accepted_form_is_told() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     for (command, why) in [
         ("brain-guard status | head", "`|` outside single quotes at column 20"),
         ("brain-guard seal && ls", "`ls` is not brain-guard"),
@@ -76,7 +76,7 @@ fn where_a_command_left_the_accepted_form_is_told() {
 
 #[test]
 fn what_passes_above_the_first_tier_and_what_is_read_in_part() {
-    let hook = Hook::climbed(21.0);
+    let hook = Hook::climbed(percent_in("coach"));
     assert!(hook.bash("ls").silent());
     let (line, call) = last(&hook);
     assert_eq!((call.verdict, line.tier.as_str()), (Verdict::Pass, "coach"));
@@ -90,7 +90,7 @@ fn what_passes_above_the_first_tier_and_what_is_read_in_part() {
         "tool_name": "Read", "tool_use_id": "t", "tool_input": input, "tool_response": {"file": 1},
     });
     hook.send(&hook.payload("PostToolUse", &read));
-    hook.fill(26.0);
+    hook.fill(percent_in("block-reads"));
     assert_eq!(hook.pre("Read", &input).verdict(), "allow");
     assert_eq!(last(&hook).1.verdict, Verdict::Partial);
     assert!(tried(&hook, "partial re-read").0);
@@ -98,7 +98,7 @@ fn what_passes_above_the_first_tier_and_what_is_read_in_part() {
 
 #[test]
 fn a_subagents_calls_leave_a_line_only_where_something_was_decided() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     let before = lines(&hook).len();
     let inside = |command: &str| {
         let mut call = hook.call("Bash", &json!({"command": command}));
@@ -116,7 +116,7 @@ fn a_subagents_calls_leave_a_line_only_where_something_was_decided() {
 #[test]
 fn shadow_mode_decides_and_denies_nothing() {
     let hook = Hook::begun();
-    hook.settings(&json!({"shadow": true})).fill(31.0);
+    hook.settings(&json!({"shadow": true})).fill(percent_in("narrow"));
     assert!(hook.read().silent());
     let (line, call) = last(&hook);
     assert_eq!((call.verdict, call.why.as_deref()), (Verdict::WouldDeny, Some("tier")));
@@ -136,7 +136,7 @@ fn shadow_mode_decides_and_denies_nothing() {
 
     // What another cap would have let through is not counted as blocked.
     let mut hook = Hook::begun();
-    hook.settings(&json!({"shadow": true})).fill(31.0);
+    hook.settings(&json!({"shadow": true})).fill(percent_in("narrow"));
     hook.set("BRAIN_GUARD_MOD", "");
     assert!(hook.read().silent());
     assert_eq!(last(&hook).1.verdict, Verdict::Pass);
@@ -146,7 +146,7 @@ fn shadow_mode_decides_and_denies_nothing() {
 #[test]
 fn shadow_mode_opens_no_boundary_and_a_project_can_not_set_it() {
     let mut hook = Hook::begun();
-    hook.set("BRAIN_GUARD_SHADOW", "1").fill(31.0);
+    hook.set("BRAIN_GUARD_SHADOW", "1").fill(percent_in("narrow"));
     hook.read();
     let answer = hook.agent("brain-guard append --kind next 'x' && brain-guard seal");
     assert!(answer.stdout.contains("shadow mode is on"), "{answer:?}");
@@ -158,13 +158,13 @@ fn shadow_mode_opens_no_boundary_and_a_project_can_not_set_it() {
     let settings = hook.project.join(".brain-guard/settings.json");
     fs::create_dir_all(settings.parent().expect("parent")).expect("folder");
     fs::write(settings, r#"{"shadow": true}"#).expect("settings");
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     assert_eq!(hook.read().verdict(), "deny");
 }
 
 #[test]
 fn no_tool_may_touch_the_journal_and_nothing_waits_for_it() {
-    let hook = Hook::climbed(21.0);
+    let hook = Hook::climbed(percent_in("coach"));
     let [path, _] = journal::paths(&hook.places(), &hook.session);
     let path_text = path.to_string_lossy().into_owned();
     let denied = hook.pre("Write", &json!({"file_path": path_text, "content": ""}));
@@ -172,13 +172,13 @@ fn no_tool_may_touch_the_journal_and_nothing_waits_for_it() {
     assert_eq!(hook.bash(&format!("rm {path_text}")).verdict(), "deny");
     fs::remove_file(&path).expect("journal");
     fs::create_dir(&path).expect("folder");
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     assert_eq!(hook.read().verdict(), "deny", "the decision stands without its account");
 }
 
 #[test]
 fn a_cut_output_is_one_line() {
-    let hook = Hook::climbed(26.0);
+    let hook = Hook::climbed(percent_in("block-reads"));
     let response = json!({"stdout": "x\n".repeat(9_000), "stderr": "", "interrupted": false});
     let ran = json!({
         "tool_name": "Bash", "tool_use_id": "t9", "tool_input": {"command": "make"},
@@ -226,13 +226,17 @@ fn what_a_session_is_told_stays_within_three_thousandths() {
 #[test]
 fn the_second_denial_and_note_of_a_tier_are_short() {
     let hook = Hook::begun();
-    hook.fill(21.0);
+    hook.fill(percent_in("coach"));
     let first = hook.batch().note();
-    hook.fill(22.1);
+    let percent = percent_in("coach") + 1.1;
+    hook.fill(percent);
     let second = hook.batch().note();
     assert!(first.contains("kinds: ") && !second.contains("kinds: "), "{second}");
-    assert!(second.contains("22.1 % (") && second.contains("nothing is blocked"), "{second}");
-    hook.fill(31.0);
+    assert!(
+        second.contains(&format!("{percent:.1} % (")) && second.contains("nothing is blocked"),
+        "{second}"
+    );
+    hook.fill(percent_in("narrow"));
     let (first, second) = (hook.read().reason(), hook.bash("ls").reason());
     assert!(first.contains("kinds: ") && second.len() < first.len() * 3 / 4, "{second}");
     for part in [
@@ -244,7 +248,7 @@ fn the_second_denial_and_note_of_a_tier_are_short() {
         assert!(second.contains(part), "{part}: {second}");
     }
     hook.start("compact");
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     assert!(hook.read().silent(), "coached only at first");
     hook.fill(35.0);
     assert!(hook.read().reason().contains("kinds: "), "told anew after a compaction");

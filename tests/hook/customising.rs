@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 
 /// The page's examples with the headings they stand under.
 fn examples() -> Vec<(String, Value)> {
@@ -99,7 +99,7 @@ fn a_fourth_tier_takes_the_shell_before_the_edits() {
 #[test]
 fn a_citation_state_takes_its_notes_and_is_held_at_its_slice() {
     let hook = with("A section of your own");
-    hook.fill(26.0);
+    hook.fill(percent_in("block-reads"));
     let reason = hook.read().reason();
     assert!(reason.contains("citation (Citation State)"), "{reason}");
     let wrote =
@@ -146,7 +146,7 @@ fn a_smaller_model_has_tiers_and_a_size_of_its_own() {
 #[test]
 fn sections_in_german() {
     let hook = with("Sections in German");
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     let reason = hook.read().reason();
     for part in ["risk (Annahmen und Risiken)", "why (Erkenntnisse zum Vorgehen)"] {
         assert!(reason.contains(part), "{part}: {reason}");

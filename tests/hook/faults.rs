@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::harness::{Answer, Hook};
+use crate::harness::{Answer, Hook, percent_in};
 
 /// The call passes with these lines of fault in the log.
 fn assert_passes(hook: &Hook, answer: &Answer, faults: &[&str]) {
@@ -18,7 +18,7 @@ fn assert_passes(hook: &Hook, answer: &Answer, faults: &[&str]) {
 #[test]
 fn what_is_not_json() {
     for bytes in [&b""[..], b"{", b"no", b"\0", b"{\"session_id\":\"\xff\xfe\"}", b"{}{}"] {
-        let hook = Hook::climbed(31.0);
+        let hook = Hook::climbed(percent_in("narrow"));
         assert_passes(&hook, &hook.raw(&["hook"], bytes), &["payload is not JSON"]);
     }
 }
@@ -34,7 +34,7 @@ fn json_of_another_shape_is_no_opinion() {
         r#"{"session_id":7}"#,
         r#"{"hook_event_name":"New","session_id":"s"}"#,
     ] {
-        let hook = Hook::climbed(31.0);
+        let hook = Hook::climbed(percent_in("narrow"));
         assert_passes(&hook, &hook.raw(&["hook"], text.as_bytes()), &[]);
     }
 }
@@ -43,7 +43,7 @@ fn json_of_another_shape_is_no_opinion() {
 #[test]
 fn a_transcript_that_can_not_be_read() {
     for folder in [false, true] {
-        let hook = Hook::climbed(31.0);
+        let hook = Hook::climbed(percent_in("narrow"));
         fs::remove_file(&hook.transcript).expect("removed");
         if folder {
             fs::create_dir(&hook.transcript).expect("folder");
@@ -58,7 +58,7 @@ fn a_transcript_that_can_not_be_read() {
 #[test]
 fn a_half_written_state() {
     for damage in [&b"{\"job\":\"x\",\"ran"[..], b"", b"\0\0\0", b"{\"job\":7}"] {
-        let hook = Hook::climbed(31.0);
+        let hook = Hook::climbed(percent_in("narrow"));
         fs::write(hook.places().session(&hook.session, "json"), damage).expect("damage");
         assert_passes(&hook, &hook.read(), &["state not read"]);
     }
@@ -66,7 +66,7 @@ fn a_half_written_state() {
 
 #[test]
 fn a_state_that_can_not_be_read() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     let path = hook.places().session(&hook.session, "json");
     fs::remove_file(&path).expect("removed");
     fs::create_dir(&path).expect("folder");
@@ -79,7 +79,7 @@ fn a_state_that_can_not_be_read() {
 #[test]
 fn a_state_that_can_not_be_written() {
     let hook = Hook::begun();
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     let lock = hook.places().session(&hook.session, "lock");
     fs::remove_file(&lock).expect("removed");
     fs::create_dir(&lock).expect("folder");
@@ -94,7 +94,7 @@ fn a_state_that_can_not_be_written() {
 #[test]
 fn no_place_for_state_at_all() {
     let mut hook = Hook::new();
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     hook.set("XDG_STATE_HOME", "/dev/null/state");
     for answer in [
         hook.start("startup"),
@@ -110,7 +110,7 @@ fn no_place_for_state_at_all() {
 
 #[test]
 fn no_home() {
-    let mut hook = Hook::climbed(31.0);
+    let mut hook = Hook::climbed(percent_in("narrow"));
     hook.set("HOME", "");
     assert!(hook.read().silent() && hook.stop().silent());
     assert!(hook.raw(&["hook"], b"{").silent());
@@ -121,7 +121,7 @@ fn settings_that_can_not_be_read() {
     let hook = Hook::begun();
     let path = hook.places().user_settings;
     fs::create_dir_all(&path).expect("a folder in its place");
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     assert_eq!(hook.read().verdict(), "deny", "the defaults hold");
     let status = hook.raw(&["status", "--json"], b"").json();
     assert_eq!(status["stance"], "narrow");
@@ -129,7 +129,7 @@ fn settings_that_can_not_be_read() {
 
 #[test]
 fn a_subagent_passes_whatever_the_main_conversation_holds() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     for (tool, input) in [
         ("Read", json!({"file_path": "/etc/hostname"})),
         ("Bash", json!({"command": "ls"})),
@@ -143,7 +143,7 @@ fn a_subagent_passes_whatever_the_main_conversation_holds() {
 
 #[test]
 fn unknown_arguments_are_let_go() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     let call = hook.call("Read", &json!({"file_path": "/etc/hostname"})).to_string();
     assert!(hook.raw(&["hook", "--of-a-later-version"], call.as_bytes()).silent());
 }

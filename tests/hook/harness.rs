@@ -338,6 +338,17 @@ impl Hook {
     }
 }
 
+/// Percent of [`LIMIT`] just inside a tier, by the default settings: a test that means
+/// "in this tier" follows when the tier's default moves.
+pub fn percent_in(tier: &str) -> f64 {
+    let ramp = guard::settings::Settings::default().ramp(LIMIT);
+    let mut tiers = ramp.tiers().iter().skip_while(|t| t.name != tier);
+    let percent = tiers.next().expect("a default tier").context + 1.0;
+    let room = tiers.next().is_none_or(|next| percent < next.context);
+    assert!(room, "the tier after {tier} begins at {percent} % or below");
+    percent
+}
+
 /// Runs a command on these bytes to its end.
 pub fn finish(mut command: Command, stdin: &[u8]) -> Answer {
     let mut child = command

@@ -9,7 +9,7 @@ use guard::files::requests::{self, Request};
 use guard::files::{jobs, origin};
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Hook};
+use crate::harness::{Answer, Hook, percent_in};
 
 fn now() -> base::clock::Time {
     base::clock::now()
@@ -125,7 +125,7 @@ fn a_new_job_from_a_named_one_begins_with_the_template_and_the_prompt_that_asked
 
 #[test]
 fn a_default_job_goes_on_under_its_new_name_with_all_that_it_has() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     hook.agent("brain-guard append --kind next 'the parser fails on CRLF'");
     hook.agent("brain-guard seal");
     let old = hook.state()["job"].as_str().expect("job").to_owned();
@@ -148,7 +148,7 @@ fn a_default_job_goes_on_under_its_new_name_with_all_that_it_has() {
 
 #[test]
 fn a_pause_ends_what_is_under_way_and_asks_for_nothing() {
-    let hook = Hook::climbed(22.0);
+    let hook = Hook::climbed(percent_in("coach"));
     hook.agent("brain-guard append --kind next 'the parser fails on CRLF'");
     hook.agent("brain-guard seal");
     let (job, before) = (hook.state()["job"].clone(), token(&hook));
@@ -276,7 +276,7 @@ fn a_session_that_wakes_up_in_a_phase_hears_its_coaching_again() {
 fn a_phase_remembers_that_it_was_coached() {
     let hook = Hook::begun();
     let dir = in_a_phase(&hook);
-    hook.fill(21.0);
+    hook.fill(percent_in("coach"));
     assert!(!hook.batch().note().is_empty());
     let record = fs::read_to_string(dir.join("job.json")).expect("record");
     assert!(record.contains("\"coached\": true"), "{record}");

@@ -7,7 +7,7 @@ use brain_guard::cmd::OUTSIDE;
 use guard::hook::{Role, run};
 use serde_json::{Value, json};
 
-use crate::harness::{Hook, fixtures};
+use crate::harness::{Hook, fixtures, percent_in};
 
 const IN_PROCESS: u64 = 10_000;
 const BY_BINARY: u64 = 320;
@@ -125,7 +125,7 @@ fn shown(bytes: &[u8]) -> String {
 #[test]
 fn in_process() {
     let mut random = Random(1);
-    for percent in [5.0, 31.0] {
+    for percent in [5.0, percent_in("narrow")] {
         let hook = Hook::climbed(percent);
         let (payloads, env, now) = (payloads(&hook), hook.env(), base::clock::now());
         for _ in 0..IN_PROCESS / 2 {
@@ -144,7 +144,7 @@ fn in_process() {
 #[test]
 fn by_the_binary() {
     let mut random = Random(2);
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     let payloads = payloads(&hook);
     for _ in 0..BY_BINARY {
         let bytes = mutate(&payloads[random.below(payloads.len())], &mut random);

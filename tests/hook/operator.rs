@@ -4,7 +4,7 @@ use std::process::{Child, Command};
 
 use serde_json::json;
 
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 
 /// A client beside this process, so that what is started here is not below it.
 struct Client(Child);
@@ -24,14 +24,14 @@ fn beside_its_client() -> (Hook, Client) {
     hook.set("CLAUDE_PID", &pid);
     hook.set("BRAIN_GUARD_MOD", &format!("{}:{pid}", env!("CARGO_PKG_VERSION")));
     hook.begin();
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     assert_eq!(hook.read().verdict(), "deny");
     (hook, client)
 }
 
 #[test]
 fn the_agent_takes_no_override_and_writes_no_settings() {
-    for percent in [5.0, 31.0] {
+    for percent in [5.0, percent_in("narrow")] {
         let hook = Hook::begun();
         hook.fill(percent);
         let settings = hook.places().user_settings;
@@ -71,7 +71,7 @@ fn the_agent_takes_no_override_and_writes_no_settings() {
 
 #[test]
 fn the_verb_itself_refuses_in_the_agents_shell() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     let answer = hook.raw(&["override", "--for", "30m"], b"");
     assert_eq!(answer.code, Some(1), "{answer:?}");
     assert_eq!(hook.read().verdict(), "deny");
@@ -79,7 +79,7 @@ fn the_verb_itself_refuses_in_the_agents_shell() {
 
 #[test]
 fn without_the_clients_mark_it_is_known_by_the_processes_above() {
-    let mut hook = Hook::climbed(31.0);
+    let mut hook = Hook::climbed(percent_in("narrow"));
     hook.set("CLAUDECODE", "");
     for verb in [&["override", "--for", "30m"][..], &["uninstall"]] {
         let answer = hook.raw(verb, b"");
@@ -91,7 +91,7 @@ fn without_the_clients_mark_it_is_known_by_the_processes_above() {
 
 #[test]
 fn a_prompt_that_the_agents_shell_made_up_takes_no_override() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     let told =
         json!({"command_name": "brain-guard:override", "command_args": "--for 30m", "prompt": "x"});
     let payload = hook.payload("UserPromptExpansion", &told).to_string();
@@ -133,7 +133,7 @@ fn an_override_of_some_calls() {
 
 #[test]
 fn an_override_typed_at_the_prompt_costs_no_turn() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     let typed = |args: &str| {
         let told =
             json!({"command_name": "brain-guard:override", "command_args": args, "prompt": "x"});
@@ -158,7 +158,7 @@ fn an_override_typed_at_the_prompt_costs_no_turn() {
 
 #[test]
 fn a_project_may_not_switch_the_guard_off() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     let dir = hook.project.join(".brain-guard");
     std::fs::create_dir_all(&dir).expect("folder");
     std::fs::write(dir.join("settings.json"), r#"{"mode": "off"}"#).expect("settings");
@@ -169,7 +169,7 @@ fn a_project_may_not_switch_the_guard_off() {
 
 #[test]
 fn a_command_that_is_answered_begins_no_turn() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     assert_eq!(hook.stop().code, Some(0));
     for command in ["status", "override --off", "resume"] {
         assert!(hook.prompt(&format!("/brain-guard:{command}")).silent());
@@ -187,7 +187,7 @@ fn resume(hook: &Hook) -> crate::harness::Answer {
 
 #[test]
 fn resume_starts_the_cleared_session_and_is_nobodys_prompt() {
-    let mut hook = Hook::climbed(31.0);
+    let mut hook = Hook::climbed(percent_in("narrow"));
     assert_eq!(hook.agent("brain-guard append --kind next 'the parser'").code, Some(0));
     assert_eq!(hook.agent("brain-guard seal").code, Some(0));
     hook.session = "5e550000-0000-4000-8000-000000000002".into();
@@ -204,7 +204,7 @@ fn resume_starts_the_cleared_session_and_is_nobodys_prompt() {
 /// The client ends a hook that takes too long; called again it goes on from there.
 #[test]
 fn a_clear_whose_hook_was_cut_short_is_gone_on_with() {
-    let mut hook = Hook::climbed(31.0);
+    let mut hook = Hook::climbed(percent_in("narrow"));
     hook.prompt("Make the importer fit for the new ledger.");
     assert_eq!(hook.agent("brain-guard append --kind next 'ask about the schema'").code, Some(0));
     assert_eq!(hook.agent("brain-guard seal --clear").code, Some(0));

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Hook};
+use crate::harness::{Answer, Hook, percent_in};
 
 /// 60 KB of lines with characters of more than one byte, no newline at the end.
 fn long() -> String {
@@ -48,7 +48,7 @@ fn assert_capped(answer: &Answer, whole: &str) {
 
 #[test]
 fn shell_output_is_cut_and_kept_whole() {
-    let hook = Hook::climbed(26.0);
+    let hook = Hook::climbed(percent_in("block-reads"));
     let long = long();
     assert!(long.len() > 60_000);
     assert_capped(&ran(&hook, &response(&long, "")), &long);
@@ -58,7 +58,7 @@ fn shell_output_is_cut_and_kept_whole() {
 
 #[test]
 fn short_output_images_and_background_tasks_are_left_alone() {
-    let hook = Hook::climbed(26.0);
+    let hook = Hook::climbed(percent_in("block-reads"));
     assert!(ran(&hook, &response(&"ü".repeat(4_000), "")).silent());
     let mut image = response(&long(), "");
     image["isImage"] = true.into();
@@ -71,8 +71,8 @@ fn short_output_images_and_background_tasks_are_left_alone() {
 #[test]
 fn nothing_is_cut_below_the_tier_in_plan_mode_or_in_a_subagent() {
     let long = long();
-    assert!(ran(&Hook::climbed(21.0), &response(&long, "")).silent());
-    let hook = Hook::climbed(26.0);
+    assert!(ran(&Hook::climbed(percent_in("coach")), &response(&long, "")).silent());
+    let hook = Hook::climbed(percent_in("block-reads"));
     for (field, value) in [("permission_mode", "plan"), ("agent_id", "a1")] {
         let mut payload = hook.payload(
             "PostToolUse",
@@ -87,7 +87,7 @@ fn nothing_is_cut_below_the_tier_in_plan_mode_or_in_a_subagent() {
 /// The client kept the whole already: its file is named, none of ours is made.
 #[test]
 fn what_the_client_saved_is_not_saved_again() {
-    let hook = Hook::climbed(26.0);
+    let hook = Hook::climbed(percent_in("block-reads"));
     let mut saved = response(&long(), "");
     saved["persistedOutputPath"] = "/tmp/client/output.txt".into();
     let reply = ran(&hook, &saved).json();
@@ -109,7 +109,7 @@ fn a_known_file_may_be_read_again_in_part() {
     let path = hook.project.join("src/lib.rs");
     let path = path.to_str().expect("utf-8");
     saw(&hook, "Edit", path);
-    hook.fill(26.0);
+    hook.fill(percent_in("block-reads"));
     let answer = hook.pre("Read", &json!({"file_path": path, "offset": 400, "limit": 2_000}));
     let reply = answer.json();
     let specific = &reply["hookSpecificOutput"];
@@ -128,7 +128,7 @@ fn a_known_file_may_be_read_again_in_part() {
     // A relative path is one from where the agent's shell stands.
     assert_eq!(hook.pre("Read", &json!({"file_path": "src/lib.rs"})).verdict(), "allow");
 
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     assert_eq!(hook.pre("Read", &json!({"file_path": path})).verdict(), "deny");
 }
 
@@ -139,6 +139,6 @@ fn a_subagents_reads_make_no_file_known() {
     let told = json!({"tool_name": "Read", "tool_use_id": "toolu_1", "agent_id": "a1",
         "tool_input": {"file_path": "/etc/passwd"}, "tool_response": {"type": "text"}});
     assert!(hook.send(&hook.payload("PostToolUse", &told)).silent());
-    hook.fill(26.0);
+    hook.fill(percent_in("block-reads"));
     assert_eq!(hook.pre("Read", &json!({"file_path": "/etc/passwd"})).verdict(), "deny");
 }

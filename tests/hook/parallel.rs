@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Hook};
+use crate::harness::{Answer, Hook, percent_in};
 
 fn at_once(hook: &Hook, payloads: &[Value]) -> Vec<Answer> {
     std::thread::scope(|scope| {
@@ -24,7 +24,7 @@ fn reads(hook: &Hook) -> Vec<Value> {
 #[test]
 fn one_note_for_twenty_calls() {
     let hook = Hook::begun();
-    hook.fill(21.0);
+    hook.fill(percent_in("coach"));
     let mut payloads = reads(&hook);
     payloads.push(hook.payload("PostToolBatch", &json!({"tool_calls": []})));
     let answers = at_once(&hook, &payloads);
@@ -40,7 +40,7 @@ fn one_note_for_twenty_calls() {
 #[test]
 fn one_note_for_two_batches() {
     let hook = Hook::begun();
-    hook.fill(21.0);
+    hook.fill(percent_in("coach"));
     let batch = hook.payload("PostToolBatch", &json!({"tool_calls": []}));
     let answers = at_once(&hook, &vec![batch; 8]);
     assert_eq!(answers.iter().filter(|a| !a.note().is_empty()).count(), 1, "{answers:?}");
@@ -49,7 +49,7 @@ fn one_note_for_two_batches() {
 #[test]
 fn a_jumped_tier_is_told_in_one_of_twenty_denials() {
     let hook = Hook::begun();
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     let answers = at_once(&hook, &reads(&hook));
     assert!(answers.iter().all(|a| a.verdict() == "deny"));
     let told = |a: &&Answer| a.reason().contains("rose past coach and block-reads at once");

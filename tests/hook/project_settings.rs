@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 
 const OFF: &str = "CLAUDE_PLUGIN_OPTION_MODE";
 
@@ -43,7 +43,7 @@ impl Drop for Client {
 
 /// Whether a call passes that the guard blocks.
 fn is_off(hook: &Hook) -> bool {
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     hook.read().verdict() != "deny"
 }
 
@@ -89,7 +89,7 @@ fn the_off_switch_of_a_project_does_nothing_and_is_told_once() {
         assert!(said.contains(".claude/settings.json if you mean it"), "{said}");
         hook.fill(5.0);
         assert!(hook.read().silent());
-        hook.fill(31.0);
+        hook.fill(percent_in("narrow"));
         let denied = hook.read();
         assert_eq!((denied.verdict().as_str(), denied.user().contains(OFF)), ("deny", false));
         let check = hook.raw(&["settings", "check"], b"");

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 
 fn blocked(hook: &Hook) -> bool {
     let reply = hook.stop().json();
@@ -22,14 +22,14 @@ fn sealed(hook: &Hook) -> Option<String> {
 
 #[test]
 fn below_the_top_a_turn_just_ends() {
-    for percent in [5.0, 21.0, 26.0] {
+    for percent in [5.0, percent_in("coach"), percent_in("block-reads")] {
         assert!(!blocked(&Hook::climbed(percent)), "{percent}");
     }
 }
 
 #[test]
 fn attended_the_third_time_waits_for_the_person() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     assert!(hook.prompt("do the thing").silent());
     assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
     let told = hook.stop();
@@ -46,7 +46,7 @@ fn attended_the_third_time_waits_for_the_person() {
 
 /// Waits for a person who spoke so long ago, at a turn's end without a seal.
 fn waiting_since(seconds: i64, note: Option<&str>) -> Hook {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     hook.settings(&serde_json::json!({"boundary": {"attended_minutes": 1}}));
     if let Some(note) = note {
         hook.agent(&format!("brain-guard append --kind thread '{note}'"));
@@ -89,7 +89,7 @@ fn once_the_person_is_gone_and_nothing_can_be_carried_over_the_agent_goes_on() {
 
 #[test]
 fn a_broken_turn_at_the_top_waits_for_the_person_too() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     hook.agent("brain-guard append --kind next 'make the parser take CRLF'");
     let failure = hook.payload("StopFailure", &serde_json::json!({"error": "overloaded"}));
     assert!(hook.send(&failure).silent());
@@ -103,13 +103,13 @@ fn a_question_that_nobody_can_answer_is_denied() {
     let asks = |hook: &Hook| {
         hook.pre("AskUserQuestion", &serde_json::json!({"questions": [{"question": "Which?"}]}))
     };
-    assert_eq!(asks(&Hook::climbed(26.0)).verdict(), "pass");
-    let hook = Hook::climbed(31.0);
+    assert_eq!(asks(&Hook::climbed(percent_in("block-reads"))).verdict(), "pass");
+    let hook = Hook::climbed(percent_in("narrow"));
     let reason = asks(&hook).reason();
     assert!(reason.contains("nobody is here") && reason.contains("Do not decide"), "{reason}");
     hook.prompt("I am here");
     assert_eq!(asks(&hook).verdict(), "pass", "a person may answer");
-    let hook = Hook::climbed(26.0);
+    let hook = Hook::climbed(percent_in("block-reads"));
     hook.agent("brain-guard append --kind next 'make the parser take CRLF'");
     hook.agent("brain-guard seal");
     assert!(asks(&hook).reason().contains("nobody is here"));
@@ -124,7 +124,7 @@ fn a_question_that_nobody_can_answer_is_denied() {
 /// A person who stops the agent after a seal is not cut off from the work.
 #[test]
 fn escape_after_a_seal_lifts_the_blocks() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     hook.prompt("do the thing");
     hook.agent("brain-guard append --kind next 'make the parser take CRLF'");
     hook.agent("brain-guard seal");
@@ -140,7 +140,7 @@ fn escape_after_a_seal_lifts_the_blocks() {
 
 #[test]
 fn unattended_the_guard_seals_what_was_written() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     assert!(hook.agent("brain-guard append --kind next 'invalidate the cache'").code == Some(0));
     assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
     assert!(hook.stop().silent());
@@ -153,7 +153,7 @@ fn unattended_the_guard_seals_what_was_written() {
 
 #[test]
 fn unattended_with_nothing_written_there_is_no_boundary() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     assert_eq!([blocked(&hook), blocked(&hook)], [true, true]);
     let third = hook.stop().json();
     let told = third["reason"].as_str().unwrap_or_default();
@@ -167,7 +167,7 @@ fn unattended_with_nothing_written_there_is_no_boundary() {
 
 #[test]
 fn after_a_seal_the_turn_ends_and_every_other_call_is_refused() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     hook.agent("brain-guard append --kind next 'the parser fails on CRLF'");
     let said = hook.agent("brain-guard seal").stdout;
     assert!(said.contains("end your turn now"), "{said}");
@@ -188,7 +188,7 @@ fn after_a_seal_the_turn_ends_and_every_other_call_is_refused() {
 /// in a turn that a woken hook began.
 #[test]
 fn the_clients_own_flag_does_not_count() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     let mut payload = hook.payload("Stop", &serde_json::json!({"background_tasks": []}));
     payload["stop_hook_active"] = true.into();
     assert_eq!(hook.send(&payload).json()["decision"], "block");
@@ -196,7 +196,7 @@ fn the_clients_own_flag_does_not_count() {
 
 /// A sealed session of which somebody last spoke so long ago, at its turn's end.
 fn sealed_since(seconds: i64) -> Hook {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     hook.settings(&serde_json::json!({"boundary": {"attended_minutes": 1}}));
     hook.agent("brain-guard append --kind next 'the parser fails on CRLF'");
     hook.agent("brain-guard seal");

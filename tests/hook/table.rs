@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 
-/// `.` no opinion, `A` allowed by rule, `D` denied; at 5, 21, 26 and 31 % of 967,000.
+/// `.` no opinion, `A` allowed by rule, `D` denied; each at 5 % and in the three tiers.
 const TABLE: &str = "
                   main                        subagent
                   default plan    headless    default plan    headless
@@ -65,7 +65,8 @@ fn the_whole_table() {
         let mut row = format!("{what:<18}");
         for subagent in [false, true] {
             for mode in ["default", "plan", "headless"] {
-                let cells: String = [5.0, 21.0, 26.0, 31.0]
+                let tiers = ["coach", "block-reads", "narrow"].map(percent_in);
+                let cells: String = [5.0, tiers[0], tiers[1], tiers[2]]
                     .map(|at| cell(what, at, subagent, mode))
                     .iter()
                     .collect();

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 
 /// The tier of the next call: what it reads, and whether a read is denied.
 fn tier(hook: &Hook) -> (String, String) {
@@ -44,7 +44,7 @@ fn the_note_comes_on_entry_then_by_percent() {
 
 #[test]
 fn the_note_comes_again_after_twenty_five_calls() {
-    let hook = Hook::climbed(20.5);
+    let hook = Hook::climbed(percent_in("coach"));
     assert!(!hook.batch().note().is_empty());
     for _ in 0..24 {
         hook.read();
@@ -112,7 +112,7 @@ fn a_long_first_prompt_does_not_move_the_tiers() {
     hook.prompt(&"x".repeat(440_000));
     hook.fill(18.0);
     hook.read();
-    hook.fill(20.1);
+    hook.fill(percent_in("coach"));
     assert_tier(&hook, "coach", "pass");
 }
 
@@ -190,7 +190,7 @@ fn the_clients_own_threshold_is_the_limit() {
 #[test]
 fn shadow_mode_and_plan_mode_block_nothing_and_say_why() {
     let hook = Hook::begun();
-    hook.settings(&json!({"shadow": true})).fill(31.0);
+    hook.settings(&json!({"shadow": true})).fill(percent_in("narrow"));
     assert_tier(&hook, "narrow", "pass");
     assert!(hook.stop().silent());
     let batch = hook.batch();
@@ -198,7 +198,7 @@ fn shadow_mode_and_plan_mode_block_nothing_and_say_why() {
     assert!(batch.user().contains("shadow mode"));
 
     let hook = Hook::begun();
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     let mut planned = hook.call("Read", &json!({"file_path": "/etc/hostname"}));
     planned["permission_mode"] = "plan".into();
     assert!(hook.send(&planned).silent());
@@ -208,11 +208,11 @@ fn shadow_mode_and_plan_mode_block_nothing_and_say_why() {
 #[test]
 fn headless_is_coached_and_off_is_silent() {
     let mut hook = Hook::begun();
-    hook.set("CLAUDE_CODE_SESSION_ATTENDED", "0").fill(31.0);
+    hook.set("CLAUDE_CODE_SESSION_ATTENDED", "0").fill(percent_in("narrow"));
     assert_tier(&hook, "narrow", "pass");
     assert!(hook.stop().silent());
     assert!(hook.batch().note().contains("this is a headless run"));
-    hook.settings(&json!({"headless": "off"})).fill(33.0);
+    hook.settings(&json!({"headless": "off"})).fill(percent_in("narrow") + 2.0);
     assert!(hook.batch().silent());
     // `boundary` holds only while the client's input is open, which ours is not.
     hook.settings(&json!({"headless": "boundary"}));
@@ -222,14 +222,14 @@ fn headless_is_coached_and_off_is_silent() {
 #[test]
 fn without_a_way_out_nothing_is_blocked() {
     let mut hook = Hook::begun();
-    hook.set("BRAIN_GUARD_MOD", "").fill(31.0);
+    hook.set("BRAIN_GUARD_MOD", "").fill(percent_in("narrow"));
     assert_tier(&hook, "narrow", "pass");
     assert!(hook.batch().user().contains("no carrier can clear this session now"));
     assert!(hook.prompt("here I am").silent());
     assert_eq!(hook.read().verdict(), "deny", "someone is there to type /clear");
     let alive = format!("0.0.0:{}", std::process::id());
     let mut other = Hook::begun();
-    other.set("BRAIN_GUARD_MOD", &alive).fill(31.0);
+    other.set("BRAIN_GUARD_MOD", &alive).fill(percent_in("narrow"));
     assert!(other.read().silent(), "a module of another version is none");
 }
 
@@ -276,7 +276,7 @@ fn rows_of_subagents_and_of_the_client_itself_do_not_count() {
 
 #[test]
 fn the_clients_compaction_takes_the_reading_down() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     let compaction = json!({"type": "system", "subtype": "compact_boundary",
         "compactMetadata": {"trigger": "auto", "preTokens": 300_000, "postTokens": 9_000}});
     let text = fs::read_to_string(&hook.transcript).expect("transcript");

@@ -3,14 +3,14 @@
 
 use serde_json::json;
 
-use crate::harness::Hook;
+use crate::harness::{Hook, percent_in};
 
 /// A capped stance denies nothing, so only notes can tell; they go on at the top.
 #[test]
 fn a_capped_session_is_told_again() {
     let mut hook = Hook::begun();
     hook.set("BRAIN_GUARD_SHADOW", "1");
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     assert!(!hook.batch().note().is_empty(), "the first note");
     assert!(hook.batch().silent(), "once");
     for _ in 0..25 {
@@ -22,7 +22,7 @@ fn a_capped_session_is_told_again() {
 /// What the cap saved is the agent's; the sessions' state it may only look at.
 #[test]
 fn saved_outputs_are_the_agents_and_the_state_is_not() {
-    let hook = Hook::climbed(26.0);
+    let hook = Hook::climbed(percent_in("block-reads"));
     let state = hook.places().state;
     let run =
         |how: &str, what: &str| hook.bash(&format!("{how} {}/{what}", state.display())).verdict();
@@ -35,7 +35,7 @@ fn saved_outputs_are_the_agents_and_the_state_is_not() {
 /// A word of ours in the command is no way round the cap.
 #[test]
 fn the_cap_holds_whatever_the_command_is_called() {
-    let hook = Hook::climbed(26.0);
+    let hook = Hook::climbed(percent_in("block-reads"));
     let long = "x".repeat(60_000);
     let answer = hook.send(&hook.payload(
         "PostToolUse",
@@ -52,7 +52,7 @@ fn the_cap_holds_whatever_the_command_is_called() {
 /// The agent was told to end its turn; an edit behind the seal must not end the run.
 #[test]
 fn an_edit_behind_a_seal_below_the_top_is_answered_at_the_turns_end() {
-    let hook = Hook::climbed(22.0);
+    let hook = Hook::climbed(percent_in("coach"));
     hook.agent("brain-guard append --kind next 'one thread'");
     hook.agent("brain-guard seal");
     let text = std::fs::read_to_string(hook.file()).expect("the file");
@@ -65,7 +65,7 @@ fn an_edit_behind_a_seal_below_the_top_is_answered_at_the_turns_end() {
 /// A command that almost is one of the agent's own is answered with what stands against it.
 #[test]
 fn a_near_miss_is_told_its_reason() {
-    let hook = Hook::climbed(31.0);
+    let hook = Hook::climbed(percent_in("narrow"));
     for (command, reason) in [
         ("brain-guard seal | tee x", "`|` outside single quotes at column 18"),
         ("brain-guard seal > /dev/null", "`>`"),

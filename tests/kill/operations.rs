@@ -8,7 +8,7 @@ use base::clock;
 use guard::files::state;
 use serde_json::{Value, json};
 
-use crate::harness::{Hook, PROGRAM};
+use crate::harness::{Hook, PROGRAM, percent_in};
 use crate::installing;
 use crate::sessions::{
     begun, clearing, messy, moved, named, next, ok, pending, report, sealed, submitting, worked,
@@ -182,7 +182,7 @@ fn cleared_by_hand() -> Operation {
 
 fn at_a_tier() -> Operation {
     let hook = begun();
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     let payload = hook.call("Read", &json!({"file_path": "/etc/hostname"}));
     event(hook, &payload)
 }

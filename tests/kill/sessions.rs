@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Hook, fixtures};
+use crate::harness::{Answer, Hook, fixtures, percent_in};
 
 pub fn begun() -> Hook {
     let hook = Hook::new();
@@ -25,7 +25,7 @@ pub fn worked() -> Hook {
     ] {
         ok(&hook.agent(&format!("brain-guard append --kind {kind} '{note}'")));
     }
-    hook.fill(31.0);
+    hook.fill(percent_in("narrow"));
     assert_eq!(hook.read().verdict(), "deny");
     hook
 }

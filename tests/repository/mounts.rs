@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::attack::{Attack, Outcome};
+use crate::harness::percent_in;
 use crate::judge::judge;
 use crate::play::Player;
 use crate::world::World;
@@ -121,12 +122,13 @@ fn played(how: &str, attended: bool, when: &str) -> Vec<String> {
             assert!(p.verb("brain-guard seal --no-clear"), "{:?}", p.steps);
             assert!(p.verb("brain-guard append --kind next 'one more'"), "{:?}", p.steps);
         }
-        p.hook.fill(22.0);
+        p.hook.fill(percent_in("coach"));
         p.read();
         spoil(how, &at);
     }
     let mut found = Vec::new();
-    for percent in [26.0, 31.0, 31.1, 31.2] {
+    let narrow = percent_in("narrow");
+    for percent in [percent_in("block-reads"), narrow, narrow + 0.1, narrow + 0.2] {
         p.filled(percent);
     }
     for _ in 0..3 {
@@ -138,7 +140,7 @@ fn played(how: &str, attended: bool, when: &str) -> Vec<String> {
             found.push("STUCK: the turn's end is refused".to_owned());
             break;
         }
-        p.hook.fill(31.3);
+        p.hook.fill(narrow + 0.3);
         p.read();
     }
     let told = p.verb("brain-guard explain");
@@ -147,10 +149,10 @@ fn played(how: &str, attended: bool, when: &str) -> Vec<String> {
     }
     mend(how, &at);
     p.prompt("Go on");
-    p.hook.fill(31.4);
+    p.hook.fill(narrow + 0.4);
     p.event("PostToolBatch", &json!({"tool_calls": []}));
     p.verb("brain-guard append --kind next 'there is space again'");
-    p.hook.fill(31.5);
+    p.hook.fill(narrow + 0.5);
     let again = (0..4).map(|_| p.read()).last();
     let lifted = lifted(&p);
     if again.as_deref() != Some("deny") && (attended || lifted.is_none()) {

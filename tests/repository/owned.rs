@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::attack::{Attack, Outcome};
+use crate::harness::percent_in;
 use crate::judge::{contexts, framed, judge, messages};
 use crate::play::Player;
 use crate::world::{FRAME, MARKER, World, enter, notes};
@@ -135,7 +136,7 @@ fn updated() -> Outcome {
     p.hook = hook;
     p.prompt("Go on");
     let written = p.verb("brain-guard append --kind risk 'one more'");
-    let verdict = p.filled(31.0);
+    let verdict = p.filled(percent_in("narrow"));
     let mut found = mine(&p);
     if !written || verdict != "deny" {
         found.push(format!("LOST: append succeeds: {written}; at 31 %: {verdict}"));
@@ -290,7 +291,8 @@ fn container() -> Outcome {
     if p.job().as_deref() != Some(MINE) {
         found.push("LOST: the job of a container can't be focused".to_owned());
     }
-    let (written, verdict) = (p.verb("brain-guard append --kind risk 'x'"), p.filled(31.0));
+    let (written, verdict) =
+        (p.verb("brain-guard append --kind risk 'x'"), p.filled(percent_in("narrow")));
     if !written || verdict != "deny" {
         found.push(format!("LOST: append succeeds: {written}; at 31 %: {verdict}"));
     }

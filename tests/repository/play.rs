@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Hook};
+use crate::harness::{Answer, Hook, percent_in};
 use crate::run::{Ran, run};
 use crate::world::World;
 
@@ -215,7 +215,7 @@ impl<'w> Player<'w> {
     pub fn filled(&mut self, percent: f64) -> String {
         self.hook.fill(percent);
         self.event("PostToolBatch", &json!({"tool_calls": []}));
-        let top = percent > 30.0;
+        let top = percent >= percent_in("narrow");
         let mut verdict = self.read();
         if top && verdict == "deny" {
             verdict = self.asked("Bash", &json!({"command": "make"})).verdict();

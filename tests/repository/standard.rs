@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use crate::harness::percent_in;
 use crate::play::{Player, Step};
 use crate::world::World;
 
@@ -56,8 +57,8 @@ pub fn standard(world: &World) -> (Vec<Step>, String) {
         p.typed("job", &format!("show {job}"));
     }
     p.typed("status", "");
-    p.filled(26.0);
-    let verdict = p.filled(31.0);
+    p.filled(percent_in("block-reads"));
+    let verdict = p.filled(percent_in("narrow"));
     p.event("PreCompact", &json!({"trigger": "auto", "custom_instructions": ""}));
     p.start("compact");
     p.start("resume");
