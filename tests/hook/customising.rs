@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+use guard::settings::{Profile, Settings};
 use serde_json::{Value, json};
 
-use crate::harness::{Hook, percent_in};
+use crate::harness::{Hook, LIMIT, percent_in};
 
 /// The page's examples with the headings they stand under.
 fn examples() -> Vec<(String, Value)> {
@@ -49,6 +50,39 @@ fn blocked(hook: &Hook) -> Vec<&'static str> {
         ("write", edit(hook)),
     ];
     calls.into_iter().filter(|(_, verdict)| verdict == "deny").map(|(band, _)| band).collect()
+}
+
+/// What people read about the tiers gives the defaults.
+#[test]
+fn the_pages_give_the_default_tiers() {
+    let percents = |profile, limit| -> Vec<String> {
+        let ramp = Settings { profile, ..Settings::default() }.ramp(limit);
+        ramp.tiers().iter().map(|tier| tier.context.to_string()).collect()
+    };
+    let (long, short) = (percents(Profile::Auto, LIMIT), percents(Profile::Auto, 167_000));
+    let [all, small, relaxed] =
+        [&long, &short, &percents(Profile::Relaxed, LIMIT)].map(|tiers| tiers.join(" / "));
+    let close = |tiers: &str| tiers.replace(' ', "");
+    for (page, says) in [
+        ("README.md", format!("({} % of a long context, {} % of a small one)", long[0], short[0])),
+        ("README.md", format!("**Block reads** ({} % / {} %)", long[1], short[1])),
+        ("README.md", format!("**Narrow** ({} % / {} %)", long[2], short[2])),
+        ("README.md", format!("tiers at {all} % from 500,000 tokens on, {small} % below")),
+        ("README.md", format!("`relaxed`: {relaxed} %")),
+        ("docs/customising.md", format!("({all} % from 500,000 tokens on, {small} % below)")),
+        ("docs/ramps.svg", format!("context: {all} %")),
+        (
+            ".claude-plugin/plugin.json",
+            format!("auto ({} % on big windows, {} % on smaller", close(&all), close(&small)),
+        ),
+        (".claude-plugin/plugin.json", format!("relaxed ({} % on big", close(&relaxed))),
+        ("templates/settings.schema.json", format!("\"{all} where the limit is")),
+        ("templates/settings.schema.json", format!("\"{relaxed} where the limit is")),
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+        let text = fs::read_to_string(path).expect("the page");
+        assert!(text.contains(&says), "{page} does not say: {says}");
+    }
 }
 
 #[test]

@@ -6,14 +6,13 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use guard::settings::Settings;
+
 /// Columns of the gauge, one for each percent.
 const BAR: usize = 36;
 
 /// Columns of a quote.
 const QUOTE: usize = 68;
-
-/// Where the default tiers lie on long windows; the marks in the bar.
-const MARKS: [usize; 3] = [20, 25, 30];
 
 /// The time before each line, so that eyes can follow.
 const BEAT: Duration = Duration::from_millis(90);
@@ -121,11 +120,14 @@ impl<'a> Screen<'a> {
     }
 }
 
+/// A gauge, with marks where the default tiers begin on long windows.
 fn bar(percent: f64) -> String {
+    let ramp = Settings::default().ramp(u64::MAX);
+    let begins = |i: usize| ramp.tiers().iter().any(|tier| tier.context as usize == i);
     let filled = (percent.round().max(0.0) as usize).min(BAR);
     let cell = |i: usize| match i {
         i if i < filled => '█',
-        i if MARKS.contains(&i) => '¦',
+        i if begins(i) => '¦',
         _ => '·',
     };
     (0..BAR).map(cell).collect()
