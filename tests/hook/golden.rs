@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
 
+use base::checked_in::difference;
 use serde_json::{Map, Value};
 
 use crate::harness::{Hook, PROGRAM, fixtures};
@@ -21,10 +21,6 @@ fn names(folder: &str) -> BTreeSet<String> {
 fn read(folder: &str, name: &str) -> String {
     let path = fixtures().join(folder).join(format!("{name}.json"));
     fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
-
-fn golden(name: &str) -> PathBuf {
-    fixtures().join("golden").join(format!("{name}.json"))
 }
 
 /// The reply to a recording at this fill, with what differs from run to run
@@ -83,22 +79,17 @@ fn ageless(text: &str) -> String {
 
 #[test]
 fn every_recorded_payload_has_its_reply() {
-    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
-    let mut wrong = Vec::new();
+    let mut wrong = String::new();
     for name in names("payloads") {
         let mut replies = Map::new();
         for percent in [5, 26, 31] {
             replies.insert(format!("at {percent} %"), reply(&name, f64::from(percent)));
         }
         let got = serde_json::to_string_pretty(&replies).expect("JSON") + "\n";
-        let path = golden(&name);
-        if update {
-            fs::write(&path, &got).expect("golden");
-        } else if fs::read_to_string(&path).unwrap_or_default() != got {
-            wrong.push(format!("{name}:\n{got}"));
-        }
+        let path = fixtures().join("golden").join(format!("{name}.json"));
+        wrong.extend(difference(&path, &got, "UPDATE_GOLDEN=1 cargo test --test hook golden"));
     }
-    assert!(wrong.is_empty(), "other replies than in fixtures/golden:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "other replies than in fixtures/golden:\n{wrong}");
     assert_eq!(names("golden"), names("payloads"), "a golden without a payload");
 }
 

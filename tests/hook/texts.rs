@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use base::checked_in::difference;
 use guard::texts::{Text, fill};
 
 const NOTES: &str = "/home/ada/parser/.brain-guard/jobs/parser/compaction.md";
@@ -120,14 +121,8 @@ fn all_texts_stand_in_one_file() {
         let _ = write!(all, "\n## {name}\n\n{}\n", filled.trim());
     }
     let path = root().join("fixtures/texts.md");
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        fs::write(&path, &all).expect("fixtures");
-    }
-    let kept = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        kept == all,
-        "the texts changed; read them and run UPDATE_GOLDEN=1 cargo test --test hook texts"
-    );
+    let wrong = difference(&path, &all, "UPDATE_GOLDEN=1 cargo test --test hook texts");
+    assert!(wrong.is_none(), "the texts changed; read them:\n{}", wrong.unwrap_or_default());
 }
 
 #[test]

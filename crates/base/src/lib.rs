@@ -3,6 +3,8 @@
 
 pub mod atomic;
 pub mod beneath;
+#[cfg(any(test, feature = "testing"))]
+pub mod checked_in;
 pub mod clock;
 pub mod env;
 pub mod fork;
