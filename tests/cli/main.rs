@@ -20,6 +20,7 @@ mod phases;
 mod purge;
 mod seal;
 mod seal_asks;
+mod search;
 mod settings;
 mod steering;
 mod store;

@@ -1,0 +1,56 @@
+//! `search` over inscribed sessions.
+
+use std::fs;
+
+use crate::surgery_tags::{TWO, json_of, sessions, two};
+use crate::verbs::{done, refused};
+
+#[test]
+fn what_was_said_is_found() {
+    let hook = two();
+    let said = done(&hook, &["search", "console", "design"]);
+    assert_eq!(
+        said,
+        "5e550000:001  2026-03-19T10:01Z  claude\n       [design] the [console]\n\
+         in full: brain-guard inject 5e550000:001\n"
+    );
+    assert_eq!(json_of(&hook, &["search", "console", "--json"]).as_array().map(Vec::len), Some(3));
+    let one = json_of(&hook, &["search", "console", "--session", TWO, "--json"]);
+    assert_eq!(one[0]["ref"], "7c41b2aa:001");
+    assert_eq!(one[0]["snippet"], "the [console] again");
+    let limited = done(&hook, &["search", "console", "--limit", "1"]);
+    assert!(limited.contains("--limit shows more"), "{limited}");
+    assert_eq!(json_of(&hook, &["search", "京", "--json"])[0]["seq"], 2);
+    let since = ["search", "console", "--since", "2026-03-19T11:03+01:00", "--json"];
+    assert_eq!(json_of(&hook, &since)[0]["seq"], 4, "in another zone");
+    done(&hook, &["tag", TWO, "1", "again"]);
+    let tagged = done(&hook, &["search", "console", "--engagement", "again"]);
+    assert!(tagged.starts_with("7c41b2aa:001  2026-03-19T10:01Z  claude  #again\n"), "{tagged}");
+    assert!(done(&hook, &["search", "elephants"]).starts_with("no round holds"));
+    assert!(done(&hook, &["search", "NOT (console*"]).starts_with("no round holds"));
+}
+
+#[test]
+fn a_search_that_can_not_be_says_why() {
+    let hook = two();
+    for (args, expected) in [
+        (&["search", "console", "--engagement", "x"][..], "no round is tagged x"),
+        (&["search", "\"\""], "holds no word"),
+        (&["search", "console", "--since", "round:1"], "--since takes a time"),
+        (&["search", "console", "--since", "soon"], "soon"),
+    ] {
+        let said = refused(&hook, args);
+        assert!(said.contains(expected), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn a_damaged_database_names_the_way_out() {
+    let hook = two();
+    let path = sessions(&hook).join("search.db");
+    fs::write(&path, "not a database, and long enough to be taken for one".repeat(100))
+        .expect("write");
+    let said = refused(&hook, &["search", "console"]);
+    assert!(said.contains("search.db is damaged"), "{said}");
+    assert!(said.contains("brain-guard store check --repair"), "{said}");
+}
