@@ -25,8 +25,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure of this kind.
-    pub fn new(kind: Kind, what: impl fmt::Display) -> Self {
+    fn new(kind: Kind, what: impl fmt::Display) -> Self {
         Self { kind, what: what.to_string(), hint: None }
     }
 
