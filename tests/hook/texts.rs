@@ -7,12 +7,13 @@ use std::fs;
 use std::path::Path;
 
 use base::checked_in::difference;
+use guard::compaction::Shape;
 use guard::texts::{Text, fill};
 
 const NOTES: &str = "/home/ada/parser/.brain-guard/jobs/parser/compaction.md";
 
 /// What stands in for each name that a template uses.
-const VALUES: [(&str, &str); 53] = [
+const VALUES: [(&str, &str); 52] = [
     ("age", "2 h"),
     ("allowed", "changing files, editing the compaction file"),
     ("at", "30"),
@@ -29,7 +30,6 @@ const VALUES: [(&str, &str); 53] = [
     ("forward", "Forward State"),
     ("gauge", "context"),
     ("job", "parser"),
-    ("kinds", "next, directive (Forward State); thread (Open Threads)"),
     ("lines", "200"),
     ("live", NOTES),
     ("minutes", "10"),
@@ -112,12 +112,14 @@ fn root() -> &'static Path {
 #[test]
 fn all_texts_stand_in_one_file() {
     let mut all = String::from("# Every text, with figures\n");
-    let form = fill(Text::Form.built_in(), &VALUES);
+    let kinds = Shape::default().kinds_by_section();
+    let kinds = [("kinds", kinds.as_str())];
+    let form = fill(Text::Form.built_in(), &[&kinds[..], &VALUES].concat());
     let form = [("form", form.trim())];
     for text in Text::ALL {
         let name = text.file().trim_end_matches(".md");
         let own = OWN.iter().find(|(of, _)| of == text).map_or(&[][..], |(_, own)| *own);
-        let filled = fill(text.built_in(), &[own, &form, &VALUES].concat());
+        let filled = fill(text.built_in(), &[own, &form, &kinds, &VALUES].concat());
         let _ = write!(all, "\n## {name}\n\n{}\n", filled.trim());
     }
     let path = root().join("fixtures/texts.md");
@@ -137,7 +139,7 @@ fn every_template_is_a_text_and_every_name_has_a_figure() {
         for name in text.built_in().split("{{").skip(1) {
             let name = name.split("}}").next().unwrap_or_default().trim();
             assert!(
-                name == "form" || VALUES.iter().any(|(known, _)| *known == name),
+                ["form", "kinds"].contains(&name) || VALUES.iter().any(|(known, _)| *known == name),
                 "{}: {name}",
                 text.file()
             );
