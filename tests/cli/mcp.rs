@@ -47,6 +47,24 @@ fn a_client_is_told_of_three_tools_and_their_arguments() {
     assert!(answer.silent(), "{answer:?}");
 }
 
+/// The schemas are in the model's context, where a name of our code says nothing.
+#[test]
+fn no_rust_type_is_named_in_the_tools() {
+    let hook = Hook::of(SESSION);
+    let list = Server::ready(&hook).ask("tools/list", &json!({}));
+    for tool in list["result"]["tools"].as_array().expect("tools") {
+        let text = format!("{} {}", tool["description"], tool["inputSchema"]);
+        assert!(!text.contains("::"), "{text}");
+        for word in text.split(|c: char| !c.is_alphanumeric()) {
+            let upper = |c: char| c.is_ascii_uppercase();
+            let is_type = word.starts_with(upper)
+                && word.contains(|c: char| c.is_ascii_lowercase())
+                && word[1..].contains(upper);
+            assert!(!is_type, "{word}: {text}");
+        }
+    }
+}
+
 #[test]
 fn stdin_that_ends_ends_the_server_whenever_it_does() {
     let hook = Hook::of(SESSION);
