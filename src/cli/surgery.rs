@@ -204,7 +204,7 @@ pub struct InjectArgs {
     pub json: bool,
 }
 
-/// The seed's own spelling of the operations.
+/// Another spelling of `surgery`: its operations as flags of one verb.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  brain-guard export-claude 3f0a9d1e --full-after 2026-03-19T10:23Z\n  brain-guard export-claude 3f0a9d1e --engagement console-work\n  brain-guard export-claude --merge 3f0a9d1e 7c41b2aa\n\nEach is an operation of `brain-guard surgery`.\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."

@@ -199,7 +199,7 @@ fn on_a_terminal_it_asks() {
     assert!(refused(&hook, &["tag", "--search", "console", "x"]).contains("no untagged"));
 }
 
-/// Seed 000: "The engagement.md file's phase history provides the timestamp windows".
+/// The phases in `engagement.md` give the windows in time that rounds are tagged by.
 #[test]
 fn phases_are_windows_in_time_and_rows_of_the_matrix() {
     let hook = two();

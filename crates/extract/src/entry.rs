@@ -1,5 +1,5 @@
 //! What the rules look at: entries and the values in them, without their text. One reader for
-//! pi and `OpenClaw` rows, the seed's flat rows, and Claude Code's.
+//! pi and `OpenClaw` rows, flat rows without a `message`, and Claude Code's.
 
 mod chars;
 mod context;
@@ -27,7 +27,7 @@ pub use sessions::flat::Role;
 pub use sessions::settings::Trigger;
 use sessions::span::Span;
 
-/// What an entry says of itself (seed 001, "Per-Message Override").
+/// What an entry says of itself, over every rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extractable {
     /// `true`: whatever its type, size, position and protection.

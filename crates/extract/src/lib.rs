@@ -1,6 +1,5 @@
-//! Extraction (seed 001, "Keep Recent, Extract Old"): long values of old messages go into the
-//! store, a placeholder stays, and what is asked for comes back byte for byte. Rows keep their
-//! number, order, ids and links.
+//! Extraction: long values of old messages go into the store, a placeholder stays, and what is
+//! asked for comes back byte for byte. Rows keep their number, order, ids and links.
 
 pub mod edit;
 pub mod entry;

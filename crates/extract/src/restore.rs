@@ -1,4 +1,4 @@
-//! What a restore changes in a row, and what it answers (seed 001, "Restore Mechanism").
+//! What a restore changes in a row, and what it answers.
 
 use chrono::SecondsFormat;
 use serde::Serialize;
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_restore_comes_with_the_seeds_suggestion() {
+    fn a_second_restore_comes_with_a_suggestion() {
         let first = Answer::new("msg-456", vec!["content".into()], None);
         assert_eq!(
             serde_json::to_string(&first).unwrap(),

@@ -1,4 +1,4 @@
-//! Whether a value is extracted, and if not, why (seed 001, "Trigger Conditions").
+//! Whether a value is extracted, and if not, why.
 
 use chrono::Duration;
 use globset::{Glob, GlobSet, GlobSetBuilder};

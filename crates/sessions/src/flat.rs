@@ -1,4 +1,4 @@
-//! What a row says whose it is by a single word: the type of the seed's flat rows, and the role of
+//! What a row says whose it is by a single word: the type of flat rows, and the role of
 //! messages.
 
 use crate::settings::Trigger;

@@ -1,5 +1,5 @@
-//! Rounds: a user's message and all until the next one (seed 000, "The Round as Surgery
-//! Unit"). Rounds count from 1; round 0 is what stands before the first.
+//! Rounds: a user's message and all until the next one. Rounds count from 1; round 0 is what
+//! stands before the first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,7 +97,7 @@ pub struct Round {
     pub position: u64,
 }
 
-/// Characters of a preview in the index (seed 000: "first 80 characters").
+/// Characters of a preview in the index table.
 pub const PREVIEW: usize = 80;
 
 /// The words of a round, for the search.

@@ -1,5 +1,4 @@
-//! The seed's decision tree over real rounds: what surgery would be worth it (seed 000,
-//! "Relationship to Mortality").
+//! A decision tree over a session's rounds: which surgery would be worth it.
 
 mod beside;
 mod turn;
@@ -42,7 +41,7 @@ pub enum Case {
 }
 
 impl Case {
-    /// In words, as the seed has them.
+    /// In words.
     pub fn words(self) -> &'static str {
         match self {
             Self::FinishedWork => "finished work is accumulating",

@@ -1,4 +1,4 @@
-//! Context Surgery (seed 000): the operations that restructure a session's history, as pure
+//! Context surgery: the operations that restructure a session's history, as pure
 //! functions from rounds to a plan, and the writing of that plan as rows of a new session.
 //! Nothing here reads or writes a file; the store is never altered by an operation.
 

@@ -1,5 +1,5 @@
-//! Engagements by agents (seed 000, "The primary analytical view over tagged data is the
-//! engagement × agent matrix"): who did what, when, in service of which workstream.
+//! Engagements by agents, the main view over tagged rounds: who did what, when, in
+//! service of which workstream.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The index table: one line a round (seed 000, "compress-before").
+//! The index table: one line a round.
 
 use super::ranges;
 use base::shown::minute;
@@ -10,7 +10,7 @@ const SHORT: usize = 8;
 /// Characters by which a round is known again.
 const BEGINS: usize = 40;
 
-/// One line of the table, as in the seed:
+/// One line of the table:
 /// `| 047 | 2026-03-19T10:23Z | user→assistant | [tool_use: Agent·Read console] → "The architecture is..." |`
 pub fn line(round: &Round) -> String {
     numbered(&number(round.seq), round)
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_the_seeds() {
+    fn a_line_has_the_documented_form() {
         let expected = "| 047 | 2026-03-19T10:23Z | user→assistant | [tool_use: Agent·Read console] \
                         → \"The architecture is...\" |";
         assert_eq!(super::line(&round()), expected);

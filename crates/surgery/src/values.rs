@@ -1,6 +1,6 @@
-//! Rows of Claude Code's sessions without the values that are extracted of them (seed 001,
-//! "Keep Recent, Extract Old"), on their way into a new session. Pure: what was taken is given
-//! back, and whoever asked puts it into the store.
+//! Rows of Claude Code's sessions without the values that are extracted of them, on their way
+//! into a new session. Pure: what was taken is given back, and whoever asked puts it into the
+//! store.
 //!
 //! A result or an argument leaves a placeholder behind, a string where a string was: blocks,
 //! pairs and ids stay. What a signature stands for goes whole and leaves nothing: a placeholder

@@ -1,4 +1,4 @@
-//! `purge_control` (seed 001, "Agent Tools").
+//! `purge_control`: what is extracted of a session, shown, restored or kept by the model.
 
 use anyhow::{Context as _, bail};
 use serde::Deserialize;
@@ -52,7 +52,7 @@ struct Asked {
     session: Option<String>,
 }
 
-/// Does what was asked. A restore gives the seed's answer, then the texts; the session's file
+/// Does what was asked. A restore gives its answer as JSON, then the texts; the session's file
 /// stays as it is, so what is cached of it stays good.
 ///
 /// # Errors

@@ -1,5 +1,4 @@
-//! Extracted, restored, protected, extracted again (the acceptance list's full lifecycle, KB-122,
-//! and the seed's test cases).
+//! Extracted, restored, protected, extracted again, and what protects a value on the way.
 #![allow(clippy::format_collect, reason = "a row is a line")]
 
 use chrono::{SecondsFormat, TimeDelta, Utc};
@@ -13,13 +12,13 @@ fn ago(seconds: i64) -> Value {
 }
 
 #[test]
-fn full_lifecycle_of_the_seeds_rows() {
+fn full_lifecycle_of_flat_rows() {
     let thought = long("I think", 2_000);
     let thinking = json!({ "type": "thinking", "__id": "k1", "thinking": thought });
     let user = |n: u32| json!({ "type": "user", "__id": format!("u{n}"), "content": "go on" });
     let rows = [thinking, user(1), user(2), user(3)];
     let world = World::of(&rows.iter().map(|row| format!("{row}\n")).collect::<String>());
-    // The seed knows no protected turns.
+    // No turn is protected, so that the only one here can be extracted.
     world.hook.settings(&json!({ "extract": { "protect_turns": 0, "placeholder": "plain" } }));
     assert_eq!(world.extracts(&[]), 1);
     assert_eq!(world.row("k1")["thinking"], "[[extracted-k1]]");
@@ -44,7 +43,7 @@ fn full_lifecycle_of_the_seeds_rows() {
 }
 
 #[test]
-fn the_six_test_cases_of_the_seed() {
+fn a_restored_value_is_protected_for_a_while() {
     // Restored so many seconds ago, protected for so long, what the entry says: extracted?
     for (restored, keep, says, goes) in [
         (300, 600, Value::Null, false),
@@ -149,7 +148,7 @@ fn the_call_that_asked_is_redacted_as_the_settings_say() {
 }
 
 #[test]
-fn every_extraction_and_restore_is_logged_with_the_seeds_fields() {
+fn every_extraction_and_restore_is_logged_with_its_fields() {
     let mut world = World::of(&plain().text());
     world.hook.set("BRAIN_GUARD_LOG", "debug").set("BRAIN_GUARD_LOG_FORMAT", "json");
     let records = |answer: crate::harness::Answer| -> Vec<Value> {

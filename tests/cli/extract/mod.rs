@@ -1,4 +1,4 @@
-//! `extract` on session files, as pi and `OpenClaw` write them and as the seed draws them.
+//! `extract` on session files, as pi and `OpenClaw` write them, and as flat rows.
 
 mod asked;
 mod input;

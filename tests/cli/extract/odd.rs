@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::world::{ID, World, long};
 
-/// Results of the seed's flat shape, `t0` to `t9`, with these rows instead of some.
+/// Results as flat rows, `t0` to `t9`, with these rows instead of some.
 fn rows(instead: &[(usize, &str)]) -> World {
     let first = json!({ "type": "user", "__id": "u0", "content": "go" });
     let mut rows: Vec<String> = (0..10)

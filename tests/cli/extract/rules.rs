@@ -1,11 +1,10 @@
-//! What is extracted and what stays, through the program (its acceptance list, KB-119 to
-//! KB-121 and KB-123).
+//! What is extracted and what stays, through the program.
 
 use serde_json::{Value, json};
 
 use super::world::{ID, Talk, World, long, plain};
 
-/// The seed's flat rows: `count` results, the last one `t9`.
+/// Flat rows: `count` results, the last one `t9`.
 fn flat(count: u32, characters: usize) -> String {
     let row = |n| {
         let first = json!({ "type": "user", "__id": "u0", "content": "go" });
@@ -18,8 +17,8 @@ fn flat(count: u32, characters: usize) -> String {
     (0..count).map(row).collect()
 }
 
-/// A user with these rows; the seed knows no protected turns.
-fn rows_of_the_seed() -> World {
+/// A user with these rows and no protected turns.
+fn flat_rows() -> World {
     let world = World::of(&flat(10, 600));
     world.hook.settings(&json!({ "extract": { "protect_turns": 0 } }));
     world
@@ -32,7 +31,7 @@ fn is_out(row: &Value) -> bool {
 
 #[test]
 fn entries_older_than_keep_recent_go_and_recent_ones_stay() {
-    let world = rows_of_the_seed();
+    let world = flat_rows();
     assert_eq!(world.extracts(&["--keep-recent", "3"]), 7);
     let out: Vec<bool> = world.rows()[1..].iter().map(is_out).collect();
     assert_eq!(out, [[true; 7].as_slice(), &[false; 3]].concat());
@@ -40,7 +39,7 @@ fn entries_older_than_keep_recent_go_and_recent_ones_stay() {
 
 #[test]
 fn keep_recent_of_none_extracts_all() {
-    let world = rows_of_the_seed();
+    let world = flat_rows();
     assert_eq!(world.extracts(&["--keep-recent", "0"]), 10);
     assert!(world.rows()[1..].iter().all(is_out));
     assert_eq!(world.row("u0")["content"], "go");
@@ -48,7 +47,7 @@ fn keep_recent_of_none_extracts_all() {
 
 #[test]
 fn shorter_values_stay() {
-    let world = rows_of_the_seed();
+    let world = flat_rows();
     let before = world.text();
     assert_eq!(world.extracts(&["--min-length", "601"]), 0);
     assert_eq!(world.text(), before);
@@ -57,7 +56,7 @@ fn shorter_values_stay() {
 
 #[test]
 fn an_entry_says_of_itself_whether_it_goes() {
-    let world = rows_of_the_seed();
+    let world = flat_rows();
     for (entry, value) in [("t9", "true"), ("t0", "false"), ("t1", "9"), ("t2", "7")] {
         let told = world.json(&["set-extractable", ID, entry, value]);
         assert_eq!(told["entry_id"], entry);

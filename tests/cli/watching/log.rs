@@ -10,7 +10,7 @@ fn lines(stderr: &str) -> Vec<Value> {
 }
 
 #[test]
-fn each_extraction_and_each_restore_is_a_line_with_the_fields_of_the_seed() {
+fn each_extraction_and_each_restore_is_a_line_with_its_fields() {
     let mut world = World::new();
     let path = world.session("s", 3600);
     world.hook.set("BRAIN_GUARD_LOG", "debug").set("BRAIN_GUARD_LOG_FORMAT", "json");

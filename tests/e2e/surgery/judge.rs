@@ -224,7 +224,7 @@ fn result(id: &str, text: &str, block: &Block, calls: Much, results: Much) -> Op
     }
 }
 
-/// The index line of a round, in the seed's format. `key` is its most telling call, `text` the agent's last words.
+/// The index line of a round, as the index table has it. `key` is its most telling call, `text` the agent's last words.
 pub fn line(number: &str, round: &Round, roles: &str, key: Option<&str>, text: &str) -> String {
     let minute = round.started.get(..16).expect("a time");
     let short: String = text.chars().take(80).collect();

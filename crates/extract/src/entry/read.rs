@@ -13,7 +13,7 @@ pub enum Shape {
     Pi,
     /// Claude Code's: it has a `uuid`.
     Claude,
-    /// The seed's: the type says what it is.
+    /// A row without a `message`: its type says what it is.
     Flat,
 }
 

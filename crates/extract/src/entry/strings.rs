@@ -43,7 +43,7 @@ const STRUCTURE: [&[u8]; 30] = [
 /// What results call the id of their call.
 pub const CALL: [&[u8]; 4] = [b"toolCallId", b"tool_call_id", b"toolUseId", b"tool_use_id"];
 
-/// Fields that hold content in the seed's flat rows, and arguments in its calls.
+/// Fields that hold content in flat rows, and arguments in its calls.
 pub const CONTENT: [&[u8]; 10] = [
     b"content",
     b"text",

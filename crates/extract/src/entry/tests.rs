@@ -196,9 +196,9 @@ fn rows_that_hold_no_entry() {
     }
 }
 
-/// The seed's flat rows. `__id` goes before `id`.
+/// Flat rows. `__id` goes before `id`.
 #[test]
-fn rows_of_the_seed() {
+fn flat_rows() {
     let text = long(500);
     let flat = |row: &str| one(&row.replace('T', &text));
     let skill = flat(

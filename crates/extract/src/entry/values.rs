@@ -137,7 +137,7 @@ impl Values<'_> {
         }
     }
 
-    /// A row of the seed's: content stands in the row, or in a message whose type is the row's.
+    /// A flat row: content stands in the row, or in a message whose type is the row's.
     fn flat(&mut self, head: &Head, room: &Room) {
         let Some(words) = self.words else { return };
         let (tool, first) = (self.tool.clone(), self.all.len());

@@ -23,7 +23,7 @@ fn flat(id: &str, kind: &str, key: &str, more: &str) -> String {
     format!(r#"{{"type":"{kind}","__id":"{id}","{key}":"{text}"{more}}}"#) + "\n"
 }
 
-/// The seed's life of an entry: extracted, restored, protected, extracted again.
+/// The life of an entry: extracted, restored, protected, extracted again.
 #[test]
 fn a_long_thought_before_three_prompts() {
     let life = |more: &str| {

@@ -1,4 +1,4 @@
-//! Who is extracted and who stays: the seed's cases by name, and each rule alone.
+//! Who is extracted and who stays: the life of a restored value, and each rule alone.
 
 mod anew;
 mod first;
@@ -24,7 +24,7 @@ fn said(rows: &[String], n: usize, settings: &ExtractSettings) -> Result<(), Sta
     Rules::new(settings, now()).extracted(&entries[n], &entries[n].values[0], at, None).map(|_| ())
 }
 
-/// A row of the seed's, with so many characters.
+/// A flat row with so many characters.
 fn flat(id: &str, kind: &str, chars: usize, more: &str) -> String {
     let text = "x".repeat(chars);
     format!(r#"{{"type":"{kind}","__id":"{id}","output":"{text}"{more}}}"#)
@@ -37,17 +37,17 @@ fn restored(seconds: i64, more: &str) -> Vec<String> {
 }
 
 #[test]
-fn seed_test_1_freshly_restored_entry_is_protected() {
+fn freshly_restored_entry_is_protected() {
     assert_eq!(said(&restored(5 * 60, ""), 0, &bare()), Err(Stays::Restored));
 }
 
 #[test]
-fn seed_test_2_expired_protection_allows_extraction() {
+fn expired_protection_allows_extraction() {
     assert_eq!(said(&restored(15 * 60, ""), 0, &bare()), Ok(()));
 }
 
 #[test]
-fn seed_test_3_custom_protection_duration() {
+fn custom_protection_duration() {
     let settings = ExtractSettings { keep_after_restore_seconds: 30, ..bare() };
     assert_eq!(said(&restored(30, ""), 0, &settings), Ok(()), "at the boundary");
     assert_eq!(said(&restored(29, ""), 0, &settings), Err(Stays::Restored));
@@ -60,19 +60,19 @@ fn seed_test_3_custom_protection_duration() {
 /// What is said of the second restore is [`crate::restore`]'s; that it was restored is
 /// known of a value that was extracted again, too.
 #[test]
-fn seed_test_4_re_restore_detection() {
+fn an_entry_keeps_the_time_of_its_restore() {
     let entries = read(restored(7 * 3_600 + 1_800, "")[0].as_bytes());
     assert_eq!(entries[0].restored.unwrap().to_rfc3339(), "2026-02-20T10:00:00+00:00");
     assert_eq!(said(&restored(7 * 3_600, ""), 0, &bare()), Ok(()));
 }
 
 #[test]
-fn seed_test_5_extractable_override_bypasses_time_protection() {
+fn extractable_override_bypasses_time_protection() {
     assert_eq!(said(&restored(60, r#","_extractable":true"#), 0, &bare()), Ok(()));
 }
 
 #[test]
-fn seed_test_6_extractable_false_prevents_all_extraction() {
+fn extractable_false_prevents_all_extraction() {
     assert_eq!(said(&restored(3_600, r#","_extractable":false"#), 0, &bare()), Err(Stays::Said));
 }
 

@@ -60,7 +60,7 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    /// The word used in the store (seed 000, "The Round as Surgery Unit").
+    /// The word used in the store.
     pub fn name(self) -> &'static str {
         match self {
             Self::UserText => "user-text",

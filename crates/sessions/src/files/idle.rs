@@ -94,7 +94,7 @@ fn turn_of(line: &[u8]) -> Option<Turn> {
         return Some(Turn::Open);
     }
     let field = |of, name| span::find(of, name).and_then(span::plain);
-    // The seed's flat rows tell it by their type.
+    // Flat rows say it by their type.
     let message = span::find(line, "message").filter(|m| m.starts_with(b"{"));
     let who = match (field(line, "type")?, message) {
         ("message", Some(message)) => field(message, "role")?,
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_the_seed_are_read_too() {
+    fn flat_rows_are_read_too() {
         let flat = |kind: &str| format!(r#"{{"__id":"e","id":"m","type":"{kind}","text":"x"}}"#);
         assert_eq!(why(&[&flat("tool_result"), &flat("assistant_message")], 60), None);
         for open in ["tool_result", "tool", "toolCall", "tool_use", "thinking", "user_message"] {

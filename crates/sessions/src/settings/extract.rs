@@ -1,5 +1,5 @@
-//! What is extracted from session files, and when: the settings under `extract` (seed 001,
-//! "Configuration Schema"; where that contradicts itself, docs/extraction.md says what was chosen).
+//! What is extracted from session files, and when: the settings under `extract`.
+//! docs/extraction.md explains them.
 
 mod check;
 

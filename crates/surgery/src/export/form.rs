@@ -117,7 +117,7 @@ pub(super) trait Form: Sync {
     fn companions(&self, line: &[u8], found: &mut dyn FnMut(String));
 }
 
-/// What the first row tells: a session's metadata (seed 000, "merge", "split").
+/// What the first row tells: a session's metadata.
 pub(super) fn lineage(plan: &Plan, birth: &Birth) -> String {
     #[derive(Serialize)]
     struct Told<'a> {

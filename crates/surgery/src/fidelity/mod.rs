@@ -1,5 +1,4 @@
-//! How much of a round comes into the context (seed 000, "Within-Round Selection"). The
-//! user's and the agent's words always do.
+//! How much of a round comes into the context. The user's and the agent's words always do.
 //!
 //! A call and its result stay a pair: where the call is no longer one, what it gave becomes
 //! a text of the user's row or goes, too. A message that changes keeps none of its thinking

@@ -99,7 +99,7 @@ pub struct Plan {
     /// How much of each whole round.
     pub fidelity: Fidelity,
     /// Whether it begins with a message that says which rounds are of which session, where it
-    /// is made from several (seed 000, "merge": so that the two voices can be told apart).
+    /// is made from several, so that the reader can tell the voices apart.
     pub voices: bool,
     /// What is known of it as a session.
     pub lineage: Lineage,
@@ -164,7 +164,7 @@ pub struct Left {
     pub doubled: Vec<Place>,
 }
 
-/// The new session's metadata (seed 000, "merge", "split").
+/// The new session's metadata.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Lineage {
     /// The session it was made from; of a merge, the earlier one.

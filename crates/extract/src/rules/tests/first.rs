@@ -30,8 +30,8 @@ fn signed_reasoning_of_the_last_answer_stays_behind_unanswered_prompts() {
     assert_eq!(said(&rows, 0, &bare()), Err(Stays::Turn));
 }
 
-/// Rules of its own, by what the seed's tool had: the first one that takes a value counts; one
-/// that is too short falls through to the next.
+/// Of several trigger rules the first that takes a value counts; a value too short for one
+/// falls through to the next.
 #[test]
 fn the_first_rule_that_takes_a_value_counts() {
     let rule = |kind: &str| TriggerRule { kind: kind.into(), ..TriggerRule::default() };

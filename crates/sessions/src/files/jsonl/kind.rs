@@ -49,7 +49,7 @@ pub fn supported(path: &Path, real: &Path, source: &File) -> Result<(), Refused>
     }
     let is = |field: &str| span::find(first, field).is_some_and(|id| id.starts_with(b"\""));
     if dialect::of_first_line(first).name() != "pi" {
-        // The seed's flat rows come without one.
+        // A file of flat rows has no header.
         if is("__id") || is("id") && !is("uuid") && !is("sessionId") {
             return Ok(());
         }

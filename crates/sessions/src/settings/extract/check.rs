@@ -252,9 +252,9 @@ mod tests {
         }
     }
 
-    /// Every key of the seed's schema, as its tool wrote it, and the other names that it had.
+    /// A configuration as an older tool wrote it: every key, and the other names that some had.
     #[test]
-    fn the_seeds_config_is_taken() {
+    fn an_older_config_is_taken() {
         let config = json!({
             "enabled": true, "keep_recent": 3, "min_value_length": 500,
             "trigger_types": ["thinking", "tool_result"], "scan_interval_seconds": 30,
