@@ -27,7 +27,7 @@ pub use sessions::flat::Role;
 pub use sessions::settings::Trigger;
 use sessions::span::Span;
 
-/// What an entry says of itself, over every rule.
+/// What an entry says of itself; it overrides every rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extractable {
     /// `true`: whatever its type, size, position and protection.

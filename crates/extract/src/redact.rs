@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::edit;
 use sessions::span::{self, Span};
 
-/// Names that the tool had before, as older sessions call it.
+/// Other names by which calls in flat rows name the tool.
 const OLD_NAMES: [&str; 2] = ["restore", "restore_remote"];
 
 /// An entry as an agent may name it, by its placeholder: `[[extracted-ID]]` is `ID`.
@@ -59,7 +59,7 @@ fn kind(object: &[u8]) -> Option<&str> {
 }
 
 /// Where the call has what it was given, and the entry, if it asked for a restore of one. A flat
-/// call may be one of the older tool `restore`, which has no other action.
+/// call may name the tool `restore`, which does nothing else.
 fn asked(
     call: &[u8],
     given: &str,

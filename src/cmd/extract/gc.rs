@@ -1,5 +1,5 @@
 //! `extract gc`: how much content is kept, and, with `--forget`, the removal of what no session
-//! needs any more. Only `purge` removes content, too.
+//! needs any more. Apart from it, only `purge` removes content.
 
 mod files;
 
