@@ -177,6 +177,28 @@ fn a_session_that_is_in_use() {
     assert!(!lock.exists());
 }
 
+/// The project's latest session is shown without a name, and edited only under its name.
+#[test]
+fn a_session_that_was_not_named() {
+    let world = World::new();
+    let project = world.hook.project.canonicalize().expect("project").display().to_string();
+    let folder = format!("--{}--", project.trim_start_matches('/').replace('/', "-"));
+    let sessions = world.hook.home.join(".pi/agent/sessions").join(folder);
+    let path = sessions.join("2026-02-20T10-00-00-000Z_77.jsonl");
+    let text = plain().text().replace(ID, "77");
+    world.put(&path, &text);
+    assert_eq!(world.json(&["plan"])["session"], "77");
+    let answer = world.run(&["run"]);
+    let why = format!("{} would be edited in place", path.display());
+    assert!(
+        answer.stderr.contains(&why) && answer.stderr.contains("name the session"),
+        "{answer:?}"
+    );
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    assert_eq!(fs::read_to_string(&path).expect("session"), text);
+    assert_eq!(world.json(&["run", "77"])["values"], 2);
+}
+
 #[test]
 fn a_session_of_claude_code_stays_as_it_is() {
     let world = World::new();
