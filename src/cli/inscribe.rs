@@ -37,12 +37,12 @@ pub struct InscribeArgs {
 /// What is done with the store.
 #[derive(Debug, Clone, Subcommand)]
 pub enum StoreVerb {
-    /// Verify every block, the index against the blocks, and both against the sessions' files
+    /// Verify every row that is kept, the index against them, and both against the sessions' files
     #[command(
         after_help = "Examples:\n  brain-guard store check\n  brain-guard store check --repair\n\nExit codes: 0 no fault, 1 faults are left, 2 wrong usage."
     )]
     Check {
-        /// Index anew, from the blocks, what doesn't fit; tags are kept
+        /// Make anew what doesn't fit; tags are kept
         #[arg(long)]
         repair: bool,
         /// As JSON
@@ -59,11 +59,11 @@ pub enum StoreVerb {
         /// To a file that is not there yet and ends in .jsonl, or into a folder [default: stdout]
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
-        /// What was inscribed before the session's file was written anew, the N of its `blocks.N`
+        /// What was kept before the session's file was written anew: the edition's number
         #[arg(long, value_name = "N")]
         edition: Option<u64>,
     },
-    /// Remove what nothing refers to any more: editions that were replaced, beginnings
+    /// Remove what nothing refers to any more: editions that were replaced, empty folders
     #[command(after_help = "Example:\n  brain-guard store gc --dry-run")]
     Gc {
         /// Say what would be removed, remove nothing
@@ -73,7 +73,19 @@ pub enum StoreVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Count sessions, rounds, blocks and bytes, by agent
+    /// Remove the packs in which a version before kept sessions, once every byte is copied
+    #[command(
+        after_help = "Example:\n  brain-guard store drop-old --dry-run\n\nPacks are copied when a session is first used, or here. What is not copied stays, and is named.\n\nExit codes: 0 all were removed, 1 some stay, 2 wrong usage."
+    )]
+    DropOld {
+        /// Copy and compare, remove nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Count sessions, rounds, rows and bytes, by agent
     #[command(after_help = "Example:\n  brain-guard store stats --json | jq .agents")]
     Stats {
         /// As JSON

@@ -96,7 +96,7 @@ pub fn of(env: &Env, args: &InjectArgs) -> anyhow::Result<Injected> {
                 };
                 bail!("there is no round {seq} in {}: {there}", session.id);
             };
-            Reader::open(&folder)?.round(round.position, seq, &mut rows).with_context(failed)?;
+            Reader::open(&folder)?.round(seq, &mut rows).with_context(failed)?;
             (round.clone(), note)
         }
     };

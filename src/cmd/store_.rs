@@ -2,6 +2,7 @@
 //! to any more, how much there is, and a session's transcript as it was.
 
 mod check;
+mod drop_old;
 mod export;
 mod gc;
 mod stats;
@@ -25,6 +26,11 @@ impl Run for StoreVerb {
             Self::Gc { dry_run, json } => {
                 show(&gc::Removed::from(&root, *dry_run)?, *json)?;
                 Ok(Exit::Done)
+            }
+            Self::DropOld { dry_run, json } => {
+                let dropped = drop_old::Dropped::from(&root, *dry_run)?;
+                show(&dropped, *json)?;
+                Ok(if dropped.is_all() { Exit::Done } else { Exit::Refused })
             }
             Self::Stats { json } => {
                 show(&stats::Stats::of(&root)?, *json)?;

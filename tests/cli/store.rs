@@ -1,10 +1,11 @@
 //! `inscribe` and `store` on the real binary: what they keep, what they print, how they end.
 
 mod back;
+mod old;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -49,6 +50,16 @@ fn wait_for(what: &str, mut is: impl FnMut() -> bool) {
         assert!(began.elapsed() < Duration::from_secs(60), "{what}");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Runs it where nothing can be written into a database.
+fn on_a_full_disk(hook: &Hook, args: &[&str]) -> Output {
+    let program = hook.command(args);
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-qq", "-o", "/dev/null", "-e", "inject=pwrite64:error=ENOSPC"]);
+    strace.arg(program.get_program()).args(program.get_args());
+    strace.env_clear().envs(hook.variables()).current_dir(&hook.project);
+    strace.output().expect("strace: apt-get install strace")
 }
 
 #[test]
@@ -105,11 +116,11 @@ fn a_session_and_its_subagents_and_those_of_other_clients() {
     fs::write(pi.join("2026-02-20_p1.jsonl"), format!("{header}\n{entry}\n")).expect("written");
     ok(&hook.raw(&["inscribe", "--all"], b""));
     for folder in [&format!("claude/{}", hook.session), "Explore/agent-1", "main/x1", "pi/p1"] {
-        assert!(store(&hook).join(folder).join("blocks/000000.pack").is_file(), "{folder}");
+        assert!(store(&hook).join(folder).join("blocks.db").is_file(), "{folder}");
     }
     let stats = parsed(&hook.raw(&["store", "stats", "--json"], b""));
     assert_eq!((&stats["sessions"], &stats["rounds"]), (&json!(4), &json!(5)));
-    assert_eq!(stats["agents"]["claude"]["blocks"], 4);
+    assert_eq!(stats["agents"]["claude"]["rows"], 4);
     assert!(ok(&hook.raw(&["store", "check"], b"")).contains("no fault"));
 }
 
@@ -137,15 +148,15 @@ fn damage_is_found_named_and_mended() {
     write(&hook, 1..=4);
     ok(&hook.raw(&["inscribe", "--all"], b""));
     let folder = store(&hook).join("claude").join(&hook.session);
-    let pack = folder.join("blocks/000000.pack");
+    let blocks = folder.join("blocks.db");
     let check = |args: &[&str]| hook.raw(&[&["store", "check"], args].concat(), b"");
-    let mut bytes = fs::read(&pack).expect("a pack");
-    let at = bytes.windows(10).position(|w| w == b"question 2").expect("its words");
-    bytes[at] = b'Q';
-    fs::write(&pack, &bytes).expect("written");
+    let mut bytes = fs::read(&blocks).expect("blocks");
+    let block = bytes.windows(4).position(|w| w == b"\x28\xb5\x2f\xfd").expect("a block");
+    bytes[block + 20] ^= 1;
+    fs::write(&blocks, &bytes).expect("written");
     let found = check(&[]);
     assert_eq!(found.code, Some(1));
-    assert!(found.stdout.contains("not what its id says") && found.stdout.contains("--repair"));
+    assert!(found.stdout.contains("not what its digest says") && found.stdout.contains("--repair"));
     // Without the session's file it stays one fault, which says so.
     let aside = hook.transcript.with_extension("aside");
     fs::rename(&hook.transcript, &aside).expect("moved");
@@ -156,7 +167,7 @@ fn damage_is_found_named_and_mended() {
     let mended = check(&["--repair"]);
     assert!(ok(&mended).contains("1 fault mended"), "{mended:?}");
     assert!(ok(&check(&[])).contains("no fault"));
-    assert!(folder.join("blocks.1").is_dir(), "what was there is kept");
+    assert!(folder.join("blocks.1.db").is_file(), "what was there is kept");
     // A database that is none, and one that is gone.
     fs::write(folder.join("session.db"), "no database").expect("written");
     let found = check(&[]);
@@ -184,14 +195,13 @@ fn what_nothing_refers_to_goes_and_only_that() {
     ok(&hook.raw(&["inscribe", "--all"], b""));
     write(&hook, 2..=3);
     let again = hook.raw(&["inscribe", "--all"], b"");
-    assert!(ok(&again).contains("kept as blocks.1"), "{again:?}");
+    assert!(ok(&again).contains("kept as edition 1"), "{again:?}");
     let folder = store(&hook).join("claude").join(&hook.session);
     let half = store(&hook).join("claude/half");
     fs::create_dir(&half).expect("made");
     fs::write(half.join(".lock"), "").expect("written");
-    let pack = folder.join("blocks/000000.pack");
-    let whole = fs::read(&pack).expect("a pack");
-    fs::write(&pack, [&whole[..], b"{\"id\""].concat()).expect("written");
+    let blocks = folder.join("blocks.db");
+    let whole = fs::read(&blocks).expect("blocks");
     // What was extracted is `extract gc`'s, whatever it looks like from here.
     let extracted = store(&hook).with_file_name("extracted");
     let theirs = [
@@ -204,11 +214,11 @@ fn what_nothing_refers_to_goes_and_only_that() {
         fs::write(file, "").expect("written");
     }
     let dry = hook.raw(&["store", "gc", "--dry-run"], b"");
-    assert!(ok(&dry).contains("3 things") && ok(&dry).contains("would be removed"), "{dry:?}");
-    assert!(folder.join("blocks.1").is_dir() && half.is_dir());
+    assert!(ok(&dry).contains("2 things") && ok(&dry).contains("would be removed"), "{dry:?}");
+    assert!(folder.join("blocks.1.db").is_file() && half.is_dir());
     ok(&hook.raw(&["store", "gc"], b""));
-    assert!(!folder.join("blocks.1").exists() && !half.exists());
-    assert_eq!(fs::read(&pack).expect("a pack"), whole);
+    assert!(!folder.join("blocks.1.db").exists() && !half.exists());
+    assert_eq!(fs::read(&blocks).expect("blocks"), whole);
     assert!(ok(&hook.raw(&["store", "gc"], b"")).contains("0 things"));
     assert!(ok(&hook.raw(&["store", "check", "--repair"], b"")).contains("no fault"));
     assert!(theirs.iter().all(|file| file.is_file()));
@@ -239,10 +249,9 @@ fn a_watched_session_is_followed_until_the_watcher_is_ended() {
 
 #[test]
 fn a_session_that_ends_is_kept_where_the_user_wants_it_and_only_there() {
-    let hook = Hook::begun();
+    let mut hook = Hook::begun();
     let end = |hook: &Hook| hook.send(&hook.payload("SessionEnd", &json!({"reason": "other"})));
     let kept = hook.home.join("kept");
-    let pack = kept.join("sessions/claude").join(&hook.session).join("blocks/000000.pack");
     write(&hook, 1..=2);
     assert!(end(&hook).silent());
     let project = hook.project.join(".brain-guard");
@@ -257,8 +266,9 @@ fn a_session_that_ends_is_kept_where_the_user_wants_it_and_only_there() {
     assert!(end(&hook).silent());
     // The client writes its last row behind the hook.
     fs::write(&hook.transcript, (1..=3).map(round).collect::<String>()).expect("written");
-    wait_for("the session in the store", || pack.is_file());
-    let last = || fs::read(&pack).is_ok_and(|b| b.windows(10).any(|w| w == b"question 3"));
-    wait_for("its last row", last);
+    let root = kept.to_str().expect("utf-8");
+    hook.set("BRAIN_GUARD_STORE", root);
+    let exported = || hook.raw(&["store", "export", &hook.session], b"").stdout;
+    wait_for("its last row", || exported().contains("question 3"));
     assert!(!store(&hook).exists(), "a project says nothing of the store");
 }

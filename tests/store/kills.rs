@@ -6,6 +6,7 @@ use std::fs;
 use crate::End;
 use crate::disk::Tree;
 use crate::made;
+use crate::packs;
 use crate::scene::Scene;
 use crate::trace::{Run, ends, strace};
 
@@ -90,14 +91,28 @@ pub fn anew(scene: &Scene) -> (Vec<&'static str>, u64) {
     (vec!["inscribe", "--all"], 5)
 }
 
-/// An edition is to be removed, and something that was torn.
+/// An edition is to be removed.
 pub fn gc(scene: &Scene) -> (Vec<&'static str>, u64) {
     anew(scene);
     inscribed(scene);
-    let folder = scene.store().folder("claude", &made::id(5));
-    let pack = folder.blocks().join("000000.pack");
-    let mut bytes = fs::read(&pack).expect("a pack");
-    bytes.extend_from_slice(b"{\"id\":\"");
-    fs::write(&pack, bytes).expect("written");
     (vec!["store", "gc"], 5)
+}
+
+/// A version before wrote a part of the session.
+pub fn old(scene: &Scene) -> (Vec<&'static str>, u64) {
+    let text = made::text(5);
+    put(scene, &text[..text.len() / 3]);
+    inscribed(scene);
+    let folder = scene.store().folder("claude", &made::id(5));
+    packs::from(&folder.path);
+    put(scene, &text);
+    (vec!["inscribe", "--all"], 5)
+}
+
+/// What it wrote is copied and goes.
+pub fn dropped(scene: &Scene) -> (Vec<&'static str>, u64) {
+    put(scene, &made::text(5));
+    inscribed(scene);
+    packs::from(&scene.store().folder("claude", &made::id(5)).path);
+    (vec!["store", "drop-old"], 5)
 }

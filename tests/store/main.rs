@@ -27,6 +27,8 @@ mod harness;
 #[allow(dead_code, reason = "the kill harness uses the rest")]
 mod trace;
 
+#[path = "../packs.rs"]
+mod packs;
 #[path = "../played.rs"]
 mod played;
 
@@ -37,13 +39,15 @@ use played::End;
 /// A case.
 type Case = (&'static str, fn() -> End);
 
-const CASES: [Case; 17] = [
+const CASES: [Case; 19] = [
     ("a hundred sessions, written and inscribed by processes that are killed", storm::run),
     ("control: a row that is gone is found", storm::control),
     ("kills: the first inscription", || kills::run(kills::first)),
     ("kills: what was appended", || kills::run(kills::appended)),
     ("kills: a file that was written anew", || kills::run(kills::anew)),
     ("kills: gc", || kills::run(kills::gc)),
+    ("kills: packs of a version before are copied", || kills::run(kills::old)),
+    ("kills: packs that are copied go", || kills::run(kills::dropped)),
     ("kills: a session's file is written anew", edits::killed),
     ("kills: extract run", extracts::run),
     ("kills: extract restore --in-place", extracts::restore),

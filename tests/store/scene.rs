@@ -78,7 +78,7 @@ impl Scene {
         let folder = self.store().folder("claude", &id);
         let (expected, mut found) = (made::text(number), Vec::new());
         Reader::open(&folder)
-            .and_then(|mut reader| reader.original(&mut found))
+            .and_then(|reader| reader.original(&mut found))
             .map_err(|e| format!("{id}: {e}"))?;
         if found != expected {
             let (found, expected) = (found.len(), expected.len());

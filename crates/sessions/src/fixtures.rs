@@ -31,7 +31,7 @@ mod tests {
         let dialect = dialect::of_first_line(bytes.split(|b| *b == b'\n').next().unwrap());
         for line in bytes.split_inclusive(|b| *b == b'\n') {
             let row = dialect.row(line, &mut scratch);
-            all.extend(digest.row(dialect, &row, line, scratch.blocks(), 0));
+            all.extend(digest.row(dialect, &row, line, scratch.blocks()));
         }
         all.extend(digest.open());
         (digest, all)

@@ -93,8 +93,6 @@ pub struct Round {
     pub said: Option<String>,
     /// The engagement it is tagged with.
     pub engagement: Option<String>,
-    /// Where its first record lies in the store.
-    pub position: u64,
 }
 
 /// Characters of a preview in the index table.

@@ -1,9 +1,7 @@
 //! Rounds of an edition of a session that an index table was made of, when the session's file
 //! was written anew since.
 
-use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 
 use sessions::dialect::{Dialect, Scratch};
 use sessions::digest::Digest;
@@ -30,11 +28,12 @@ pub fn which(folder: &Folder, recorded: Option<u64>) -> io::Result<Which> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
         other => other?,
     };
-    if editions.is_empty() || (recorded.is_some() && recorded == blocks::identity(folder)) {
+    if editions.is_empty() || (recorded.is_some() && recorded == blocks::identity(&folder.blocks()))
+    {
         return Ok(Which::Present);
     }
-    let is = |edition: &Edition| fs::metadata(&edition.path).ok().map(|there| there.ino());
-    let found = editions.into_iter().find(|edition| recorded.is_some() && is(edition) == recorded);
+    let is = |edition: &Edition| recorded.is_some() && blocks::identity(&edition.path) == recorded;
+    let found = editions.into_iter().find(is);
     Ok(found.map_or(Which::Unknown, Which::Aside))
 }
 
@@ -49,12 +48,12 @@ pub fn round(
     seq: u32,
     rows: &mut Rows,
 ) -> io::Result<Round> {
-    Reader::of(&edition.path).find(seq, rows)?;
+    Reader::of(&edition.path)?.round(seq, rows)?;
     let (mut digest, mut scratch, mut found) = (Digest::default(), Scratch::default(), Vec::new());
     for line in rows.iter() {
         let row = dialect.row(line, &mut scratch);
         dialect.blocks(line, &row, &mut scratch, &mut found);
-        digest.row(dialect, &row, line, &found, 0);
+        digest.row(dialect, &row, line, &found);
     }
     let (round, _) = digest.open().unwrap_or_default();
     Ok(Round { seq, ..round })
@@ -63,20 +62,27 @@ pub fn round(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::blocks::Root;
+    use store::blocks::{Root, Writer};
+
+    fn kept(folder: &Folder) {
+        std::fs::create_dir_all(&folder.path).unwrap();
+        let mut writer = Writer::open(&folder.blocks()).unwrap();
+        writer.row(1, b"{}\n").unwrap();
+        writer.commit().unwrap();
+    }
 
     #[test]
     fn numbers_are_of_the_edition_that_was_recorded() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Root::new(dir.path().to_path_buf()).folder("claude", "one");
         assert_eq!(which(&folder, None).unwrap(), Which::Present, "nothing there");
-        fs::create_dir_all(folder.blocks()).unwrap();
-        let first = blocks::identity(&folder);
+        kept(&folder);
+        let first = blocks::identity(&folder.blocks());
         assert_eq!(which(&folder, None).unwrap(), Which::Present, "there is one alone");
         let aside = blocks::set_aside(&folder).unwrap();
-        fs::create_dir(folder.blocks()).unwrap();
+        kept(&folder);
         assert_eq!(which(&folder, first).unwrap(), Which::Aside(aside));
-        assert_eq!(which(&folder, blocks::identity(&folder)).unwrap(), Which::Present);
+        assert_eq!(which(&folder, blocks::identity(&folder.blocks())).unwrap(), Which::Present);
         assert_eq!(which(&folder, None).unwrap(), Which::Unknown, "an old record");
     }
 }

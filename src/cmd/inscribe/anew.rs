@@ -8,7 +8,7 @@ use super::feed::Feed;
 use super::session::{Done, PATIENCE, hold, session};
 use super::source::Source;
 use sessions::dialect;
-use store::blocks::{self, Folder, Root, Writer};
+use store::blocks::{self, Folder, Reader, Root, Writer};
 use store::index::Index;
 
 /// Indexes a session anew from its blocks, where its file is not needed; tags are kept.
@@ -19,16 +19,18 @@ pub fn reindex(index: &Index, folder: &Folder) -> anyhow::Result<u32> {
     let _held = hold(folder, PATIENCE)?;
     let before = index.session(folder).ok();
     let progress = index.progress(folder)?;
+    let reader = match Reader::open(folder) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+        other => Some(other?),
+    };
     let mut first = Vec::new();
-    let stop = |_: u64, row: &[u8]| {
+    let stop = |_: u32, row: &[u8]| {
         first.extend_from_slice(row);
         Err(io::ErrorKind::Interrupted.into())
     };
-    match blocks::whole_rows(&folder.blocks(), 0, stop) {
+    match reader.as_ref().map_or(Ok(()), |reader| reader.rows(0, stop)) {
         Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-        other => {
-            other?;
-        }
+        other => other?,
     }
     let source = Source {
         path: progress.map(|progress| progress.source).unwrap_or_default(),
@@ -39,12 +41,13 @@ pub fn reindex(index: &Index, folder: &Folder) -> anyhow::Result<u32> {
     };
     let mut feed = Feed::new(folder, &source, dialect::of_first_line(&first));
     index.reset(folder)?;
-    let end = blocks::whole_rows(&folder.blocks(), 0, |position, row| {
-        feed.adopt(row, position);
-        Ok(())
-    })?;
-    feed.ends_at(end);
-    let mut writer = Writer::open(&folder.blocks(), end)?;
+    if let Some(reader) = reader {
+        reader.rows(0, |_, row| {
+            feed.adopt(row);
+            Ok(())
+        })?;
+    }
+    let mut writer = Writer::open(&folder.blocks())?;
     feed.record(index, &mut writer, &Engagements::none(), true)?;
     Ok(feed.rounds())
 }

@@ -9,8 +9,8 @@ use super::state::{State, Tail};
 use sessions::dialect::{self, Dialect, Scratch};
 use sessions::digest::Digest;
 use sessions::round::{Round, Session};
-use store::blocks::{Author, Folder, Writer};
-use store::index::{Error, Index, Progress, Words};
+use store::blocks::{Folder, Writer};
+use store::index::{Index, Progress, Words};
 
 /// Bytes of words that are kept before rounds are recorded.
 const WORDS: usize = 8 * 1024 * 1024;
@@ -27,7 +27,6 @@ pub struct Feed {
     scratch: Scratch,
     digest: Digest,
     tail: Tail,
-    end: u64,
     bytes: u64,
     rows: u64,
     /// Rounds that ended and are not recorded yet.
@@ -48,7 +47,6 @@ impl Feed {
             scratch: Scratch::default(),
             digest: Digest::default(),
             tail: Tail::default(),
-            end: 0,
             bytes: 0,
             rows: 0,
             ended: Vec::new(),
@@ -61,35 +59,15 @@ impl Feed {
     #[must_use]
     pub fn resumed(mut self, progress: &Progress, state: State, tail: Tail) -> Self {
         self.dialect = dialect::named(&state.dialect).unwrap_or(self.dialect);
-        (self.digest, self.end, self.tail) = (state.digest, state.end, tail);
+        (self.digest, self.tail) = (state.digest, tail);
         (self.bytes, self.rows) = (progress.bytes, progress.rows);
         self
     }
 
     /// Takes a row that is in the blocks already.
-    pub fn adopt(&mut self, line: &[u8], position: u64) {
+    pub fn adopt(&mut self, line: &[u8]) {
         let row = self.dialect.row(line, &mut self.scratch);
-        let ended = self.digest.row(self.dialect, &row, line, self.scratch.blocks(), position);
-        self.took(line, ended);
-    }
-
-    /// Takes a row and writes it.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn write(&mut self, line: &[u8], writer: &mut Writer) -> io::Result<()> {
-        let row = self.dialect.row(line, &mut self.scratch);
-        let position = writer.place()?;
-        let ended = self.digest.row(self.dialect, &row, line, self.scratch.blocks(), position);
-        let whose =
-            Author { session: &self.folder.session, row: self.rows, round: self.digest.seq() };
-        writer.row(whose, &row, line, self.scratch.blocks())?;
-        self.end = writer.end();
-        self.took(line, ended);
-        Ok(())
-    }
-
-    fn took(&mut self, line: &[u8], ended: Option<(Round, Words)>) {
+        let ended = self.digest.row(self.dialect, &row, line, self.scratch.blocks());
         self.tail.push(line);
         self.bytes += line.len() as u64;
         self.rows += 1;
@@ -98,6 +76,15 @@ impl Feed {
             self.weight += words.user.len() + words.agent.len();
             self.ended.push((round, words));
         }
+    }
+
+    /// Takes a row and writes it.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write(&mut self, line: &[u8], writer: &mut Writer) -> io::Result<()> {
+        self.adopt(line);
+        writer.row(self.digest.seq(), line)
     }
 
     /// Records what was read, with the round that is open where it is the `last`.
@@ -110,21 +97,20 @@ impl Feed {
         writer: &mut Writer,
         engagements: &Engagements,
         last: bool,
-    ) -> Result<(), Error> {
-        let blocks = self.folder.blocks();
-        writer.sync().map_err(|source| Error::Io { path: blocks, source })?;
+    ) -> anyhow::Result<()> {
+        writer.commit()?;
         let mut rounds = std::mem::take(&mut self.ended);
         if last {
             rounds.extend(self.digest.open());
         }
         let session = self.session();
         engagements.tag(session.cwd.as_deref(), &mut rounds);
-        let state = State::new(self.dialect.name(), self.end, self.digest.clone(), &self.tail);
+        let state = State::new(self.dialect.name(), self.digest.clone(), &self.tail);
         let progress = Progress {
             source: self.source.clone(),
             bytes: self.bytes,
             rows: self.rows,
-            state: serde_json::to_string(&state).map_err(|e| Error::Unknown(e.to_string()))?,
+            state: serde_json::to_string(&state)?,
         };
         index.record(&self.folder, &session, &rounds, &progress, None)?;
         (self.weight, self.fresh) = (0, false);
@@ -144,16 +130,6 @@ impl Feed {
             parent: self.parent.clone().or_else(|| facts.parent.clone()),
             rounds: Vec::new(),
         }
-    }
-
-    /// Where the blocks end that were adopted.
-    pub fn ends_at(&mut self, end: u64) {
-        self.end = end;
-    }
-
-    /// Where the blocks end.
-    pub fn end(&self) -> u64 {
-        self.end
     }
 
     /// Bytes that were read.

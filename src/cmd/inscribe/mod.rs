@@ -30,7 +30,7 @@ use store::index::{Index, Progress};
 
 pub use anew::{reindex, renew};
 pub use engagement::Engagements;
-pub use session::{Done, hold, settled};
+pub use session::{Done, PATIENCE, hold, settled};
 pub use source::{Source, below, homes, ids, is_session, of_project, such_below};
 
 /// The store, by the environment and the user's settings.
@@ -258,7 +258,7 @@ impl fmt::Display for Report {
 /// What was done with a session, on a line.
 fn line(done: &Done) -> String {
     let kept = done.set_aside.map(|number| {
-        format!("; its file was written anew, what was there is kept as blocks.{number}")
+        format!("; its file was written anew, what was there is kept as edition {number}")
     });
     format!(
         "{} {}: {}, {} new, {} in all{}",

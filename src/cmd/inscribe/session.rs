@@ -19,7 +19,7 @@ use base::lock::{self, Lock};
 use base::{atomic, paths};
 use sessions::dialect::{self, Dialect};
 use sessions::line::Lines;
-use store::blocks::{self, Folder, Root, Writer};
+use store::blocks::{self, Folder, Reader, Root, Writer};
 use store::index::{Index, Progress};
 
 /// Another inscriber of the same session is waited for.
@@ -117,23 +117,25 @@ fn inscribe(
     source.begun(false, None);
     let folder = folder(root, &source)?;
     let _held = hold(&folder, PATIENCE)?;
-    let known = known(index, &folder)?;
+    let mut writer = Writer::open(&folder.blocks())?;
+    let known = known(index, &folder, &writer)?;
     let mut done = Done {
         session: folder.session.clone(),
         agent: folder.agent.clone(),
         source: source.path.display().to_string(),
         ..Done::default()
     };
-    let mut feed = match take_up(&folder, &source, file, known, dialect)? {
+    let mut feed = match take_up(&folder, &writer, &source, file, known, dialect)? {
         Taken::Up(feed) => feed,
         Taken::Differs => {
+            drop(writer);
             done.set_aside = Some(blocks::set_aside(&folder)?.number);
             index.reset(&folder)?;
+            writer = Writer::open(&folder.blocks())?;
             Box::new(Feed::new(&folder, &source, dialect))
         }
     };
     let (rows, bytes) = (feed.rows(), feed.bytes());
-    let mut writer = Writer::open(&folder.blocks(), feed.end())?;
     let mut from = file;
     from.seek(SeekFrom::Start(bytes))?;
     let mut lines = Lines::from(BufReader::with_capacity(BUFFER, from), bytes, rows);
@@ -143,8 +145,7 @@ fn inscribe(
             done.unended_line = Some(feed.rows() + 1);
             break;
         }
-        feed.write(line.bytes, &mut writer)
-            .with_context(|| folder.blocks().display().to_string())?;
+        feed.write(line.bytes, &mut writer)?;
         read(line.bytes.len() as u64);
         if feed.bytes() - batch >= BATCH || feed.is_heavy() {
             batch = feed.bytes();
@@ -210,12 +211,16 @@ fn folder(root: &Root, source: &Source) -> io::Result<Folder> {
 
 /// How far the session is inscribed; what another version of this program knew of it is
 /// forgotten, and read from the blocks anew.
-fn known(index: &Index, folder: &Folder) -> anyhow::Result<Option<(Progress, State)>> {
+fn known(
+    index: &Index,
+    folder: &Folder,
+    blocks: &Writer,
+) -> anyhow::Result<Option<(Progress, State)>> {
     let Some(progress) = index.progress(folder)? else { return Ok(None) };
     let state = State::read(&progress.state);
-    // Without blocks: a process was killed as it set them aside, or somebody removed them.
-    let blocks = !blocks::numbers(&folder.blocks())?.is_empty();
-    if let Some(state) = state.filter(|_| blocks) {
+    // With fewer rows: a process was killed as it set them aside, or somebody removed them.
+    let there = blocks.rows() >= progress.rows;
+    if let Some(state) = state.filter(|_| there) {
         return Ok(Some((progress, state)));
     }
     index.reset(folder)?;
@@ -233,6 +238,7 @@ enum Taken {
 /// Takes up what is in the store, compared with the file.
 fn take_up(
     folder: &Folder,
+    writer: &Writer,
     source: &Source,
     file: &File,
     known: Option<(Progress, State)>,
@@ -264,21 +270,23 @@ fn take_up(
         }
         feed = feed.resumed(&progress, state, Tail::of(tail));
     }
-    let mut there = BufReader::with_capacity(BUFFER, file);
-    there.seek(SeekFrom::Start(feed.bytes()))?;
-    let (mut same, mut bytes) = (true, Vec::new());
-    let end = blocks::whole_rows(&folder.blocks(), feed.end(), |position, row| {
-        bytes.clear();
-        (&mut there).take(row.len() as u64).read_to_end(&mut bytes)?;
-        same = same && bytes == row;
-        if same {
-            feed.adopt(row, position);
+    let from = feed.rows();
+    if writer.rows() > from {
+        let mut there = BufReader::with_capacity(BUFFER, file);
+        there.seek(SeekFrom::Start(feed.bytes()))?;
+        let (mut same, mut bytes) = (true, Vec::new());
+        Reader::open(folder)?.rows(from, |_, row| {
+            bytes.clear();
+            (&mut there).take(row.len() as u64).read_to_end(&mut bytes)?;
+            same = same && bytes == row;
+            if same {
+                feed.adopt(row);
+            }
+            Ok(())
+        })?;
+        if !same {
+            return Ok(Taken::Differs);
         }
-        Ok(())
-    })?;
-    if !same {
-        return Ok(Taken::Differs);
     }
-    feed.ends_at(end);
     Ok(Taken::Up(Box::new(feed)))
 }

@@ -21,11 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Report {
     sessions: usize,
     rounds: u64,
-    blocks: u64,
+    rows: u64,
     bytes: u64,
     faults: Vec<Fault>,
-    /// What is no fault: the next inscription sees to it.
-    notes: Vec<String>,
 }
 
 /// Something that is wrong.
@@ -110,7 +108,7 @@ fn one(
     let source = source.filter(|path| path.is_file());
     let found = walk::verify(folder, source.as_deref());
     drop(held);
-    report.blocks += found.blocks;
+    report.rows += found.rows;
     report.bytes += found.bytes;
     report.rounds += found.rounds.iter().filter(|round| round.seq > 0).count() as u64;
     let mut fault = |what: String| {
@@ -127,18 +125,13 @@ fn one(
         fault(format!("{name}: {} holds something else now", source.display()));
         return Some(Cure::Renew);
     }
-    let mut cure = None;
     if let Some(session) = index.session(folder).ok().filter(|_| usable)
         && let Some(why) = disagree(&session, &found, progress.map_or(0, |p| p.bytes))
     {
         fault(format!("{name}: {why}"));
-        cure = Some(Cure::Index);
+        return Some(Cure::Index);
     }
-    if found.torn {
-        let what = "what was not written to its end; the next inscription cuts it off";
-        report.notes.push(format!("{name}: {what}"));
-    }
-    cure
+    None
 }
 
 /// Where the index says something else than the blocks. Whole rows behind what is indexed
@@ -155,11 +148,10 @@ fn disagree(session: &Session, found: &Held, indexed: u64) -> Option<String> {
     }
     let last = session.rounds.len();
     session.rounds.iter().zip(&held).enumerate().find_map(|(at, (round, held))| {
-        let begins = (round.seq, round.position) == (held.seq, held.position);
         let same = (round.rows, round.bytes) == (held.rows, held.bytes);
         // The last may have grown behind what is indexed.
         let grown = behind && at + 1 == last && round.bytes <= held.bytes;
-        (!begins || !(same || grown))
+        (round.seq != held.seq || !(same || grown))
             .then(|| format!("round {} is not in the blocks as the index says", round.seq))
     })
 }
@@ -180,15 +172,12 @@ impl fmt::Display for Report {
         for fault in &self.faults {
             writeln!(f, "{} {}", if fault.mended { "mended " } else { "problem" }, fault.what)?;
         }
-        for note in &self.notes {
-            writeln!(f, "note    {note}")?;
-        }
         write!(
             f,
             "{}, {}, {}, {}: {}",
             count(self.sessions, "session"),
             count(self.rounds as usize, "round"),
-            count(self.blocks as usize, "block"),
+            count(self.rows as usize, "row"),
             size(self.bytes),
             match (self.faults.len(), self.left()) {
                 (0, _) => "no fault".to_owned(),

@@ -13,7 +13,7 @@ use crate::cmd::{Exit, err, out};
 use base::env::Env;
 use base::fork::Fork;
 use base::paths;
-use store::blocks::{self, Folder, Root};
+use store::blocks::{self, Folder, Reader, Root};
 use store::index::Index;
 
 const BUFFER: usize = 256 * 1024;
@@ -141,7 +141,7 @@ fn indexed(root: &Root, folder: &Folder) -> u64 {
 
 fn copy(blocks: &Path, folder: &Folder, least: u64, to: &mut dyn Write) -> anyhow::Result<Held> {
     let mut held = Held::default();
-    walk::rows(blocks, &folder.session, &mut held, |row| to.write_all(row))?;
+    walk::rows(&Reader::of(blocks)?, &folder.session, &mut held, |row| to.write_all(row))?;
     if held.bytes < least || held.rows == 0 {
         bail!(
             "{}: {least} bytes are inscribed, the blocks hold {}; `brain-guard store check --repair` mends what can be mended",

@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 use crate::cmd::inscribe::{self, count};
 use base::lock;
 use base::paths::safe_name;
-use store::blocks::{self, Folder, Root, Writer};
+use store::blocks::{self, Folder, Root};
 use store::index::Index;
 
 /// What was removed of the store, or would be.
@@ -47,7 +47,6 @@ impl Removed {
             if !referred.contains(&(folder.agent.clone(), folder.session.clone())) {
                 editions(&folder, dry_run, &mut things)?;
             }
-            torn(&folder, dry_run, &mut things)?;
         }
         half_made(&root.sessions(), dry_run, &mut things)?;
         Ok(Self { things, dry_run })
@@ -73,34 +72,12 @@ impl fmt::Display for Removed {
 
 fn editions(folder: &Folder, dry_run: bool, removed: &mut Vec<Thing>) -> io::Result<()> {
     for edition in blocks::editions(folder)? {
-        let bytes = size_of(&edition.path);
+        let bytes = edition.path.metadata().map_or(0, |meta| meta.len());
         if !dry_run {
-            fs::remove_dir_all(&edition.path)?;
+            edition.remove()?;
         }
         let why = "the session's file was written anew since";
         removed.push(Thing { path: edition.path, bytes, why });
-    }
-    Ok(())
-}
-
-/// Cuts off what was not written to its end.
-fn torn(folder: &Folder, dry_run: bool, removed: &mut Vec<Thing>) -> io::Result<()> {
-    let blocks = folder.blocks();
-    // Rows don't reach over packs.
-    let Some(last) = blocks::numbers(&blocks)?.pop() else { return Ok(()) };
-    let end = match blocks::whole_rows(&blocks, blocks::position(last, 0), |_, _| Ok(())) {
-        Ok(end) => end,
-        // Damage is for `store check`.
-        Err(e) if e.kind() == io::ErrorKind::InvalidData => return Ok(()),
-        Err(e) => return Err(e),
-    };
-    let path = blocks::pack_path(&blocks, last);
-    let bytes = fs::metadata(&path)?.len() - blocks::place(end).1;
-    if bytes > 0 {
-        if !dry_run {
-            Writer::open(&blocks, end)?;
-        }
-        removed.push(Thing { path, bytes, why: "it was not written to its end" });
     }
     Ok(())
 }

@@ -3,14 +3,13 @@
 use base::shown::size;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io;
+use std::path::Path;
 
 use serde::Serialize;
 
 use super::gc::size_of;
-use super::walk;
 use crate::cmd::inscribe::count;
-use store::blocks::{self, Folder, Root};
+use store::blocks::{self, Folder, Reader, Root};
 
 /// How much there is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -18,11 +17,12 @@ struct Much {
     sessions: u64,
     rounds: u64,
     rows: u64,
-    blocks: u64,
     /// Bytes of the transcripts.
     bytes: u64,
-    /// Bytes that the blocks take on the disk.
+    /// Bytes that they take on the disk, compressed.
     on_disk: u64,
+    /// Bytes of packs that a version before wrote and that are still there.
+    packs: u64,
     /// Editions that were replaced.
     editions: u64,
 }
@@ -32,9 +32,9 @@ impl Much {
         self.sessions += other.sessions;
         self.rounds += other.rounds;
         self.rows += other.rows;
-        self.blocks += other.blocks;
         self.bytes += other.bytes;
         self.on_disk += other.on_disk;
+        self.packs += other.packs;
         self.editions += other.editions;
     }
 }
@@ -72,25 +72,37 @@ impl fmt::Display for Stats {
         for (agent, much) in &self.agents {
             writeln!(f, "{agent:<9} {}", line(*much))?;
         }
-        write!(f, "databases {}", size(self.databases))
+        write!(f, "databases {}", size(self.databases))?;
+        match self.all.packs {
+            0 => Ok(()),
+            packs => write!(
+                f,
+                "\npacks     {}, of a version before; `brain-guard store drop-old` removes what is copied",
+                size(packs)
+            ),
+        }
     }
 }
 
-fn one(folder: &Folder) -> io::Result<Much> {
+fn one(folder: &Folder) -> anyhow::Result<Much> {
     let mut much = Much { sessions: 1, ..Much::default() };
-    let (mut row, mut round) = (None, 0);
-    walk::headers(folder, |head| {
-        much.blocks += 1;
-        much.bytes += head.bytes;
-        much.rows += u64::from(row.replace(head.row) != Some(head.row));
-        much.rounds += u64::from(std::mem::replace(&mut round, head.round_seq) != head.round_seq);
-    })?;
-    let mut on_disk = size_of(&folder.blocks());
+    if folder.has_blocks() {
+        let totals = Reader::open(folder)?.totals()?;
+        (much.rounds, much.rows, much.bytes) = (totals.rounds, totals.rows, totals.bytes);
+    }
+    much.on_disk = bytes_of(&folder.blocks());
     for edition in blocks::editions(folder)? {
         much.editions += 1;
-        on_disk += size_of(&edition.path);
+        much.on_disk += bytes_of(&edition.path);
     }
-    Ok(Much { on_disk, ..much })
+    for packs in blocks::packs_of(folder)? {
+        much.packs += packs.size()?;
+    }
+    Ok(much)
+}
+
+fn bytes_of(file: &Path) -> u64 {
+    file.metadata().map_or(0, |meta| meta.len())
 }
 
 fn line(much: Much) -> String {
@@ -99,11 +111,10 @@ fn line(much: Much) -> String {
         number => format!(", {}", count(number as usize, "replaced edition")),
     };
     format!(
-        "{}, {}, {}, {}, {} ({} in blocks{editions})",
+        "{}, {}, {}, {} ({} on the disk{editions})",
         count(much.sessions as usize, "session"),
         count(much.rounds as usize, "round"),
         count(much.rows as usize, "row"),
-        count(much.blocks as usize, "block"),
         size(much.bytes),
         size(much.on_disk)
     )

@@ -16,12 +16,7 @@ use surgery::plan::{Place, Plan};
 ///
 /// # Errors
 /// Blocks that can't be read.
-pub fn of(
-    cost: Cost,
-    plan: &Plan,
-    chosen: &Chosen,
-    readers: &mut [Reader],
-) -> anyhow::Result<Cost> {
+pub fn of(cost: Cost, plan: &Plan, chosen: &Chosen, readers: &[Reader]) -> anyhow::Result<Cost> {
     let Some(first) = chosen.rounds.first() else { return Ok(cost) };
     let counter = Counter::default();
     let (mut scratch, mut rows) = (Scratch::default(), Rows::default());
@@ -33,7 +28,7 @@ pub fn of(
         }
         let Some((session, round)) = plan.at(Place { session: 0, seq: *seq }) else { continue };
         let Some(dialect) = dialect::named(&session.dialect) else { continue };
-        readers[0].round(round.position, round.seq, &mut rows)?;
+        readers[0].round(round.seq, &mut rows)?;
         read += rows.bytes.len();
         if round.measured {
             blocks(dialect, &rows, |kind, json| against += counter.of_block(kind, json));

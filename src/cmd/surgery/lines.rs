@@ -6,7 +6,7 @@ use super::source::Store;
 use crate::cmd::inscribe;
 use sessions::dialect::{Kind, Scratch, named};
 use sessions::round::Session;
-use store::blocks;
+use store::blocks::Reader;
 use surgery::export::Report;
 use surgery::plan::{Plan, in_context};
 use surgery::ranges;
@@ -54,17 +54,19 @@ fn ahead(store: &Store, plan: &Plan) -> anyhow::Result<Vec<String>> {
         let rows = store.index.progress(&folder)?.map_or(0, |p| p.rows);
         let before = before(session, rows);
         let (mut number, mut lines, mut scratch) = (0, Vec::new(), Scratch::default());
-        let read = blocks::whole_rows(&folder.blocks(), 0, |_, row| {
-            number += 1;
-            if number > before {
-                return Err(io::ErrorKind::Interrupted.into());
-            }
-            let kind = dialect.row(row, &mut scratch).kind;
-            let said = matches!(kind, Kind::Assistant | Kind::ToolResult | Kind::Broken);
-            lines.extend((said && !row.trim_ascii().is_empty()).then_some(number as u32));
-            Ok(())
+        let read = Reader::open(&folder).and_then(|reader| {
+            reader.rows(0, |_, row| {
+                number += 1;
+                if number > before {
+                    return Err(io::ErrorKind::Interrupted.into());
+                }
+                let kind = dialect.row(row, &mut scratch).kind;
+                let said = matches!(kind, Kind::Assistant | Kind::ToolResult | Kind::Broken);
+                lines.extend((said && !row.trim_ascii().is_empty()).then_some(number as u32));
+                Ok(())
+            })
         });
-        let read = read.map_or_else(|e| e.kind() == io::ErrorKind::Interrupted, |_| true);
+        let read = read.map_or_else(|e| e.kind() == io::ErrorKind::Interrupted, |()| true);
         // What is damaged there is told by who needs it.
         if read && !lines.is_empty() {
             let why = "before the first prompt that can be read, so in no round";

@@ -118,23 +118,23 @@ fn prepare<'c>(
     dry_run: bool,
 ) -> anyhow::Result<Ready<'c>> {
     let Target { id, path, by_id, notes } = target;
-    let mut readers = store.readers(&plan)?;
-    let cost = numbers::of(&plan, &mut readers, now)?;
-    let cost = freed::of(cost, &plan, chosen, &mut readers)?;
+    let readers = store.readers(&plan)?;
+    let cost = numbers::of(&plan, &readers, now)?;
+    let cost = freed::of(cost, &plan, chosen, &readers)?;
     let cwd = cwd(&plan).unwrap_or_default().to_owned();
-    let title = numbers::title(&plan, &mut readers)?;
+    let title = numbers::title(&plan, &readers)?;
     let birth = Birth { id: id.clone(), cwd, now, tokens: Some(cost.after), title };
     let keeper = Keeper::of(store, &plan, &id, &path, now, chosen, dry_run)?;
     let keeper = RefCell::new(keeper);
     let (report, draft) = if dry_run {
         let sink = || Progress::over(&plan).through(io::sink());
         let mut begin = || Shown::new(&keeper, sink());
-        let (report, sink) = write::rows(env, &plan, &birth, &mut readers, &keeper, &mut begin)?;
+        let (report, sink) = write::rows(env, &plan, &birth, &readers, &keeper, &mut begin)?;
         sink.done().done();
         (report, None)
     } else {
         let mut begin = || Shown::new(&keeper, Progress::over(&plan).through(Fork::begin(&path)?));
-        let (report, sink) = write::rows(env, &plan, &birth, &mut readers, &keeper, &mut begin)
+        let (report, sink) = write::rows(env, &plan, &birth, &readers, &keeper, &mut begin)
             .with_context(|| format!("could not write {}", path.display()))?;
         (report, Some(sink.done().done()))
     };

@@ -44,7 +44,7 @@ struct Counted {
 ///
 /// # Errors
 /// Blocks that can't be read.
-pub fn of(plan: &Plan, readers: &mut [Reader], now: Time) -> anyhow::Result<Cost> {
+pub fn of(plan: &Plan, readers: &[Reader], now: Time) -> anyhow::Result<Cost> {
     let counter = Counter::default();
     let reduced = plan.fidelity != Fidelity::default();
     let heard = if plan.voices { export::voices(plan) } else { String::new() };
@@ -113,7 +113,7 @@ fn table(plan: &Plan, count: &dyn Fn(&str) -> u64, places: &[Place]) -> u64 {
 
 /// Counts rounds, the last first, until there is enough to go by. Nothing is counted where
 /// every round stays as it is.
-fn sample(plan: &Plan, counter: &Counter, readers: &mut [Reader]) -> anyhow::Result<Counted> {
+fn sample(plan: &Plan, counter: &Counter, readers: &[Reader]) -> anyhow::Result<Counted> {
     let mut counted = Counted::default();
     let reduced = plan.fidelity != Fidelity::default();
     if !reduced && plan.indexed().next().is_none() {
@@ -131,7 +131,7 @@ fn sample(plan: &Plan, counter: &Counter, readers: &mut [Reader]) -> anyhow::Res
         }
         let Some((session, round)) = plan.at(place) else { continue };
         let Some(dialect) = dialect::named(&session.dialect) else { continue };
-        readers[place.session].round(round.position, round.seq, &mut rows)?;
+        readers[place.session].round(round.seq, &mut rows)?;
         read += rows.bytes.len();
         let (mut full, mut kept) = (0, 0);
         words += blocks(dialect, &rows, |kind, json| {
@@ -188,7 +188,7 @@ fn at(fidelity: Fidelity, kind: BlockKind, tokens: u64) -> u64 {
 }
 
 /// How long the session's cache lives, as the rows of its last round say.
-fn lifetime(plan: &Plan, readers: &mut [Reader]) -> anyhow::Result<Lifetime> {
+fn lifetime(plan: &Plan, readers: &[Reader]) -> anyhow::Result<Lifetime> {
     let mut hour = false;
     last_rows(plan, readers, |rows| {
         hour |= memmem::rfind(rows, br#""promptCacheRequested":"1h""#).is_some();
@@ -201,12 +201,12 @@ fn lifetime(plan: &Plan, readers: &mut [Reader]) -> anyhow::Result<Lifetime> {
 ///
 /// # Errors
 /// Blocks that can't be read.
-pub fn title(plan: &Plan, readers: &mut [Reader]) -> anyhow::Result<Option<String>> {
+pub fn title(plan: &Plan, readers: &[Reader]) -> anyhow::Result<Option<String>> {
     let mut rows = Rows::with_capacity(plan.largest());
     for (session, reader) in plan.sessions.iter().zip(readers) {
         let mut read = 0;
         for round in session.rounds.iter().rev() {
-            reader.round(round.position, round.seq, &mut rows)?;
+            reader.round(round.seq, &mut rows)?;
             if let Some(title) = named(&rows) {
                 return Ok(Some(title));
             }
@@ -216,7 +216,7 @@ pub fn title(plan: &Plan, readers: &mut [Reader]) -> anyhow::Result<Option<Strin
             }
         }
         // Rows before the first round, where there are some: it was begun under a name.
-        if reader.round(0, 0, &mut rows).is_ok()
+        if reader.round(0, &mut rows).is_ok()
             && let Some(title) = named(&rows)
         {
             return Ok(Some(title));
@@ -243,15 +243,11 @@ fn named(rows: &Rows) -> Option<String> {
 }
 
 /// Hands on the rows of each session's last round.
-fn last_rows(
-    plan: &Plan,
-    readers: &mut [Reader],
-    mut each: impl FnMut(&[u8]),
-) -> anyhow::Result<()> {
+fn last_rows(plan: &Plan, readers: &[Reader], mut each: impl FnMut(&[u8])) -> anyhow::Result<()> {
     let mut rows = Rows::with_capacity(plan.largest());
     for (session, reader) in plan.sessions.iter().zip(readers) {
         let Some(last) = session.rounds.last() else { continue };
-        reader.round(last.position, last.seq, &mut rows)?;
+        reader.round(last.seq, &mut rows)?;
         each(&rows.bytes);
     }
     Ok(())

@@ -28,7 +28,7 @@ fn tables(store: &Store, made: &Made) -> anyhow::Result<Vec<Numbers>> {
     let plan = &made.plan;
     let own = plan.sessions.iter().enumerate().map(|(number, session)| {
         let seqs = plan.indexed().filter(|place| place.session == number).map(|place| place.seq);
-        let blocks = blocks::identity(&store.folder(session));
+        let blocks = blocks::identity(&store.folder(session).blocks());
         Numbers::of(&session.agent, &session.id, blocks, seqs)
     });
     let mut all: Vec<Numbers> = own.filter(|numbers| !numbers.rounds.is_empty()).collect();

@@ -29,11 +29,11 @@ impl Store {
     ) -> anyhow::Result<impl FnMut(&Session, &Round, &mut Rows) -> io::Result<()> + use<>> {
         let readers =
             sessions.iter().map(|session| Ok((session.id.clone(), self.reader(session)?)));
-        let mut readers = readers.collect::<anyhow::Result<Vec<_>>>()?;
+        let readers = readers.collect::<anyhow::Result<Vec<_>>>()?;
         Ok(move |session: &Session, round: &Round, rows: &mut Rows| {
-            let reader = readers.iter_mut().find(|(id, _)| *id == session.id);
+            let reader = readers.iter().find(|(id, _)| *id == session.id);
             let (_, reader) = reader.ok_or(io::ErrorKind::NotFound)?;
-            reader.round(round.position, round.seq, rows)
+            reader.round(round.seq, rows)
         })
     }
 

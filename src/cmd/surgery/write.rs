@@ -26,7 +26,7 @@ pub fn rows<W: Write>(
     env: &Env,
     plan: &Plan,
     birth: &Birth,
-    readers: &mut [Reader],
+    readers: &[Reader],
     keeper: &RefCell<Keeper>,
     begin: &mut dyn FnMut() -> io::Result<W>,
 ) -> anyhow::Result<(Report, W)> {
@@ -35,7 +35,7 @@ pub fn rows<W: Write>(
     };
     let mut read = |place: Place, rows: &mut Rows| {
         let (_, round) = plan.at(place).ok_or(io::ErrorKind::NotFound)?;
-        readers[place.session].round(round.position, round.seq, rows)?;
+        readers[place.session].round(round.seq, rows)?;
         keeper.borrow_mut().rows(place, rows)
     };
     Ok(export::all(plan, birth, &say, &mut read, begin)?)

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use super::{ok, round, store};
+use super::{ok, on_a_full_disk, round, store};
 use crate::harness::Hook;
 
 #[test]
@@ -44,16 +44,14 @@ fn what_was_inscribed_comes_back_byte_for_byte() {
         assert!(refused.stderr.contains(why), "{refused:?}");
     }
     assert!(!settings.exists());
-    // A pack that is gone, and one that holds something else.
-    let pack = store(&hook).join("claude").join(id).join("blocks/000000.pack");
-    let whole = fs::read(&pack).expect("a pack");
+    // Blocks that are gone, and others in their place.
+    let kept = store(&hook).join("claude").join(id);
     let short = folder.join("short.jsonl");
     let out = ["--out", short.to_str().expect("utf-8")];
-    fs::rename(&pack, pack.with_file_name("000001.pack")).expect("moved");
+    fs::rename(kept.join("blocks.db"), kept.join("away")).expect("moved");
     let missing = export(&out);
-    assert!(missing.code == Some(1) && missing.stderr.contains("missing"), "{missing:?}");
-    fs::write(&pack, &whole[..whole.len() / 2]).expect("written");
-    fs::remove_file(pack.with_file_name("000001.pack")).expect("removed");
+    assert!(missing.code == Some(1) && missing.stderr.contains("no blocks"), "{missing:?}");
+    fs::write(kept.join("blocks.db"), "").expect("written");
     let cut = export(&out);
     assert!(cut.code == Some(1) && cut.stderr.contains("bytes are inscribed"), "{cut:?}");
     assert_eq!(fs::read_dir(&folder).expect("there").count(), 1, "nothing half written");
@@ -79,7 +77,10 @@ fn a_full_disk_is_named_and_costs_nothing() {
         assert!(why.contains("too large"), "{why}");
         why
     };
-    assert!(limited(&["inscribe", "--all"]).contains("/blocks: "));
+    let full = on_a_full_disk(&hook, &["inscribe", "--all"]);
+    let why = String::from_utf8_lossy(&full.stderr);
+    assert!(full.status.code() == Some(1) && why.contains("blocks.db: "), "{why}");
+    assert!(why.contains("disk is full"), "{why}");
     ok(&hook.raw(&["inscribe", "--all"], b""));
     assert!(ok(&hook.raw(&["store", "check"], b"")).contains("no fault"));
     let back = hook.raw(&["store", "export", &hook.session], b"");

@@ -54,7 +54,7 @@ const MALFORMED: usize = 1000;
 const BYTES_A_TOKEN: u64 = 4;
 
 impl Digest {
-    /// Takes the next row: its head, its line, its parts, and where in the store it lies.
+    /// Takes the next row: its head, its line, and its parts.
     /// Returns the round that it ended, which is then complete.
     pub fn row(
         &mut self,
@@ -62,7 +62,6 @@ impl Digest {
         row: &Row,
         line: &[u8],
         blocks: &[Block],
-        position: u64,
     ) -> Option<(Round, Words)> {
         self.made |= row.made;
         let before = self.rounds.seq;
@@ -72,7 +71,7 @@ impl Digest {
             ended = self.open();
             self.history.end(ended.as_ref().and_then(|(round, _)| self.used(round)));
             let boundary = matches!(row.kind, Kind::Boundary | Kind::Summary);
-            let round = Round { seq, boundary, position, ..Round::default() };
+            let round = Round { seq, boundary, ..Round::default() };
             self.open = Open { round, ..Open::default() };
         }
         if self.facts.id.is_none() || self.facts.cwd.is_none() {

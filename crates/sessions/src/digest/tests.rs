@@ -1,28 +1,23 @@
 use super::*;
 use crate::dialect::{Claude, Scratch};
 
-/// All rounds of a transcript; their positions are the numbers of their first rows.
+/// All rounds of a transcript.
 pub(crate) fn digest(bytes: &[u8]) -> Vec<(Round, Words)> {
     let mut digest = Digest::default();
     let mut all = Vec::new();
-    feed(&mut digest, bytes, 0, &mut all);
+    feed(&mut digest, bytes, &mut all);
     all.extend(digest.open());
     all
 }
 
 /// Feeds whole lines.
-pub(crate) fn feed(
-    digest: &mut Digest,
-    bytes: &[u8],
-    before: u64,
-    ended: &mut Vec<(Round, Words)>,
-) {
+pub(crate) fn feed(digest: &mut Digest, bytes: &[u8], ended: &mut Vec<(Round, Words)>) {
     let (mut scratch, mut blocks) = (Scratch::default(), Vec::new());
-    for (number, line) in bytes.split_inclusive(|b| *b == b'\n').enumerate() {
+    for line in bytes.split_inclusive(|b| *b == b'\n') {
         let row = Claude.row(line, &mut scratch);
         Claude.blocks(line, &row, &mut Scratch::default(), &mut blocks);
         assert_eq!(blocks, scratch.blocks());
-        ended.extend(digest.row(&Claude, &row, line, &blocks, before + number as u64));
+        ended.extend(digest.row(&Claude, &row, line, &blocks));
     }
 }
 
@@ -133,7 +128,7 @@ fn a_round_with_calls() {
     assert!(!first.measured && first.tokens > 50, "{first:?}");
     assert_eq!(first.started.unwrap().to_rfc3339(), "2026-03-19T10:23:45.678+00:00");
     let (second, words) = &all[1];
-    assert_eq!((second.seq, second.follows, second.position), (2, Some(1), 6));
+    assert_eq!((second.seq, second.follows), (2, Some(1)));
     assert_eq!((second.tokens, second.measured), (200, true));
     assert_eq!(words.user, "go on");
     assert_eq!(second.first_id.as_deref(), Some("u2"));
@@ -239,7 +234,7 @@ fn a_digest_put_down_goes_on_as_if_it_had_not_been() {
         let line = row.as_bytes();
         let row = Claude.row(line, &mut scratch);
         Claude.blocks(line, &row, &mut scratch, &mut blocks);
-        digest.row(&Claude, &row, line, &blocks, 0);
+        digest.row(&Claude, &row, line, &blocks);
     }
     assert_eq!(digest.session().cwd.as_deref(), Some("/w"));
     assert_eq!(digest.seq(), 2);

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use super::packs;
 use base::env::Env;
 use base::paths::{config_folder, resolve, safe_name, short_digest, states};
 
@@ -125,7 +126,7 @@ impl Root {
         for agent in names(&self.sessions())? {
             for session in names(&self.sessions().join(&agent))? {
                 let folder = self.folder(&agent, &session);
-                if folder.blocks().is_dir() || folder.database().is_file() {
+                if folder.has_blocks() || folder.database().is_file() {
                     all.push(folder);
                 }
             }
@@ -205,9 +206,15 @@ impl Folder {
         self.path.join("session.db")
     }
 
-    /// Its blocks.
+    /// Its rows.
     pub fn blocks(&self) -> PathBuf {
-        self.path.join("blocks")
+        self.path.join("blocks.db")
+    }
+
+    /// Whether rows of it are kept.
+    pub fn has_blocks(&self) -> bool {
+        let blocks = self.blocks();
+        blocks.is_file() || packs::of(&blocks).is_dir()
     }
 
     /// Held while it is written.
@@ -281,7 +288,9 @@ mod tests {
         let root = Root::new(dir.path().into());
         assert_eq!(root.all().unwrap(), []);
         for (agent, session) in [("claude", "abc"), ("claude", "abcd"), ("Explore", "agent-1")] {
-            fs::create_dir_all(root.folder(agent, session).blocks()).unwrap();
+            let folder = root.folder(agent, session);
+            fs::create_dir_all(&folder.path).unwrap();
+            fs::write(folder.blocks(), "").unwrap();
         }
         fs::create_dir_all(root.sessions().join("claude/half-made")).unwrap();
         fs::write(root.sessions().join("sessions.db"), "").unwrap();

@@ -1,231 +1,141 @@
-//! Rows into packs.
+//! Rows into blocks.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use super::cut::{Piece, pieces, role};
-use super::pack::{self, ROLL};
-use super::records::{Next, Records, WAY_OUT, id};
-use base::atomic::{self, NO_WAIT};
-use sessions::dialect::{Block, Row};
+use rusqlite::{OptionalExtension as _, params};
+use sha2::{Digest as _, Sha256};
+use zstd::bulk::Compressor;
 
-/// Bytes that are gathered before they are written.
-const BUFFER: usize = 1024 * 1024;
+use super::file::{self, SCHEMA};
+use crate::database::Db;
 
-/// The longest time of a row that is put into a header: a longer one is none.
-const LONGEST_TIME: usize = 64;
+/// Bytes of rows that are compressed together; a longer row is a block of its own.
+const BLOCK: usize = 256 * 1024;
 
-/// Whose rows are written.
-#[derive(Debug, Clone, Copy)]
-pub struct Author<'a> {
-    /// The session's id.
-    pub session: &'a str,
-    /// The row's number, from 0.
-    pub row: u64,
-    /// The row's round.
-    pub round: u32,
-}
+/// Compared on 1 GB of sessions: 3 takes a quarter longer and saves 6 % of the room.
+const LEVEL: i32 = 1;
 
-/// Appends rows to a session's packs. Whoever has one holds the session's lock.
-#[derive(Debug)]
+/// Writes rows behind those that are there. Whoever writes holds the session's lock.
+#[derive(Debug, Default)]
 pub struct Writer {
-    blocks: PathBuf,
-    pack: u64,
-    file: Option<File>,
-    /// The pack's length, with what is gathered.
-    length: u64,
+    path: PathBuf,
+    /// None as long as there is nothing to write and no file.
+    db: Option<Db>,
+    /// A transaction is open.
+    begun: bool,
+    /// Rows that make the next block.
     gathered: Vec<u8>,
-    pieces: Vec<Piece>,
-    roll: u64,
+    count: u64,
+    round: u32,
+    /// The number of the next block in its round.
+    block: u32,
+    /// Rows in all, those that are gathered too.
+    rows: u64,
 }
 
 impl Writer {
-    /// Goes on behind the whole rows that end at `position`: what is behind it is cut off.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn open(blocks: &Path, position: u64) -> io::Result<Self> {
-        let (pack, length) = pack::place(position);
-        let mut writer = Self {
-            blocks: blocks.to_path_buf(),
-            pack,
-            file: None,
-            length,
-            gathered: Vec::new(),
-            pieces: Vec::new(),
-            roll: ROLL,
-        };
-        let path = pack::path(blocks, pack);
-        let there = match fs::metadata(&path) {
-            Ok(meta) => Some(meta.len()),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
-            Err(e) => return Err(e),
-        };
-        if there.unwrap_or(0) < length {
-            let why = format!("{}: shorter than it was; {WAY_OUT}", path.display());
-            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
-        }
-        if there.is_some_and(|there| there > length) {
-            writer.file()?.set_len(length)?;
+    /// Goes on behind what a database holds; without one it is made with the first row.
+    pub(super) fn new(path: &Path, db: Option<Db>) -> io::Result<Self> {
+        const LAST: &str = "SELECT id, first + count FROM blocks ORDER BY id DESC LIMIT 1";
+        let mut writer = Self { path: path.to_owned(), db, ..Self::default() };
+        let Some(db) = &writer.db else { return Ok(writer) };
+        let last = db.run(|c| {
+            let last = |row: &rusqlite::Row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
+            c.query_row(LAST, [], last).optional()
+        })?;
+        if let Some((id, rows)) = last {
+            (writer.round, writer.block) = (file::round(id), id as u32 + 1);
+            writer.rows = rows as u64;
         }
         Ok(writer)
     }
 
-    /// Begins a new pack at another length than [`ROLL`].
-    #[must_use]
-    pub fn rolling_at(mut self, roll: u64) -> Self {
-        self.roll = roll;
-        self
+    /// The same in a transaction that is open from now on.
+    pub(super) fn begun(db: Db) -> io::Result<Self> {
+        begin(&db)?;
+        let path = db.path().to_owned();
+        Ok(Self { begun: true, ..Self::new(&path, Some(db))? })
     }
 
-    /// Where the next row will stand; a pack that is full gets no more.
+    /// How many rows there are.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Writes a row, with its line break. It is on the disk after [`Writer::commit`].
     ///
     /// # Errors
-    /// What the system says.
-    pub fn place(&mut self) -> io::Result<u64> {
-        if self.length >= self.roll {
-            self.sync()?;
-            (self.pack, self.length, self.file) = (self.pack + 1, 0, None);
+    /// What the system says; what was not committed is not there then.
+    pub fn row(&mut self, round: u32, row: &[u8]) -> io::Result<()> {
+        let full = self.gathered.len() + row.len() > BLOCK;
+        if self.count > 0 && (round != self.round || full) {
+            self.flush()?;
         }
-        Ok(self.end())
-    }
-
-    /// Where the rows so far end.
-    pub fn end(&self) -> u64 {
-        pack::position(self.pack, self.length)
-    }
-
-    /// Appends a row, at the place that [`Writer::place`] gave.
-    ///
-    /// # Errors
-    /// What the system says; nothing more can be written then.
-    pub fn row(
-        &mut self,
-        whose: Author,
-        row: &Row,
-        line: &[u8],
-        parts: &[Block],
-    ) -> io::Result<()> {
-        let mut cut = std::mem::take(&mut self.pieces);
-        pieces(line, parts, &mut cut);
-        for piece in &cut {
-            let before = self.gathered.len();
-            let bytes = piece.bytes.of(line);
-            header(&mut self.gathered, whose, row, line, piece)?;
-            self.length += (self.gathered.len() - before + bytes.len()) as u64;
-            if bytes.len() < BUFFER {
-                self.gathered.extend_from_slice(bytes);
-            } else {
-                self.flush()?;
-                self.file()?.write_all(bytes)?;
-            }
+        if round != self.round {
+            (self.round, self.block) = (round, 0);
         }
-        self.pieces = cut;
-        if self.gathered.len() >= BUFFER { self.flush() } else { Ok(()) }
+        self.gathered.extend_from_slice(row);
+        self.count += 1;
+        self.rows += 1;
+        Ok(())
     }
 
-    /// Waits until all rows are on the disk.
+    /// Commits what was written.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn sync(&mut self) -> io::Result<()> {
+    /// As [`Writer::row`].
+    pub fn commit(&mut self) -> io::Result<()> {
         self.flush()?;
-        self.file.as_ref().map_or(Ok(()), File::sync_data)
+        if let Some(db) = self.db.as_ref().filter(|_| self.begun) {
+            db.run(|c| c.execute_batch("COMMIT"))?;
+            self.begun = false;
+        }
+        Ok(())
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        if self.gathered.is_empty() {
+    /// Writes the rows that are gathered, as a block.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        if self.count == 0 {
             return Ok(());
         }
-        let gathered = std::mem::take(&mut self.gathered);
-        let written = self.file()?.write_all(&gathered);
-        self.gathered = gathered;
+        let rows = Compressor::new(LEVEL)?.compress(&self.gathered)?;
+        let digest = Sha256::digest(&self.gathered);
+        let (id, first, count) =
+            (file::id(self.round, self.block), self.rows - self.count, self.count);
+        let bytes = self.gathered.len();
+        self.db()?.run(|c| {
+            let mut add = c.prepare_cached("INSERT INTO blocks VALUES(?1, ?2, ?3, ?4, ?5, ?6)")?;
+            let (first, count, bytes) = (first as i64, count as i64, bytes as i64);
+            add.execute(params![id, first, count, bytes, digest.as_slice(), rows])
+        })?;
+        self.block += 1;
+        self.count = 0;
         self.gathered.clear();
-        written
+        Ok(())
     }
 
-    /// The pack, made where it is not there.
-    fn file(&mut self) -> io::Result<&mut File> {
-        let file = if let Some(file) = self.file.take() {
-            file
-        } else {
-            let path = pack::path(&self.blocks, self.pack);
-            let mut options = OpenOptions::new();
-            options.append(true).mode(0o600).custom_flags(NO_WAIT);
-            match options.open(&path) {
-                Ok(file) => file,
-                Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                    atomic::create_private_dir(&self.blocks)?;
-                    let file = options.create(true).open(&path)?;
-                    // Some file systems refuse to sync a folder; the file stands.
-                    let _ = File::open(&self.blocks).and_then(|folder| folder.sync_all());
-                    file
-                }
-                Err(e) => return Err(e),
-            }
+    /// The database, in a transaction.
+    pub(super) fn db(&mut self) -> io::Result<&Db> {
+        let db = match self.db.take() {
+            Some(db) => db,
+            None => Db::make(&self.path, SCHEMA)?,
         };
-        Ok(self.file.insert(file))
+        let db = self.db.insert(db);
+        if !self.begun {
+            begin(db)?;
+            self.begun = true;
+        }
+        Ok(db)
+    }
+
+    /// The database; what was not committed is undone.
+    pub(super) fn into_db(self) -> io::Result<Db> {
+        self.db.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }
 
-/// Where the whole rows end that stand behind `position`: what was written and not yet
-/// indexed when a process was killed. `each` gets every row of them with its position.
-///
-/// # Errors
-/// What the system says, and what `each` does; `InvalidData` where a block is not what its id
-/// says.
-pub fn whole_rows(
-    blocks: &Path,
-    position: u64,
-    mut each: impl FnMut(u64, &[u8]) -> io::Result<()>,
-) -> io::Result<u64> {
-    let mut records = Records::at(blocks, position);
-    let (mut row, mut began) = (Vec::new(), position);
-    loop {
-        let there = matches!(records.peek()?, Next::Record(_));
-        if row.is_empty() {
-            // It may stand in the next pack.
-            began = records.position();
-        }
-        if !there {
-            return Ok(began);
-        }
-        records.take(&mut row)?;
-        if row.last() == Some(&b'\n') {
-            each(began, &row)?;
-            row.clear();
-        }
-    }
-}
-
-/// Writes a header by hand: the names need no escapes, and there is one to a block.
-fn header(
-    to: &mut Vec<u8>,
-    whose: Author,
-    row: &Row,
-    line: &[u8],
-    piece: &Piece,
-) -> io::Result<()> {
-    let bytes = piece.bytes.of(line);
-    to.extend_from_slice(br#"{"id":""#);
-    to.extend_from_slice(&id(bytes));
-    to.extend_from_slice(br#"","session":"#);
-    serde_json::to_writer(&mut *to, whose.session)?;
-    write!(
-        to,
-        r#","round_seq":{},"row":{},"role":"{}","type":"{}""#,
-        whose.round,
-        whose.row,
-        role(row.kind),
-        piece.kind.name()
-    )?;
-    if let Some(at) = row.at.filter(|at| at.len() <= LONGEST_TIME) {
-        to.extend_from_slice(br#","timestamp":"#);
-        serde_json::to_writer(&mut *to, at)?;
-    }
-    let start = piece.content.start - piece.bytes.start;
-    let length = piece.content.end - piece.content.start;
-    writeln!(to, r#","bytes":{},"content":[{start},{length}]}}"#, bytes.len())
+fn begin(db: &Db) -> io::Result<()> {
+    db.run(|c| c.execute_batch("BEGIN IMMEDIATE"))?;
+    file::begin(db)
 }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use rusqlite::params;
 
-use super::open::Db;
 use super::{Error, Index, record, schema};
 use crate::blocks::Folder;
+use crate::database::Db;
 
 /// Where an imported session is from.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, params};
 
-use super::open::{Db, Steps};
 use super::{Error, Index, mirror, schema};
 use crate::blocks::Folder;
+use crate::database::{Db, Schema};
 
 /// Something that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,7 +177,7 @@ impl Index {
 /// is a fault.
 fn revisions(
     path: &Path,
-    steps: Steps,
+    schema: Schema,
     query: &str,
     faults: &mut Vec<Fault>,
 ) -> Result<Option<Revisions>, Error> {
@@ -186,7 +186,7 @@ fn revisions(
         let revision = |row: &rusqlite::Row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?));
         query.query_map([], revision)?.collect::<rusqlite::Result<Revisions>>()
     };
-    match sound(path, steps) {
+    match sound(path, schema) {
         Ok(Some(db)) => db.run(read).map(Some),
         Ok(None) => Ok(Some(Revisions::new())),
         Err(Error::Damaged { why, .. }) => {
@@ -199,8 +199,8 @@ fn revisions(
 }
 
 /// Opens a database whose pages fit together.
-fn sound(path: &Path, steps: Steps) -> Result<Option<Db>, Error> {
-    let Some(db) = Db::read(path, steps)? else { return Ok(None) };
+fn sound(path: &Path, schema: Schema) -> Result<Option<Db>, Error> {
+    let Some(db) = Db::read(path, schema)? else { return Ok(None) };
     let said: String = db.run(|c| c.pragma_query_value(None, "quick_check", |row| row.get(0)))?;
     if said == "ok" {
         Ok(Some(db))

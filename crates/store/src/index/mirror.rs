@@ -8,9 +8,9 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::open::Db;
 use super::{Error, Index, rows, schema};
 use crate::blocks::Folder;
+use crate::database::Db;
 use sessions::round::Session;
 
 impl Index {

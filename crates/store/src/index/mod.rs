@@ -8,7 +8,6 @@ mod exports;
 mod forget;
 mod mend;
 mod mirror;
-pub(crate) mod open;
 mod query;
 mod record;
 mod rows;
@@ -17,92 +16,17 @@ mod search;
 mod tags;
 
 use std::cell::RefCell;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use rusqlite::ErrorCode;
-use thiserror::Error;
-
-use self::open::Db;
 use crate::blocks::{Folder, Root};
+use crate::database::{self, Db, Schema};
 
 pub use self::exports::{Beside, Detail, Export, Numbers};
 pub use self::forget::Origin;
 pub use self::mend::Fault;
 pub use self::search::{Filter, Hit, Snippet, Tagged};
-
-/// What can go wrong with a database.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// What SQLite says of which file.
-    #[error("{}: {source}", path.display())]
-    Sqlite {
-        /// The file.
-        path: PathBuf,
-        /// What it says.
-        source: rusqlite::Error,
-    },
-    /// Others wrote for longer than is waited for.
-    #[error("{} is kept busy by another process; try again when that is done", path.display())]
-    Busy {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A file that is no database, or whose pages don't fit together.
-    #[error(
-        "{} is damaged ({why}); `brain-guard store check --repair` makes it anew from the blocks",
-        path.display()
-    )]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite says.
-        why: String,
-    },
-    /// A schema of a later version of this program.
-    #[error(
-        "{} is of a newer brain-guard (schema {found}, this one knows {known}); update brain-guard",
-        path.display()
-    )]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its schema.
-        found: i64,
-        /// Ours.
-        known: i64,
-    },
-    /// A folder that can't be made, a file that can't be read.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// A name or number that isn't there.
-    #[error("{0}")]
-    Unknown(String),
-}
-
-impl Error {
-    fn sqlite(path: &Path, source: rusqlite::Error) -> Self {
-        let path = path.to_owned();
-        match source.sqlite_error_code() {
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                Self::Damaged { path, why: source.to_string() }
-            }
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
-            _ => Self::Sqlite { path, source },
-        }
-    }
-
-    fn io(path: &Path, source: io::Error) -> Self {
-        Self::Io { path: path.to_owned(), source }
-    }
-}
+pub use crate::database::Error;
 
 pub use sessions::round::Words;
 
@@ -156,7 +80,7 @@ impl Index {
     fn opened(&self, db: Db) -> Result<Rc<Db>, Error> {
         match self.heal(&db) {
             // It is told of where something is to be written, or done by whoever comes next.
-            Err(Error::Sqlite { source, .. }) if open::unwritable(&source) => {}
+            Err(Error::Sqlite { source, .. }) if database::unwritable(&source) => {}
             Err(Error::Busy { .. }) => {}
             other => other?,
         }
@@ -176,11 +100,11 @@ impl Index {
     }
 }
 
-fn made(kept: &RefCell<Option<Rc<Db>>>, path: &Path, steps: open::Steps) -> Result<Rc<Db>, Error> {
+fn made(kept: &RefCell<Option<Rc<Db>>>, path: &Path, schema: Schema) -> Result<Rc<Db>, Error> {
     if let Some(db) = kept.borrow().as_ref().filter(|db| db.path() == path) {
         return Ok(Rc::clone(db));
     }
-    let db = Rc::new(Db::make(path, steps)?);
+    let db = Rc::new(Db::make(path, schema)?);
     *kept.borrow_mut() = Some(Rc::clone(&db));
     Ok(db)
 }

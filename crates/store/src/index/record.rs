@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::open::Db;
 use super::{Error, Index, Progress, Words, query, rows, schema};
 use crate::blocks::Folder;
+use crate::database::Db;
 use sessions::round::{Round, Session};
 
 impl Index {

@@ -12,7 +12,7 @@ use sessions::round::{Round, Session};
 /// The columns of `rounds`, in the order of [`put`] and [`round`].
 pub(super) const ROUND: &str = "seq, engagement_id, started, ended, roles, user_preview, \
     agent_preview, key_tool, tokens, measured, tools, files, rows, bytes, follows, boundary, \
-    first_id, position, said";
+    first_id, said";
 
 /// The columns of `session` and `sessions`, in the order of [`session`].
 pub(super) const SESSION: &str = "session_id, agent, dialect, cwd, source, started, ended, parent";
@@ -47,8 +47,8 @@ pub(super) fn put(
         .prepare_cached(
             "INSERT OR REPLACE INTO rounds(session_id, agent, seq, engagement_id, started, ended, \
              roles, user_preview, agent_preview, key_tool, tokens, measured, tools, files, rows, \
-             bytes, follows, boundary, first_id, position, said) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, \
-             ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
+             bytes, follows, boundary, first_id, said) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, \
+             ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
         )?
         .execute(params![
             session,
@@ -70,7 +70,6 @@ pub(super) fn put(
             round.follows,
             round.boundary,
             round.first_id,
-            round.position as i64,
             round.said,
         ])?;
     Ok(())
@@ -117,8 +116,7 @@ fn outline(row: &Row) -> rusqlite::Result<Round> {
         follows: row.get(14)?,
         boundary: row.get(15)?,
         first_id: row.get(16)?,
-        position: row.get::<_, i64>(17)? as u64,
-        said: row.get(18)?,
+        said: row.get(17)?,
     })
 }
 

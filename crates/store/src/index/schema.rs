@@ -2,7 +2,14 @@
 //! `SELECT * FROM rounds WHERE engagement_id = 'console-work' ORDER BY started` (seed 000)
 //! works in both. Times are `2026-03-19T10:23:45.678Z`, which sort as they follow each other.
 
-use super::open::Steps;
+use crate::database::{Journal, Schema};
+
+/// Where a round's blocks stood, in the packs that were before [`crate::blocks`].
+const NO_POSITION: &str = "ALTER TABLE rounds DROP COLUMN position";
+
+const fn log(steps: &'static [&'static str]) -> Schema {
+    Schema { steps, journal: Journal::Log }
+}
 
 macro_rules! rounds {
     () => {
@@ -37,9 +44,10 @@ macro_rules! rounds {
 /// `session.db`: one session. `revision` counts its changes; `recorded` is the revision of the
 /// last one that came from the transcript. `kept` holds the tags of rounds that are indexed
 /// anew, by the id of their first row.
-pub(super) const SESSION: Steps = &[concat!(
-    rounds!(),
-    "CREATE TABLE session(
+pub(super) const SESSION: Schema = log(&[
+    concat!(
+        rounds!(),
+        "CREATE TABLE session(
         one INTEGER PRIMARY KEY CHECK(one = 1),
         session_id TEXT NOT NULL,
         agent TEXT NOT NULL,
@@ -58,13 +66,16 @@ pub(super) const SESSION: Steps = &[concat!(
         rows INTEGER NOT NULL,
         state TEXT NOT NULL);
     CREATE TABLE kept(first_id TEXT PRIMARY KEY, engagement_id TEXT) WITHOUT ROWID;"
-)];
+    ),
+    NO_POSITION,
+]);
 
 /// `sessions.db`: all sessions. `revision` is that of the `session.db` that is repeated here;
 /// one that is `due` is being written, or was when its writer ended.
-pub(super) const SESSIONS: Steps = &[concat!(
-    rounds!(),
-    "CREATE TABLE sessions(
+pub(super) const SESSIONS: Schema = log(&[
+    concat!(
+        rounds!(),
+        "CREATE TABLE sessions(
         session_id TEXT NOT NULL,
         agent TEXT NOT NULL,
         dialect TEXT NOT NULL DEFAULT '',
@@ -94,12 +105,14 @@ pub(super) const SESSIONS: Steps = &[concat!(
         sha256 TEXT NOT NULL,
         undone TEXT,
         detail TEXT NOT NULL) WITHOUT ROWID;"
-)];
+    ),
+    NO_POSITION,
+]);
 
 /// `search.db`: what was said. A round's `rowid` is its session's number in the upper half and
 /// its own in the lower. What the user said weighs twice what the agent did: it names the
 /// matter, and is shorter.
-pub(super) const SEARCH: Steps = &["CREATE TABLE sessions(
+pub(super) const SEARCH: Schema = log(&["CREATE TABLE sessions(
         number INTEGER PRIMARY KEY,
         session_id TEXT NOT NULL,
         agent TEXT NOT NULL,
@@ -107,4 +120,4 @@ pub(super) const SEARCH: Steps = &["CREATE TABLE sessions(
         UNIQUE(session_id, agent));
     CREATE VIRTUAL TABLE words USING fts5(
         user, agent, tokenize = 'unicode61 remove_diacritics 2');
-    INSERT INTO words(words, rank) VALUES('rank', 'bm25(2.0, 1.0)');"];
+    INSERT INTO words(words, rank) VALUES('rank', 'bm25(2.0, 1.0)');"]);

@@ -3,9 +3,9 @@
 use rusqlite::{OptionalExtension as _, params};
 use serde::{Serialize, Serializer};
 
-use super::open::Db;
 use super::{Error, Index, query, record, rows, schema};
 use crate::blocks::Folder;
+use crate::database::Db;
 use base::clock::Time;
 
 /// Which rounds are looked through; all where nothing is said.

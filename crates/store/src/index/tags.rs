@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::{Connection, params};
 
-use super::open::Db;
 use super::{Error, Index, rows, schema};
 use crate::blocks::Folder;
+use crate::database::Db;
 use crate::engagement::Phase;
 use sessions::round::{Round, Session};
 

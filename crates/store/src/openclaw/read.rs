@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 use zstd::bulk::Decompressor;
 
 use super::{Database, Listed, failed};
-use crate::index::open::{as_it_is, unlogged, unwritable};
+use crate::database::{as_it_is, unlogged, unwritable};
 use sessions::files::Stamp;
 
 /// How long a database that others keep busy is waited for.

@@ -31,7 +31,7 @@ pub fn read(id: &str, bytes: &[u8]) -> Read {
     for line in bytes.split_inclusive(|b| *b == b'\n') {
         let row = dialect.row(line, &mut scratch);
         dialect.blocks(line, &row, &mut scratch, &mut blocks);
-        ended.extend(digest.row(dialect, &row, line, &blocks, 0));
+        ended.extend(digest.row(dialect, &row, line, &blocks));
         read.rows.entry(digest.seq()).or_default().push(line);
     }
     ended.extend(digest.open());

@@ -4,10 +4,9 @@ use std::fs;
 
 use proptest::prelude::*;
 
-use super::super::state;
 use super::{Scene, databases, whole};
 use sessions::generate;
-use store::blocks::{editions, pack_path};
+use store::blocks::editions;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
@@ -46,35 +45,26 @@ proptest! {
         scene.read_back();
     }
 
-    /// The databases of before and the blocks of after are what a kill in between leaves; so
-    /// are blocks that end anywhere.
+    /// The databases of before and the blocks of after are what a kill in between leaves.
     #[test]
     fn what_a_killed_process_left_is_taken_up(
-        made in generate::sessions(), cut in 0.0..1.0f64, torn in 0.0..1.0f64,
+        made in generate::sessions(), cut in 0.0..1.0f64, killed in 0.0..1.0f64,
     ) {
         let scene = Scene::new();
         let early = (made.bytes.len() as f64 * cut) as usize;
+        let late = early + ((made.bytes.len() - early) as f64 * killed) as usize;
         scene.append(&made.bytes[..early]);
         scene.inscribe().unwrap();
-        let before = scene.original_or_none().len();
         let kept = databases(&scene);
-        scene.append(&made.bytes[early..]);
+        scene.append(&made.bytes[early..late]);
         scene.inscribe().unwrap();
-        let blocks = scene.folder().blocks();
         for (path, bytes) in kept {
             match bytes {
                 Some(bytes) => fs::write(path, bytes).unwrap(),
                 None => fs::remove_file(path).unwrap_or_default(),
             }
         }
-        if before > 0 {
-            // Never below what the index knows: that was synced.
-            let known = fs::metadata(pack_path(&blocks, 0)).unwrap().len();
-            let end = scene.index().progress(&scene.folder()).unwrap().unwrap();
-            let end = state::State::read(&end.state).unwrap().end;
-            let to = end + ((known - end) as f64 * torn) as u64;
-            fs::OpenOptions::new().write(true).open(pack_path(&blocks, 0)).unwrap().set_len(to).unwrap();
-        }
+        scene.append(&made.bytes[late..]);
         scene.inscribe().unwrap();
         prop_assert_eq!(scene.original(), whole(&made.bytes));
         scene.read_back();

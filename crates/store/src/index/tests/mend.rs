@@ -97,7 +97,7 @@ fn a_newer_schema_is_refused() {
         index.tag(&folder, &[1], None).unwrap_err(),
     ] {
         let said = error.to_string();
-        assert!(said.contains("of a newer brain-guard (schema 99, this one knows 1)"), "{said}");
+        assert!(said.contains("of a newer brain-guard (schema 99, this one knows 2)"), "{said}");
     }
 }
 

@@ -74,7 +74,6 @@ fn round(seq: u32, user: &str, agent: &str) -> (Round, Words) {
         said: Some("00000000000000d1".into()),
         first_id: Some(format!("id-{seq}")),
         engagement: None,
-        position: (3 << 40) | u64::from(seq),
     };
     (round, Words { user: user.into(), agent: agent.into() })
 }

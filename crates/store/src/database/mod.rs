@@ -1,4 +1,7 @@
-//! Opening a database: its rights, write-ahead log, schema, and what it means when that fails.
+//! Opening a database: its rights, journal, schema, and what it means when that fails.
+#![allow(clippy::disallowed_methods, reason = "an edge: it opens databases")]
+
+mod error;
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -8,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
-use super::Error;
 use base::atomic;
+
+pub use self::error::Error;
 
 /// How long a database that others keep busy is waited for: inscribers take turns at
 /// `search.db`, each for as long as its rounds need.
@@ -17,13 +21,36 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long the change to the write-ahead log is tried: SQLite doesn't wait for it itself.
 const RETRY: Duration = Duration::from_millis(5);
 
-/// The versions of a database's schema; the last is what this program writes. The number of
-/// steps that were taken is kept in the file (`user_version`).
-pub(super) type Steps = &'static [&'static str];
+/// How a database is laid out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Schema {
+    /// Its versions; the last is what this program writes. The number of steps that were taken
+    /// is kept in the file (`user_version`).
+    pub steps: &'static [&'static str],
+    /// How it is written.
+    pub journal: Journal,
+}
+
+/// How a database is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Journal {
+    /// With a write-ahead log beside it: readers and a writer don't wait for each other. What was
+    /// committed last may be lost with the power.
+    Log,
+    /// In one file, which can be renamed, copied and read where nothing can be written. What was
+    /// committed is on the disk.
+    File,
+}
+
+impl Schema {
+    fn version(self) -> i64 {
+        self.steps.len() as i64
+    }
+}
 
 /// An open database, and its file for messages.
 #[derive(Debug)]
-pub(super) struct Db {
+pub(crate) struct Db {
     path: PathBuf,
     connection: Connection,
 }
@@ -33,7 +60,7 @@ impl Db {
     ///
     /// # Errors
     /// [`enum@Error`].
-    pub fn make(path: &Path, steps: Steps) -> Result<Self, Error> {
+    pub fn make(path: &Path, schema: Schema) -> Result<Self, Error> {
         if !path.exists() {
             if let Some(folder) = path.parent() {
                 atomic::create_private_dir(folder).map_err(|e| Error::io(folder, e))?;
@@ -48,11 +75,25 @@ impl Db {
             }
         }
         let db = Self::connect(path)?;
-        db.run(|c| {
-            to_wal(c)?;
-            c.pragma_update(None, "synchronous", "NORMAL")
+        db.run(|c| match schema.journal {
+            Journal::Log => {
+                to_wal(c)?;
+                c.pragma_update(None, "synchronous", "NORMAL")
+            }
+            Journal::File => c.pragma_update(None, "synchronous", "FULL"),
         })?;
-        db.migrate(steps)?;
+        db.migrate(schema)?;
+        Ok(db)
+    }
+
+    /// A database in memory; `path` is what it is called in messages.
+    ///
+    /// # Errors
+    /// [`enum@Error`].
+    pub fn in_memory(path: &Path, schema: Schema) -> Result<Self, Error> {
+        let connection = Connection::open_in_memory().map_err(|e| Error::sqlite(path, e))?;
+        let db = Self { path: path.to_owned(), connection };
+        db.migrate(schema)?;
         Ok(db)
     }
 
@@ -61,7 +102,7 @@ impl Db {
     ///
     /// # Errors
     /// [`enum@Error`].
-    pub fn read(path: &Path, steps: Steps) -> Result<Option<Self>, Error> {
+    pub fn read(path: &Path, schema: Schema) -> Result<Option<Self>, Error> {
         match fs::metadata(path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(Error::io(path, e)),
@@ -73,15 +114,15 @@ impl Db {
             Err(Error::Sqlite { source, .. }) if unwritable(&source) && unlogged(path) => {
                 let db = Self::immutable(path)?;
                 let version = db.version()?;
-                db.known(version, steps)?;
+                db.known(version, schema)?;
                 return Ok(Some(db));
             }
             other => other?,
         };
-        db.known(version, steps)?;
-        if version < steps.len() as i64 {
+        db.known(version, schema)?;
+        if version < schema.version() {
             drop(db);
-            return Self::make(path, steps).map(Some);
+            return Self::make(path, schema).map(Some);
         }
         Ok(Some(db))
     }
@@ -154,28 +195,28 @@ impl Db {
         self.run(|c| c.pragma_query_value(None, "user_version", |row| row.get(0)))
     }
 
-    fn known(&self, version: i64, steps: Steps) -> Result<(), Error> {
-        let known = steps.len() as i64;
+    fn known(&self, version: i64, schema: Schema) -> Result<(), Error> {
+        let known = schema.version();
         if version > known {
             return Err(Error::Newer { path: self.path.clone(), found: version, known });
         }
         Ok(())
     }
 
-    fn migrate(&self, steps: Steps) -> Result<(), Error> {
+    fn migrate(&self, schema: Schema) -> Result<(), Error> {
         let version = self.version()?;
-        self.known(version, steps)?;
-        if version == steps.len() as i64 {
+        self.known(version, schema)?;
+        if version == schema.version() {
             return Ok(());
         }
         let transaction = self.begin()?;
         // Somebody else may have been first.
         let version = self.version()?;
-        self.known(version, steps)?;
-        for step in steps.iter().skip(version.max(0) as usize) {
+        self.known(version, schema)?;
+        for step in schema.steps.iter().skip(version.max(0) as usize) {
             self.run(|c| c.execute_batch(step))?;
         }
-        self.run(|c| c.pragma_update(None, "user_version", steps.len() as i64))?;
+        self.run(|c| c.pragma_update(None, "user_version", schema.version()))?;
         self.commit(transaction)
     }
 }

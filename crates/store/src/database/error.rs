@@ -1,0 +1,98 @@
+//! What can go wrong with a database.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+use thiserror::Error;
+
+/// What can go wrong with a database.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// What SQLite says of which file.
+    #[error("{}: {source}", path.display())]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        source: rusqlite::Error,
+    },
+    /// Others wrote for longer than is waited for.
+    #[error("{} is kept busy by another process; try again when that is done", path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file that is no database, or whose pages don't fit together.
+    #[error(
+        "{} is damaged ({why}); `brain-guard store check --repair` makes it anew",
+        path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        why: String,
+    },
+    /// A schema of a later version of this program.
+    #[error(
+        "{} is of a newer brain-guard (schema {found}, this one knows {known}); update brain-guard",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// Ours.
+        known: i64,
+    },
+    /// A folder that can't be made, a file that can't be read.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A name or number that isn't there.
+    #[error("{0}")]
+    Unknown(String),
+}
+
+impl Error {
+    pub(crate) fn sqlite(path: &Path, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Self::Damaged { path, why: source.to_string() }
+            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
+            _ => Self::Sqlite { path, source },
+        }
+    }
+
+    pub(crate) fn io(path: &Path, source: io::Error) -> Self {
+        Self::Io { path: path.to_owned(), source }
+    }
+}
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::Damaged { .. } => io::ErrorKind::InvalidData,
+            Error::Busy { .. } => io::ErrorKind::WouldBlock,
+            Error::Io { source, .. } => source.kind(),
+            Error::Sqlite { source, .. } => match source.sqlite_error_code() {
+                Some(ErrorCode::DiskFull) => io::ErrorKind::StorageFull,
+                Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => {
+                    io::ErrorKind::PermissionDenied
+                }
+                _ => io::ErrorKind::Other,
+            },
+            Error::Newer { .. } | Error::Unknown(_) => io::ErrorKind::Other,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
