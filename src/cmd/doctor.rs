@@ -150,19 +150,26 @@ impl<'a> World<'a> {
     }
 
     fn look(&self) -> Vec<Finding> {
-        let mut found = installed::look(&self.plan, self.env);
-        found.extend(tools::look(self));
-        found.extend(client::look(self));
-        found.extend(hooks::look(self));
-        found.extend(around::look(self));
-        found.extend(private::look(&self.places));
-        found.extend(stale::look(self));
-        found.extend(disk::look(self));
-        found.extend(keys::look(self));
-        found.push(around::terminal(self));
-        found
+        CHECKS.iter().flat_map(|check| check(self)).collect()
     }
 }
+
+/// A check; what it finds is printed in its order.
+type Check = fn(&World) -> Vec<Finding>;
+
+/// All of them, as they are printed.
+const CHECKS: [Check; 10] = [
+    installed::look,
+    tools::look,
+    client::look,
+    hooks::look,
+    around::look,
+    private::look,
+    stale::look,
+    disk::look,
+    keys::look,
+    around::terminal,
+];
 
 /// The answer to the slash command.
 pub fn at_the_prompt(env: &Env, now: Time) -> String {

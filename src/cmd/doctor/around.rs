@@ -158,10 +158,11 @@ fn own_program(world: &World) -> Option<Finding> {
 }
 
 /// Which carriers could reach the client's terminal.
-pub fn terminal(world: &World) -> Finding {
-    if let Some(finding) = own_program(world) {
-        return finding;
-    }
+pub fn terminal(world: &World) -> Vec<Finding> {
+    vec![own_program(world).unwrap_or_else(|| carriers(world))]
+}
+
+fn carriers(world: &World) -> Finding {
     let Some(reach) = reach(world) else {
         let seen =
             "no session lives in this project; `brain-guard carrier probe` tells of this terminal";

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::mend::Mend;
-use super::{FIX, Finding, files};
+use super::{FIX, Finding, World, files};
 use crate::cmd::install::client::{Client, PLUGIN};
 use crate::cmd::install::elf::{Linkage, linkage};
 use crate::cmd::install::{COMMAND, place};
@@ -26,7 +26,8 @@ const NEWEST: [u32; 3] = [2, 1, 330];
 const INSTALL: &str = "run `brain-guard install`";
 
 /// What is installed, and whether the client uses it.
-pub fn look(plan: &UninstallPlan, env: &Env) -> Vec<Finding> {
+pub fn look(world: &World) -> Vec<Finding> {
+    let World { env, plan, .. } = world;
     let current = plan.data.join(place::CURRENT);
     let mut found = vec![plugin(&current)];
     if current.is_dir() {

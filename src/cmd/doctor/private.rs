@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::mend::{Mend, OTHERS};
-use super::{FIX, Finding};
+use super::{FIX, Finding, World};
 use base::paths::Places;
 use base::shown::counted;
 
@@ -13,7 +13,11 @@ use base::shown::counted;
 const AT_MOST: usize = 20_000;
 
 /// The state, then the jobs.
-pub fn look(places: &Places) -> Vec<Finding> {
+pub fn look(world: &World) -> Vec<Finding> {
+    of(&world.places)
+}
+
+fn of(places: &Places) -> Vec<Finding> {
     // The folder above is shared by all projects and keeps everybody else out.
     let root = places.state.parent().unwrap_or(&places.state);
     let mut open = Vec::new();

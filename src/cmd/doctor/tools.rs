@@ -16,15 +16,15 @@ use base::process;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What of the tools is offered; nothing where nothing is installed.
-pub fn look(world: &World) -> Option<Finding> {
+pub fn look(world: &World) -> Vec<Finding> {
     let current = world.plan.data.join(place::CURRENT);
     if !current.is_dir() {
-        return None;
+        return Vec::new();
     }
     let offered = current.join(TOOLS.0).is_file();
     let finding =
         |seen: &str, way: &str| Finding::problem("tools", seen, way).mended_by(Mend::Install);
-    Some(match (world.settings.extract.mcp, offered) {
+    vec![match (world.settings.extract.mcp, offered) {
         (false, false) => Finding::ok("tools", "not offered (extract.mcp in the settings)"),
         (true, false) => {
             finding("extract.mcp is true, but the plugin does not offer the tools yet", FIX)
@@ -39,7 +39,7 @@ pub fn look(world: &World) -> Option<Finding> {
             Ok(names) => Finding::ok("tools", format!("offered: {}", names.join(", "))),
             Err(why) => finding(&format!("the tool server does not answer: {why}"), FIX),
         },
-    })
+    }]
 }
 
 /// The tools that the server lists.
