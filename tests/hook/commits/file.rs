@@ -118,16 +118,16 @@ fn five_hundred_commits_of_one_rebase_are_bounded_work() {
     assert_eq!(hook.log("fault").len(), 1, "{:?}", hook.log("fault"));
 }
 
-/// Where git keeps no reflog there is nothing to go by; the call passes all the same.
 #[test]
-fn without_a_reflog_nothing_is_taken_over() {
+fn commits_are_found_without_a_reflog_and_in_any_format_of_refs() {
     let hook = Hook::begun();
     configure(&hook);
     call(&hook, "git init -q && git config core.logAllRefUpdates false");
     call(&hook, &commit("one"));
-    assert_eq!(subjects(&hook), Vec::<String>::new());
+    assert_eq!(subjects(&hook), ["one"]);
     call(&hook, "rm -rf .git; git init -q --ref-format=reftable 2>/dev/null || git init -q");
-    call(&hook, "true");
+    call(&hook, &commit("two"));
+    assert_eq!(subjects(&hook), ["two", "one"]);
 }
 
 /// Hooks and filters of git may be at work around us: their environment is not ours.
@@ -140,16 +140,22 @@ fn the_environment_of_the_client_does_not_lead_git_astray() {
     assert_eq!(list[0].body, "a body");
 }
 
-/// No git on the hook's way: what the reflog says is better than nothing.
+/// No git on the hook's way: it is said once in the log, and the next commit is found.
 #[test]
-fn without_git_the_reflogs_subject_stands() {
+fn without_git_a_commit_is_left_out() {
     let mut hook = world();
     hook.set("PATH", "/nonexistent");
     let ran = shell(&hook, &hook.project, &format!("{COMMIT}c one -m 'a body'"));
     let (event, more) = told(&ran, "git commit", 100.0);
     assert!(hook.send(&hook.payload(event, &more)).silent());
-    assert_eq!(subjects(&hook), ["one"]);
+    assert_eq!(subjects(&hook), Vec::<String>::new());
+    hook.bash("ls");
     assert_eq!(hook.log("fault").len(), 1);
+    hook.set("PATH", "/usr/bin:/bin");
+    let ran = shell(&hook, &hook.project, &commit("two"));
+    let (event, more) = told(&ran, "git commit", 100.0);
+    assert!(hook.send(&hook.payload(event, &more)).silent());
+    assert_eq!(subjects(&hook)[0], "two");
 }
 
 /// Most calls commit nothing: they read what they need and leave no trace.

@@ -154,14 +154,17 @@ pub fn refresh(places: &Places, job: &str, settings: &Settings) -> io::Result<()
     Ok(())
 }
 
-/// What a session knows of the reflogs around it.
+/// What a session knows of the repositories around it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Watch {
-    /// The reflogs as they were read last.
-    pub logs: BTreeMap<PathBuf, Mark>,
-    /// Lines that were nobody's when they were seen: a longer call that was running then
-    /// may turn out to have written them.
+    /// Working trees, by what is their own in the repository, as they were looked at last.
+    pub trees: BTreeMap<PathBuf, Mark>,
+    /// When that was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub looked: Option<Time>,
+    /// Commits that were nobody's when they were seen: a longer call that was running then
+    /// may turn out to have made them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<Waiting>,
     /// Calls that run on in the background.
@@ -169,14 +172,12 @@ pub struct Watch {
     pub background: Vec<Background>,
 }
 
-/// A line of a reflog that waits for its call.
+/// A commit that waits for its call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
-    /// The reflog.
-    pub log: PathBuf,
-    /// The line as it stands there.
-    pub line: git::Line,
-    /// When it was seen first: a call that began later can't have written it.
+    /// Its hash.
+    pub hash: String,
+    /// When it was seen first: a call that began later can't have made it.
     pub seen: Time,
 }
 

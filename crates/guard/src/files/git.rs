@@ -1,8 +1,8 @@
-//! What only git itself can say of its commits, by one child process a question: the
-//! messages, and what is out of reach. Bounded in time; without an answer the caller goes on.
+//! What git says of its commits, by one child process a question: those of a time, and those
+//! that are out of reach. Bounded in time; without an answer the caller goes on.
 #![allow(clippy::disallowed_methods, reason = "git is asked here and nowhere else")]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -10,20 +10,18 @@ use std::time::Duration;
 
 use base::process;
 
-/// How long git may take for the messages.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long git may take for an answer: three of these are less than a hook's time.
+const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long it may take for what is in reach: two of these and the messages are less
-/// than a hook's time.
-const SHORT_PATIENCE: Duration = Duration::from_secs(1);
-
-/// The most commits that are looked at for being in or out of reach.
+/// The most commits that are looked at.
 const MOST: &str = "--max-count=5000";
 
-/// A commit's message.
+/// A commit as git tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
-    /// Its first paragraph, on one line.
+pub struct Made {
+    /// Its hash.
+    pub hash: String,
+    /// The first paragraph of its message, on one line.
     pub subject: String,
     /// The rest.
     pub body: String,
@@ -31,58 +29,66 @@ pub struct Message {
     pub at: i64,
 }
 
-/// The messages of commits, by hash. A commit that is not there any more is left out.
+/// The commits of all branches and of `heads` (hashes) from a time on, parents first.
 ///
 /// # Errors
 /// Git isn't there, doesn't answer in time or refuses.
-pub fn messages(common: &Path, hashes: &[&str]) -> io::Result<BTreeMap<String, Message>> {
-    if hashes.is_empty() {
-        return Ok(BTreeMap::new());
-    }
+pub fn since(common: &Path, heads: &[String], at: i64) -> io::Result<Vec<Made>> {
+    let mut command = log(common);
+    command.args(["--reverse", "--topo-order", MOST, "--branches"]);
+    command.arg(format!("--max-age={at}")).args(heads);
+    made(command)
+}
+
+/// A commit by its abbreviated hash.
+///
+/// # Errors
+/// As [`since`]; no such commit.
+pub fn named(common: &Path, short: &str) -> io::Result<Vec<Made>> {
+    let mut command = log(common);
+    command.args(["--no-walk", short]);
+    made(command)
+}
+
+/// Those of some commits that no branch, no tag and none of `heads` reaches.
+///
+/// # Errors
+/// As [`since`].
+pub fn lost(common: &Path, heads: &[String], known: &[&str]) -> io::Result<BTreeSet<String>> {
     let mut command = git(common);
+    command.args(["rev-list", "--ignore-missing", MOST]).args(known);
+    command.args(["--not", "--branches", "--tags"]).args(heads);
+    let lost: BTreeSet<String> = ask(command, PATIENCE)?.lines().map(str::to_owned).collect();
+    Ok(lost.into_iter().filter(|hash| known.contains(&hash.as_str())).collect())
+}
+
+/// Those of some commits that the repository still has.
+///
+/// # Errors
+/// As [`since`].
+pub fn present(common: &Path, known: &[&str]) -> io::Result<BTreeSet<String>> {
+    let mut command = git(common);
+    command.args(["rev-list", "--no-walk", "--ignore-missing"]).args(known);
+    Ok(ask(command, PATIENCE)?.lines().map(str::to_owned).collect())
+}
+
+fn log(common: &Path) -> Command {
+    let mut command = git(common);
+    command.args(["log", "--ignore-missing", "-z", "-s", "--no-color", "--no-notes"]);
+    command.args(["--no-show-signature", "--encoding=UTF-8", "--format=%H %ct%n%s%n%b"]);
     command
-        .args(["log", "--no-walk=unsorted", "--ignore-missing", "-z", "-s", "--no-color"])
-        .args(["--no-notes", "--no-show-signature", "--encoding=UTF-8"])
-        .arg("--format=%H %ct%n%s%n%b")
-        .args(hashes);
+}
+
+fn made(command: Command) -> io::Result<Vec<Made>> {
     let text = ask(command, PATIENCE)?;
     let one = |record: &str| {
         let (head, rest) = record.split_once('\n')?;
         let (hash, at) = head.split_once(' ')?;
         let (subject, body) = rest.split_once('\n').unwrap_or((rest, ""));
         let (subject, body) = (subject.to_owned(), body.trim_end().to_owned());
-        Some((hash.to_owned(), Message { subject, body, at: at.parse().ok()? }))
+        Some(Made { hash: hash.to_owned(), subject, body, at: at.parse().ok()? })
     };
     Ok(text.split('\0').filter_map(one).collect())
-}
-
-/// The commits that are reached from some commits and from no others of these, no branch
-/// and no tag.
-///
-/// # Errors
-/// As [`messages`].
-pub fn lost(common: &Path, from: &[&str], kept: &[&str]) -> io::Result<BTreeSet<String>> {
-    between(common, from, kept, &["--branches", "--tags"])
-}
-
-/// The commits that are reached from some and not from others.
-///
-/// # Errors
-/// As [`messages`].
-pub fn gained(common: &Path, from: &[&str], before: &[&str]) -> io::Result<BTreeSet<String>> {
-    between(common, from, before, &[])
-}
-
-fn between(
-    common: &Path,
-    from: &[&str],
-    without: &[&str],
-    more: &[&str],
-) -> io::Result<BTreeSet<String>> {
-    let mut command = git(common);
-    command.args(["rev-list", "--ignore-missing", MOST]);
-    command.args(from).arg("--not").args(without).args(more);
-    Ok(ask(command, SHORT_PATIENCE)?.lines().map(str::to_owned).collect())
 }
 
 /// Git on this repository and no other, asking nobody, fetching nothing, running nothing.

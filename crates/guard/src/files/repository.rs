@@ -1,19 +1,14 @@
-//! Git repositories as far as their reflogs go: where they lie, whether they changed, what
-//! was added. Read as files, since most calls of an agent's shell change none of them.
+//! Git repositories: where they lie, and whether something was committed in them. Read as files,
+//! since most calls of an agent's shell commit nothing.
 #![allow(clippy::disallowed_methods, reason = "store owns the file system")]
 
-use std::fs::{self, File};
-use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt as _};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::git::Line;
 use base::atomic;
-
-/// The most that is read of a reflog at once, from its end: about 5,000 lines.
-const MOST_READ: u64 = 1024 * 1024;
 
 /// The repository of one working tree.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,10 +19,10 @@ pub struct Repository {
     pub own: PathBuf,
 }
 
-/// A reflog as it was when it was read last.
+/// A file of git's as it was when it was looked at last.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// The file: git replaces it when it drops old lines.
+    /// The file: git replaces some.
     pub inode: u64,
     /// Modification time, nanoseconds.
     pub modified: i64,
@@ -54,34 +49,34 @@ pub fn find(folder: &Path) -> Option<Repository> {
 }
 
 impl Repository {
-    /// The reflogs of all its working trees' heads that are there.
-    pub fn logs(&self) -> Vec<(PathBuf, Mark)> {
-        let trees = fs::read_dir(self.common.join("worktrees"));
-        let trees = trees.into_iter().flatten().flatten().map(|entry| entry.path());
-        let mut logs: Vec<_> = std::iter::once(self.common.clone())
-            .chain(trees)
-            .map(|own| own.join("logs/HEAD"))
-            .filter_map(|log| Some((mark(&log)?, log)))
-            .map(|(mark, log)| (log, mark))
+    /// What is each of its working trees' own, with a mark that is another one after a commit
+    /// there. Trees in which nothing was ever committed are left out.
+    pub fn trees(&self) -> Vec<(PathBuf, Mark)> {
+        let linked = fs::read_dir(self.common.join("worktrees"));
+        let linked = linked.into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut trees: Vec<_> = std::iter::once(self.common.clone())
+            .chain(linked)
+            .filter_map(|own| Some((mark(&own)?, own)))
+            .map(|(mark, own)| (own, mark))
             .collect();
-        logs.sort_by(|a, b| a.0.cmp(&b.0));
-        logs
+        trees.sort_by(|a, b| a.0.cmp(&b.0));
+        trees
     }
 }
 
-/// What a reflog's file is now; `None` where there is none.
-pub fn mark(log: &Path) -> Option<Mark> {
-    fs::metadata(log).ok().filter(fs::Metadata::is_file).as_ref().map(mark_of)
-}
-
-fn mark_of(meta: &fs::Metadata) -> Mark {
+/// The mark of a working tree, by its reflog; where there is none, by the last commit's message.
+fn mark(own: &Path) -> Option<Mark> {
+    let file = |name: &str| fs::metadata(own.join(name)).ok().filter(fs::Metadata::is_file);
+    let meta = file("logs/HEAD").or_else(|| file("COMMIT_EDITMSG"))?;
     let modified = meta.mtime().wrapping_mul(1_000_000_000).wrapping_add(meta.mtime_nsec());
-    Mark { inode: meta.ino(), modified, size: meta.size() }
+    Some(Mark { inode: meta.ino(), modified, size: meta.size() })
 }
 
-/// What is a working tree's own, by the reflog of its head.
-pub fn own_of(log: &Path) -> &Path {
-    log.parent().and_then(Path::parent).unwrap_or(log)
+/// The commit that a working tree stands on, where that is on no branch.
+pub fn detached(own: &Path) -> Option<String> {
+    let head = first_line(&own.join("HEAD"))?;
+    let hash = (40..=64).contains(&head.len()) && head.bytes().all(|b| b.is_ascii_hexdigit());
+    hash.then_some(head)
 }
 
 /// What all working trees of a repository share, by what is one's own.
@@ -102,51 +97,6 @@ pub fn worktree(own: &Path) -> PathBuf {
     }
 }
 
-/// What was added to a reflog.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Added {
-    /// The lines in order.
-    pub lines: Vec<Line>,
-    /// How far it was read.
-    pub mark: Mark,
-    /// Older lines were left out, as too many.
-    pub cut: bool,
-}
-
-/// What was added to a reflog since it was read last; all of a file that is new or was replaced.
-///
-/// # Errors
-/// What the system says.
-pub fn added(log: &Path, since: Option<Mark>) -> io::Result<Added> {
-    // A pipe in its place would be waited for.
-    let file = File::options().read(true).custom_flags(atomic::NO_WAIT).open(log)?;
-    let meta = file.metadata()?;
-    let size = meta.size();
-    let known = since.filter(|s| s.inode == meta.ino() && s.size <= size).map_or(0, |s| s.size);
-    let from = known.max(size.saturating_sub(MOST_READ));
-    let cut = from > known;
-    let mut bytes = vec![0; (size - from) as usize];
-    file.read_exact_at(&mut bytes, from)?;
-    // Behind the last line break stands nothing, or a line that is being written.
-    let end = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
-    let mut lines = bytes[..end].split(|b| *b == b'\n');
-    if cut {
-        lines.next();
-    }
-    let mark = Mark { size: from + end as u64, ..mark_of(&meta) };
-    Ok(Added { lines: lines.filter_map(Line::parse).collect(), mark, cut })
-}
-
-/// The last line of a reflog.
-pub fn last(log: &Path) -> Option<Line> {
-    let mut found = None;
-    let read = base::tail::lines_backwards(log, |line| {
-        found = Line::parse(line);
-        std::ops::ControlFlow::Break(())
-    });
-    read.ok().and(found)
-}
-
 fn first_line(path: &Path) -> Option<String> {
     let text = atomic::read_text(path).ok()??;
     text.lines().next().map(str::to_owned)
@@ -155,36 +105,6 @@ fn first_line(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn line(n: usize) -> String {
-        format!("{} {n:040x} A <a@b> 1795260970 +0000\tcommit: {n}\n", "0".repeat(40))
-    }
-
-    fn subjects(lines: &[Line]) -> Vec<&str> {
-        lines.iter().map(Line::subject).collect()
-    }
-
-    #[test]
-    fn only_what_was_added_is_read_and_a_torn_line_waits() {
-        let dir = tempfile::tempdir().unwrap();
-        let log = dir.path().join("HEAD");
-        fs::write(&log, line(1)).unwrap();
-        let first = mark(&log).unwrap();
-        fs::write(&log, format!("{}{}{}", line(1), line(2), &line(3)[..50])).unwrap();
-        assert_eq!(subjects(&added(&log, Some(first)).unwrap().lines), ["2"]);
-        assert_eq!(subjects(&added(&log, None).unwrap().lines), ["1", "2"]);
-        let torn = added(&log, None).unwrap().mark;
-        fs::write(&log, [line(1), line(2), line(3)].concat()).unwrap();
-        assert_eq!(subjects(&added(&log, Some(torn)).unwrap().lines), ["3"]);
-        fs::write(&log, [line(1), line(2)].concat()).unwrap();
-        let other = Mark { inode: first.inode + 1, ..first };
-        assert_eq!(subjects(&added(&log, Some(other)).unwrap().lines), ["1", "2"]);
-        fs::write(&log, (0..20_000).map(line).collect::<String>()).unwrap();
-        let most = added(&log, Some(first)).unwrap();
-        assert!(most.cut && most.lines.len() < 20_000, "{}", most.lines.len());
-        assert_eq!(most.lines.last().unwrap().subject(), "19999");
-        assert_eq!(last(&log).unwrap().subject(), "19999");
-    }
 
     #[test]
     fn a_folder_without_a_repository_has_none() {
@@ -196,6 +116,8 @@ mod tests {
         let found = find(&dir.path().join("a/not/there")).unwrap();
         assert_eq!((&found.common, &found.own), (&below, &below));
         assert_eq!(worktree(&found.own), dir.path().join("a"));
-        assert_eq!(found.logs(), []);
+        assert_eq!(found.trees(), []);
+        fs::write(below.join("COMMIT_EDITMSG"), "x").unwrap();
+        assert_eq!(found.trees().len(), 1, "without a reflog");
     }
 }

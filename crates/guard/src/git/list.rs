@@ -1,4 +1,4 @@
-//! A job's list of commits, oldest first, and what a look at the reflogs makes of it.
+//! A job's list of commits, oldest first, and what a look at the repository makes of it.
 
 use std::collections::BTreeSet;
 

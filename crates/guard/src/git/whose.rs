@@ -1,12 +1,13 @@
-//! Whose a line of a reflog is. Git doesn't write down which process made a commit, and
-//! several sessions and people may work in one repository; so a line is judged by when it
-//! was written, by what the call says and shows, and by who else was at work there.
-
-use super::reflog::{Act, Line};
+//! Whose a commit is. Git doesn't write down which process made it, and several sessions and
+//! people may work in one repository; so it is judged by when it was made, by what the call says
+//! and shows, and by who else was at work there.
 
 /// How far before its beginning a call's own commit may lie: the client's hook starts some
 /// time after the call has ended, and only the call's length is told.
 const SLACK_SECONDS: i64 = 2;
+
+/// What makes commits, behind `git`.
+const MAKES: [&str; 7] = ["commit", "merge", "rebase", "cherry-pick", "revert", "am", "pull"];
 
 /// A shell call of this session that has ended, or one that runs on in the background.
 #[derive(Debug, Clone, Copy)]
@@ -24,49 +25,39 @@ pub struct Call<'a> {
     pub measured: bool,
 }
 
-/// Where a line was written, seen from the session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// In the working tree its shell stands in.
-    Here,
-    /// In another one.
-    Elsewhere,
-}
-
-/// What speaks for a call having written a line, weakest first.
+/// What speaks for a call having made a commit, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Evidence {
     /// Nothing but the time: a script, an alias, a release tool.
     Silent,
-    /// The command says what the line says was done.
+    /// The command says that it makes commits.
     Named,
     /// The output reports the very commit: `[main 1a2b3c4] …`.
     Shown,
 }
 
 impl Call<'_> {
+    /// From when on a commit may be this call's, in seconds since 1970.
+    pub fn earliest(&self) -> i64 {
+        self.began - SLACK_SECONDS
+    }
+
     /// What speaks for this call.
-    pub fn evidence(&self, line: &Line) -> Evidence {
-        if reports(self.output).any(|short| line.new.starts_with(short)) {
+    fn evidence(&self, hash: &str) -> Evidence {
+        let mut reported = reports(self.output).peekable();
+        // A call that reports what it commits would have reported this one, too.
+        let says_all = reported.peek().is_some();
+        if reported.any(|short| hash.starts_with(short)) {
             return Evidence::Shown;
         }
-        let says = |word: &str| self.command.contains(word);
-        let named = says("git")
-            && match line.act() {
-                Act::Rewritten | Act::Rebase(_) => says("rebase") || says("pull"),
-                Act::Amended => says("commit"),
-                _ => says(line.verb()),
-            };
-        // A call that reports what it commits would have reported this one too.
-        let reported = matches!(line.act(), Act::Made | Act::Amended)
-            && line.verb() == "commit"
-            && reports(self.output).next().is_some();
-        if named && !reported { Evidence::Named } else { Evidence::Silent }
+        let says = |word: &&str| self.command.contains(*word);
+        let named = says(&"git") && MAKES.iter().any(says) && !says_all;
+        if named { Evidence::Named } else { Evidence::Silent }
     }
 }
 
 /// The abbreviated hashes in git's own reports of commits.
-fn reports(output: &str) -> impl Iterator<Item = &str> {
+pub fn reports(output: &str) -> impl Iterator<Item = &str> {
     output.lines().filter_map(|line| {
         let (inside, _) = line.trim_start().strip_prefix('[')?.split_once("] ")?;
         let short = inside.rsplit(' ').next()?;
@@ -75,23 +66,17 @@ fn reports(output: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What makes a line this call's; `None` if it is not known to be. `fresh` is a line that
-/// was not there when the session looked last. `rival` says whether another session was at
-/// work in the same place at that time: then what only the time speaks for is nobody's.
-pub fn ours(
-    line: &Line,
-    fresh: bool,
-    place: Place,
-    call: &Call,
-    rival: impl FnOnce() -> bool,
-) -> Option<Evidence> {
-    let evidence = call.evidence(line);
-    let from = |seconds: i64| (call.began - seconds..=call.ended).contains(&line.at);
+/// What makes a commit this call's; `None` if it is not known to be. `rival` says whether another
+/// session was at work in the repository at that time: then what only the time speaks for is
+/// nobody's.
+pub fn ours(hash: &str, at: i64, call: &Call, rival: impl FnOnce() -> bool) -> Option<Evidence> {
+    let evidence = call.evidence(hash);
+    let from = |seconds: i64| (seconds..=call.ended).contains(&at);
     let taken = match evidence {
         Evidence::Shown => true,
-        Evidence::Named if call.measured => from(0) || (fresh && from(SLACK_SECONDS) && !rival()),
-        Evidence::Named => from(0) && !rival(),
-        Evidence::Silent => call.measured && place == Place::Here && from(0) && !rival(),
+        Evidence::Named if call.measured => from(call.began) || (from(call.earliest()) && !rival()),
+        Evidence::Named => from(call.began) && !rival(),
+        Evidence::Silent => call.measured && from(call.began) && !rival(),
     };
     taken.then_some(evidence)
 }
@@ -122,67 +107,50 @@ pub fn folders(command: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    fn line(message: &str, at: i64) -> Line {
-        let (old, new) = ("a".repeat(40), format!("1a2b3c4d{}", "0".repeat(32)));
-        Line { old, new, at, message: message.to_owned() }
-    }
-
+    const HASH: &str = "1a2b3c4d00000000000000000000000000000000";
     const CALL: Call =
         Call { command: "make release", output: "", began: 100, ended: 110, measured: true };
     const SHOWS: &str = "hooks ran\n[main (root-commit) 1a2b3c4] x\n 1 file changed";
 
-    fn judged(line: &Line, call: &Call, rival: bool) -> Option<Evidence> {
-        ours(line, true, Place::Here, call, || rival)
+    fn judged(at: i64, call: &Call, rival: bool) -> Option<Evidence> {
+        ours(HASH, at, call, || rival)
     }
 
     #[test]
     fn what_a_call_reports_is_its_own_whatever_the_clock_says() {
-        let dated = line("commit: x", 5);
         let shows = Call { output: SHOWS, ..CALL };
-        assert_eq!(judged(&dated, &shows, true), Some(Evidence::Shown));
-        assert_eq!(judged(&dated, &CALL, false), None);
+        assert_eq!(judged(5, &shows, true), Some(Evidence::Shown));
+        assert_eq!(judged(5, &CALL, false), None);
         for other in ["[main 1a2b3c5] x", "1a2b3c4 x", "[1a2b3c4] x", "[ok] x", "[main 1a] x"] {
-            assert_eq!(CALL.evidence(&dated), Evidence::Silent, "{other}");
-            assert_eq!(
-                Call { output: other, ..CALL }.evidence(&dated),
-                Evidence::Silent,
-                "{other}"
-            );
+            assert_eq!(judged(5, &Call { output: other, ..CALL }, false), None, "{other}");
         }
     }
 
     #[test]
-    fn a_quiet_call_has_its_own_time_its_own_place_and_no_rival() {
+    fn a_quiet_call_has_its_own_time_and_no_rival() {
         for (at, expected) in [(98, None), (99, None), (100, Some(Evidence::Silent)), (111, None)] {
-            assert_eq!(judged(&line("commit: x", at), &CALL, false), expected, "{at}");
+            assert_eq!(judged(at, &CALL, false), expected, "{at}");
         }
-        let within = line("commit: x", 105);
-        assert_eq!(judged(&within, &CALL, true), None);
-        assert_eq!(ours(&within, true, Place::Elsewhere, &CALL, || false), None);
-        let unmeasured = Call { measured: false, ..CALL };
-        assert_eq!(judged(&within, &unmeasured, false), None);
+        assert_eq!(judged(105, &CALL, true), None);
+        assert_eq!(judged(105, &Call { measured: false, ..CALL }, false), None);
     }
 
     #[test]
     fn a_named_command_may_begin_a_little_earlier_than_it_seems() {
         let named = Call { command: "git commit -qm x", ..CALL };
-        let early = line("commit: x", 98);
-        assert_eq!(judged(&early, &named, false), Some(Evidence::Named));
-        assert_eq!(judged(&early, &named, true), None);
-        assert_eq!(ours(&early, false, Place::Here, &named, || false), None, "an old line");
-        assert_eq!(judged(&line("commit: x", 97), &named, false), None);
-        assert_eq!(judged(&line("commit: x", 100), &named, true), Some(Evidence::Named));
-        assert_eq!(judged(&line("revert: x", 98), &named, false), None, "it says commit");
-        let pull = Call { command: "git pull -r", ..CALL };
-        assert_eq!(judged(&line("pull -r (pick): x", 98), &pull, true), None);
-        assert_eq!(judged(&line("pull -r (pick): x", 98), &pull, false), Some(Evidence::Named));
+        assert_eq!(judged(98, &named, false), Some(Evidence::Named));
+        assert_eq!(judged(98, &named, true), None);
+        assert_eq!(judged(97, &named, false), None);
+        assert_eq!(judged(100, &named, true), Some(Evidence::Named));
+        let looks = Call { command: "git log", ..CALL };
+        assert_eq!(judged(98, &looks, false), None, "it makes none");
     }
 
     #[test]
     fn a_call_that_reports_its_commits_takes_no_other_that_comes_just_before() {
         let shows = Call { command: "git commit -m y", output: "[main 9999999] y", ..CALL };
-        assert_eq!(judged(&line("commit: a person's", 99), &shows, false), None);
-        assert_eq!(judged(&line("commit: a rival's", 101), &shows, true), None);
+        assert_eq!(judged(99, &shows, false), None, "a person's");
+        assert_eq!(judged(101, &shows, true), None, "a rival's");
     }
 
     #[test]

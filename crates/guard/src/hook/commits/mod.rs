@@ -1,10 +1,11 @@
 //! After a shell call: the commits it made come into the job's list and from there into the
-//! compaction file. Most calls make none, and cost a few looks at the reflogs' times.
+//! compaction file. Most calls make none, and cost a few looks at files' times; git is asked
+//! where something was committed.
 
-mod judge;
 mod take;
 
-use std::collections::BTreeSet;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -15,18 +16,23 @@ use super::event::{Event, ToolCall};
 use super::facts::Facts;
 use super::target::absolute;
 use crate::files::commits::{self, Background, Waiting, Watch};
+use crate::files::git::{self, Made};
+use crate::files::neighbours;
 use crate::files::repository::{self, Mark, Repository};
-use crate::git::{Line, folders};
+use crate::git::{Call, Change, Entry, Evidence, add, folders, ours, reports};
 use base::clock::Time;
 
-/// How long a line waits for a call that is still running, in seconds.
-const WAITS_SECONDS: i64 = 3 * 60 * 60;
-
-/// The most lines that wait.
+/// The most commits that wait for their call.
 const MOST_WAITING: usize = 64;
 
 /// The most background calls that are remembered.
 const MOST_BACKGROUND: usize = 16;
+
+/// The most commits that are taken over at one look.
+const MOST_TAKEN: usize = 500;
+
+/// The most reported commits that are looked up by their hash alone.
+const MOST_REPORTED: usize = 20;
 
 /// Takes over the commits that a shell call of the session made, its agents' included;
 /// `true` if that changed the job's list.
@@ -42,7 +48,7 @@ pub fn after_call(
     }
     let mut around = Around::new(facts, event.cwd.map(Path::new));
     for folder in folders(command) {
-        around.goes_to(&absolute(event, folder));
+        around.add(&absolute(event, folder));
     }
     let took = call.took.and_then(|took| chrono::TimeDelta::try_milliseconds(took as i64));
     let began = took.and_then(|took| facts.now.checked_sub_signed(took));
@@ -89,37 +95,25 @@ pub fn at_turn_end(facts: &Facts, running: &[&str]) -> bool {
 /// The repositories around a call.
 struct Around {
     repositories: BTreeSet<Repository>,
-    /// The working trees the call went to.
-    here: Vec<PathBuf>,
 }
 
 impl Around {
     fn new(facts: &Facts, cwd: Option<&Path>) -> Self {
-        let mut around = Self { repositories: BTreeSet::new(), here: Vec::new() };
+        let mut around = Self { repositories: BTreeSet::new() };
         around.add(&facts.places.project);
-        match cwd {
-            Some(cwd) if cwd != facts.places.project => around.goes_to(cwd),
-            _ => around.here.extend(around.repositories.first().map(|r| r.own.clone())),
+        if let Some(cwd) = cwd {
+            around.add(cwd);
         }
         around
     }
 
-    fn add(&mut self, folder: &Path) -> Option<PathBuf> {
-        let found = repository::find(folder)?;
-        let own = found.own.clone();
-        self.repositories.insert(found);
-        Some(own)
+    fn add(&mut self, folder: &Path) {
+        self.repositories.extend(repository::find(folder));
     }
 
-    fn goes_to(&mut self, folder: &Path) {
-        let own = self.add(folder);
-        self.here.extend(own);
-    }
-
-    fn logs(&self) -> Vec<(PathBuf, Mark)> {
-        let mut commons = BTreeSet::new();
-        let each = self.repositories.iter().filter(|r| commons.insert(&r.common));
-        each.flat_map(Repository::logs).collect()
+    /// The working trees, by what their repositories share.
+    fn trees(&self) -> BTreeMap<PathBuf, Vec<(PathBuf, Mark)>> {
+        self.repositories.iter().map(|r| (r.common.clone(), r.trees())).collect()
     }
 }
 
@@ -133,31 +127,26 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// What it printed.
-    fn text(&self) -> String {
+    /// What it printed of commits.
+    fn reports(&self) -> String {
         #[derive(Default, Deserialize)]
         #[serde(default)]
         struct Output {
             stdout: String,
             stderr: String,
         }
-        if let Some(error) = self.error {
-            return error.to_owned();
-        }
         let output = self.output.and_then(|o| serde_json::from_str::<Output>(o).ok());
-        output.map(|o| format!("{}\n{}", o.stdout, o.stderr)).unwrap_or_default()
+        let text = match (self.error, output) {
+            (Some(error), _) => error.to_owned(),
+            (None, Some(o)) => format!("{}\n{}", o.stdout, o.stderr),
+            (None, None) => String::new(),
+        };
+        let lines = text.lines().filter(|line| line.trim_start().starts_with('['));
+        lines.collect::<Vec<_>>().join("\n")
     }
 }
 
-/// A line of a reflog that is to be judged.
-struct Candidate {
-    log: PathBuf,
-    line: Line,
-    /// When it was seen first; `None` where that is now.
-    seen: Option<Time>,
-}
-
-/// Looks at the reflogs, and takes over what is the session's. `change` is for the calls in
+/// Looks at the repositories, and takes over what is the session's. `change` is for the calls in
 /// the background and says whether it changed them.
 fn look(facts: &Facts, around: &Around, seen: &Seen, change: impl Fn(&mut Watch) -> bool) -> bool {
     try_look(facts, around, seen, change).unwrap_or_else(|e| {
@@ -172,49 +161,158 @@ fn try_look(
     seen: &Seen,
     change: impl Fn(&mut Watch) -> bool,
 ) -> io::Result<bool> {
-    let logs = around.logs();
+    let trees = around.trees();
     let known = commits::watch(&facts.places, facts.id);
-    let same = |watch: &Watch| logs.iter().all(|(log, mark)| watch.logs.get(log) == Some(mark));
-    let due = |watch: &Watch| watch.waiting.iter().any(|w| w.seen >= seen.began);
-    if !change(&mut known.clone()) && same(&known) && !(seen.measured && due(&known)) {
+    if !change(&mut known.clone()) && trees.values().all(|trees| is_still(trees, &known, seen)) {
         return Ok(false);
     }
     let _held = commits::hold(&facts.places, facts.id)?;
-    // Another hook of this session may have read further in the meantime.
+    // Another hook of this session may have looked in the meantime.
     let mut watch = commits::watch(&facts.places, facts.id);
-    let mut candidates: Vec<Candidate> = watch
-        .waiting
-        .drain(..)
-        .map(|Waiting { log, line, seen }| Candidate { log, line, seen: Some(seen) })
-        .collect();
-    for (log, mark) in &logs {
-        if watch.logs.get(log) == Some(mark) {
+    let mut changes = Vec::new();
+    let mut failed = Ok(());
+    for (common, trees) in &trees {
+        if is_still(trees, &watch, seen) {
             continue;
         }
-        let added = repository::added(log, watch.logs.get(log).copied())?;
-        if added.cut && watch.logs.contains_key(log) {
-            facts.fault("commits left out", &format!("too many lines in {}", log.display()));
+        match of_repository(facts, common, trees, seen, &mut watch) {
+            Ok(found) => changes.extend(found),
+            Err(e) => failed = Err(e),
         }
-        watch.logs.insert(log.clone(), added.mark);
-        candidates.extend(added.lines.into_iter().map(|line| Candidate {
-            log: log.clone(),
-            line,
-            seen: None,
-        }));
+        // Where git failed it is not asked at each call again.
+        watch.trees.extend(trees.iter().cloned());
+        watch.looked = Some(facts.now);
     }
-    let taken = judge::judge(facts, around, seen, &watch, &mut candidates);
-    let oldest = facts.now.timestamp() - WAITS_SECONDS;
-    let oldest = oldest.max(facts.session.started.map_or(oldest, |at| at.timestamp()));
-    let waiting = candidates.into_iter().filter(|c| c.line.at >= oldest);
-    watch.waiting = waiting
-        .map(|Candidate { log, line, seen }| Waiting { log, line, seen: seen.unwrap_or(facts.now) })
-        .collect();
     let over = watch.waiting.len().saturating_sub(MOST_WAITING);
     watch.waiting.drain(..over);
     change(&mut watch);
-    let result = take::take(facts, taken, &logs);
+    let result = take::take(facts, changes);
     if watch != known {
         commits::keep(&facts.places, facts.id, &watch)?;
     }
-    result
+    failed.and(result)
+}
+
+/// Whether nothing was committed in these trees since the last look, or before the call where
+/// there was none; and no look fell into the call, which may have seen what was the call's.
+fn is_still(trees: &[(PathBuf, Mark)], watch: &Watch, seen: &Seen) -> bool {
+    let still = |(own, mark): &(PathBuf, Mark)| match watch.trees.get(own) {
+        Some(known) => known == mark,
+        None => mark.modified / 1_000_000_000 < seen.began.timestamp(),
+    };
+    let within = seen.measured && watch.looked.is_some_and(|at| at >= seen.began);
+    !within && trees.iter().all(still)
+}
+
+/// What a look at a repository makes of the job's list.
+fn of_repository(
+    facts: &Facts,
+    common: &Path,
+    trees: &[(PathBuf, Mark)],
+    seen: &Seen,
+    watch: &mut Watch,
+) -> io::Result<Vec<Change>> {
+    let heads: Vec<String> =
+        trees.iter().filter_map(|(own, _)| repository::detached(own)).collect();
+    let output = seen.reports();
+    let call = |began: Time, command, output, measured| Call {
+        command,
+        output,
+        began: began.timestamp(),
+        ended: facts.now.timestamp(),
+        measured,
+    };
+    let background =
+        watch.background.iter().map(|b| (b.began, call(b.began, &*b.command, "", false)));
+    let calls: Vec<(Time, Call)> =
+        std::iter::once((seen.began, call(seen.began, seen.command, &*output, seen.measured)))
+            .chain(background)
+            .collect();
+    let earliest = calls.iter().map(|(_, call)| call.earliest()).min().unwrap_or_default();
+    let mut found = git::since(common, &heads, earliest)?;
+    let reported = reports(&output).take(MOST_REPORTED);
+    let missing: Vec<&str> =
+        reported.filter(|short| found.iter().all(|made| !made.hash.starts_with(short))).collect();
+    // Of another time, or of another repository.
+    found.extend(missing.iter().flat_map(|short| git::named(common, short).unwrap_or_default()));
+
+    let entries = commits::list(&facts.places, &facts.session.job).unwrap_or_default();
+    let others = OnceCell::new();
+    let mut taken: Vec<(Made, bool)> = Vec::new();
+    for made in found {
+        if entries.iter().any(|entry| entry.hash == made.hash) {
+            continue;
+        }
+        let first = watch.waiting.iter().find(|waiting| waiting.hash == made.hash).map(|w| w.seen);
+        let rival = || {
+            let others = others
+                .get_or_init(|| neighbours::at_work(&facts.places, facts.id, facts.session.client));
+            others.iter().any(|other| {
+                other.since.is_none_or(|since| since.timestamp() <= made.at)
+                    && other.repository.as_ref().is_some_and(|r| r.common == *common)
+            })
+        };
+        let mut running =
+            calls.iter().filter(|(began, _)| first.is_none_or(|first| *began <= first));
+        match running.find_map(|(_, call)| ours(&made.hash, made.at, call, rival)) {
+            Some(evidence) => taken.push((made, evidence == Evidence::Shown)),
+            None if first.is_none() => {
+                watch.waiting.push(Waiting { hash: made.hash, seen: facts.now });
+            }
+            None => {}
+        }
+    }
+    let over = taken.len().saturating_sub(MOST_TAKEN);
+    if over > 0 {
+        facts.fault("commits left out", &format!("{over} more than {MOST_TAKEN} at once"));
+        taken.drain(..over);
+    }
+    watch.waiting.retain(|waiting| taken.iter().all(|(made, _)| made.hash != waiting.hash));
+    let hashes: Vec<(&str, bool)> = taken.iter().map(|(made, sure)| (&*made.hash, *sure)).collect();
+    let claimed = commits::claim(&facts.places, common, facts.id, &hashes)?;
+    let tree = tree_of(trees, watch).display().to_string();
+    let entry = |made: &Made| Entry {
+        hash: made.hash.clone(),
+        subject: made.subject.clone(),
+        body: made.body.clone(),
+        session: facts.id.to_owned(),
+        at: chrono::DateTime::from_timestamp(made.at, 0),
+        worktree: tree.clone(),
+        gone: false,
+    };
+    let new = taken.iter().filter(|(made, _)| claimed.contains(&&*made.hash));
+    let mut changes: Vec<Change> = new.map(|(made, _)| add(entry(made))).collect();
+    changes.extend(dropped(common, &heads, &entries)?);
+    Ok(changes)
+}
+
+/// Commits of the list that nothing reaches any more, by a rebase or a reset, and those that are
+/// reached again.
+fn dropped(common: &Path, heads: &[String], entries: &[Entry]) -> io::Result<Vec<Change>> {
+    let trees: BTreeSet<&str> = entries.iter().map(|entry| &*entry.worktree).collect();
+    let is_here =
+        |tree: &&str| repository::find(Path::new(tree)).is_some_and(|r| r.common == common);
+    let trees: BTreeSet<&str> = trees.into_iter().filter(is_here).collect();
+    let here: Vec<&Entry> = entries.iter().filter(|e| trees.contains(&*e.worktree)).collect();
+    if here.is_empty() {
+        return Ok(Vec::new());
+    }
+    let known: Vec<&str> = here.iter().map(|entry| &*entry.hash).collect();
+    let lost = git::lost(common, heads, &known)?;
+    let gone: Vec<&str> = here.iter().filter(|e| e.gone).map(|e| &*e.hash).collect();
+    // What git removed for good is in reach of nothing, either.
+    let there = if gone.is_empty() { BTreeSet::new() } else { git::present(common, &gone)? };
+    let change = |entry: &&Entry| match (entry.gone, lost.contains(&entry.hash)) {
+        (false, true) => Some(Change::Drop(entry.hash.clone())),
+        (true, false) if there.contains(&entry.hash) => Some(Change::Restore(entry.hash.clone())),
+        _ => None,
+    };
+    Ok(here.iter().filter_map(change).collect())
+}
+
+/// The working tree in which something was committed since the last look.
+fn tree_of(trees: &[(PathBuf, Mark)], watch: &Watch) -> PathBuf {
+    let moved = trees.iter().filter(|(own, mark)| watch.trees.get(own) != Some(mark));
+    let last = moved.max_by_key(|(_, mark)| mark.modified).or(trees.first());
+    last.map(|(own, _)| repository::worktree(own)).unwrap_or_default()
 }
