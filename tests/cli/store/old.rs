@@ -89,12 +89,17 @@ fn on_a_full_disk_it_is_read_and_nothing_is_lost() {
     let (hook, folder) = scene();
     let read = on_a_full_disk(&hook, &["store", "export", ID]);
     assert_eq!(String::from_utf8_lossy(&read.stdout), text("session.jsonl"), "{read:?}");
+    let dropped = on_a_full_disk(&hook, &["store", "drop-old"]);
+    let said = String::from_utf8_lossy(&dropped.stdout);
+    assert!(dropped.status.code() == Some(1) && said.contains("disk is full"), "{said}");
     let file = hook.transcript.with_file_name(format!("{ID}.jsonl"));
     fs::write(&file, text("session.jsonl") + &round(7)).expect("written");
     let refused = on_a_full_disk(&hook, &["inscribe", ID]);
     let why = String::from_utf8_lossy(&refused.stderr);
     assert!(refused.status.code() == Some(1) && why.contains("disk is full"), "{why}");
-    assert!(folder.join("blocks/000000.pack").is_file());
+    for packs in ["blocks", "blocks.1"] {
+        assert!(folder.join(packs).join("000000.pack").is_file(), "{packs}");
+    }
     ok(&run(&hook, &["inscribe", ID]));
     assert!(ok(&run(&hook, &["store", "check"])).contains("no fault"));
     assert!(ok(&run(&hook, &["store", "export", ID])).ends_with(&round(7)));

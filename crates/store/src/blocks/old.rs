@@ -39,7 +39,7 @@ impl Packs {
         packs::size(&self.path)
     }
 
-    /// That every byte of them is copied; copies them where they are not.
+    /// That every byte of them is copied into the file; copies them where they are not.
     ///
     /// # Errors
     /// What the system says; `InvalidData` where the copy has not all of it.
@@ -51,7 +51,7 @@ impl Packs {
             Ok(())
         })?;
         let mut copy = Prefix { left: length, digest: Sha256::new() };
-        Reader::of(&self.blocks)?.original(&mut copy)?;
+        Reader::copied(&self.blocks)?.original(&mut copy)?;
         let same = copy.left == 0 && copy.digest.finalize() == digest.finalize();
         if same && end == packs::end(&self.path)? {
             return Ok(());

@@ -35,6 +35,12 @@ impl Reader {
         };
         read(path)?.map(Self::new).ok_or_else(none)
     }
+
+    /// Opens the rows in a file that has all that the packs beside it hold: a copy in memory is
+    /// none.
+    pub(super) fn copied(path: &Path) -> io::Result<Self> {
+        Ok(Self::new(copied(path, &packs::of(path))?))
+    }
 }
 
 impl Writer {
