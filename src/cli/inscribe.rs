@@ -73,12 +73,12 @@ pub enum StoreVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Remove the packs in which a version before kept sessions, once every byte is copied
+    /// Remove what version 0.1 stored, once every byte is copied to the new format
     #[command(
-        after_help = "Example:\n  brain-guard store drop-old --dry-run\n\nPacks are copied when a session is first used, or here. What is not copied stays, and is named.\n\nExit codes: 0 all were removed, 1 some stay, 2 wrong usage."
+        after_help = "Example:\n  brain-guard store drop-old --dry-run\n\nSessions are copied when they are first used, or by this command. What cannot be copied stays, and the output says why.\n\nExit codes: 0 all of it is removed, 1 some of it stays, 2 wrong usage."
     )]
     DropOld {
-        /// Copy and compare, remove nothing
+        /// Copy and compare, but remove nothing
         #[arg(long)]
         dry_run: bool,
         /// As JSON

@@ -77,7 +77,7 @@ impl fmt::Display for Stats {
             0 => Ok(()),
             packs => write!(
                 f,
-                "\npacks     {}, of a version before; `brain-guard store drop-old` removes what is copied",
+                "\npacks     {} in the format of version 0.1; `brain-guard store drop-old` removes what is copied",
                 size(packs)
             ),
         }

@@ -59,21 +59,6 @@ pub enum BlockKind {
     Row,
 }
 
-impl BlockKind {
-    /// The word used in the store.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::UserText => "user-text",
-            Self::AssistantText => "assistant-text",
-            Self::Thinking => "thinking",
-            Self::ToolUse => "tool_use",
-            Self::ToolResult => "tool_result",
-            Self::Image => "image",
-            Self::Row => "row",
-        }
-    }
-}
-
 /// A part of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {

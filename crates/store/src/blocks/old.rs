@@ -57,7 +57,7 @@ impl Packs {
             return Ok(());
         }
         let why = format!(
-            "{}: holds something that {} has not: it is damaged, or was not written to its end",
+            "{}: {} does not hold all of it, because it is damaged or half written",
             self.path.display(),
             self.blocks.display()
         );

@@ -1,6 +1,6 @@
-//! From packs to a file of blocks: copied when they are first opened, all or nothing, and kept
-//! until somebody drops them. A program of the version before that still writes packs is followed
-//! until this one writes the session itself.
+//! Opens a file of blocks, and copies the packs of version 0.1 into it first: in one transaction,
+//! when a session is first used. The packs stay until `store drop-old`. What a running program of
+//! version 0.1 still appends is copied, too, until this version writes the session itself.
 
 use std::io;
 use std::path::Path;
@@ -59,8 +59,8 @@ pub fn identity(blocks: &Path) -> Option<u64> {
     read(blocks).ok()?.and_then(|db| file::identity(&db).ok()?)
 }
 
-/// Opens blocks to read; `None` where there are none. Packs that can't be copied, for nothing can
-/// be written there, are read into memory.
+/// Opens blocks to read; `None` where there are none. Packs are copied into memory where the disk
+/// is full or read-only.
 fn read(path: &Path) -> io::Result<Option<Db>> {
     let old = packs::of(path);
     let known = Db::read(path, SCHEMA)?;
@@ -73,7 +73,7 @@ fn read(path: &Path) -> io::Result<Option<Db>> {
     }
     match copied(path, &old) {
         Err(e) if is_unwritable(&e) => match known {
-            // What a program of the version before has written since.
+            // Only what version 0.1 appended since is missing.
             Some(db) if taken(&db)? > Some(0) => Ok(Some(db)),
             _ => take_over(Db::in_memory(path, SCHEMA)?, &old).map(Some),
         },
@@ -81,7 +81,7 @@ fn read(path: &Path) -> io::Result<Option<Db>> {
     }
 }
 
-/// Opens blocks to write; `None` where there are none yet. Packs are done with from then on.
+/// Opens blocks to write; `None` where there are none yet. From then on packs are not looked at.
 fn write(path: &Path) -> io::Result<Option<Db>> {
     let old = packs::of(path);
     if !old.is_dir() {
@@ -119,7 +119,7 @@ fn lags(db: &Db, old: &Path) -> io::Result<bool> {
     Ok(taken(db)?.is_some_and(|taken| taken < end))
 }
 
-/// Up to where packs were copied; `None` where they are done with.
+/// Up to where packs were copied; `None` where they are not looked at any more.
 fn taken(db: &Db) -> io::Result<Option<u64>> {
     let taken = db.run(|c| {
         c.query_row("SELECT packs FROM about", [], |row| row.get::<_, Option<i64>>(0)).optional()
@@ -136,7 +136,7 @@ fn room(path: &Path, old: &Path) -> io::Result<()> {
         return Ok(());
     }
     let why = format!(
-        "{}: this version keeps sessions in another format; to copy this one takes up to {}, and {} are free. Free some, and try again",
+        "{}: this version stores sessions in a new format. To copy this one it needs up to {}, and {} are free: free some space and try again",
         old.display(),
         shown::size(needed),
         shown::size(free),

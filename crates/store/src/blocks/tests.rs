@@ -228,7 +228,7 @@ fn packs_with_damage_give_what_stands_before_it_and_stay() {
     fs::write(&pack, &bytes).unwrap();
     assert_eq!(original(&folder), text(&rows[..7]));
     let why = packs_of(&folder).unwrap()[0].verify().unwrap_err().to_string();
-    assert!(why.contains("blocks: holds something that"), "{why}");
+    assert!(why.contains("does not hold all of it"), "{why}");
 }
 
 proptest! {
