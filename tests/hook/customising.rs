@@ -63,12 +63,15 @@ fn the_pages_give_the_default_tiers() {
     let [all, small, relaxed] =
         [&long, &short, &percents(Profile::Relaxed, LIMIT)].map(|tiers| tiers.join(" / "));
     let close = |tiers: &str| tiers.replace(' ', "");
+    let listed = |tiers: &[String]| format!("{}, {} and {} %", tiers[0], tiers[1], tiers[2]);
     for (page, says) in [
         ("README.md", format!("({} % of a long context, {} % of a small one)", long[0], short[0])),
         ("README.md", format!("**Block reads** ({} % / {} %)", long[1], short[1])),
         ("README.md", format!("**Narrow** ({} % / {} %)", long[2], short[2])),
-        ("README.md", format!("tiers at {all} % from 500,000 tokens on, {small} % below")),
-        ("README.md", format!("`relaxed`: {relaxed} %")),
+        ("docs/settings.md", format!("tiers at {all} % from 500,000 tokens on, {small} % below")),
+        ("docs/settings.md", format!("`relaxed`: {relaxed} %")),
+        ("docs/getting-started.md", format!("the tiers are at {}", listed(&long))),
+        ("docs/getting-started.md", format!("on smaller ones at {}", listed(&short))),
         ("docs/customising.md", format!("({all} % from 500,000 tokens on, {small} % below)")),
         ("docs/ramps.svg", format!("context: {all} %")),
         (
