@@ -7,6 +7,7 @@ mod job;
 mod log;
 mod notes;
 mod operator;
+mod overview;
 mod phase;
 mod plumbing;
 mod purge;
@@ -25,6 +26,7 @@ pub use job::{JobArgs, JobVerb};
 pub use log::LogArgs;
 pub use notes::{AppendArgs, CloseArgs, PhaseArgs, SealArgs, SteeringArgs};
 pub use operator::{LaterArgs, NowArgs, OverrideArgs, OverrideSpan};
+pub use overview::command;
 pub use phase::PhaseVerb;
 pub use plumbing::{CarrierScratchArgs, ClipboardVerb, ModArgs, WaiterArgs};
 pub use purge::{PurgeArgs, PurgeKind};
@@ -66,56 +68,56 @@ pub struct SessionSelector {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Install the plugin into Claude Code and run the demo
+    /// Install the plugin into Claude Code and play the demo
     Install(InstallArgs),
-    /// Undo the installation; state and the projects' files stay
+    /// Undo the installation; notes, state and stores stay
     #[command(after_help = "Example:\n  brain-guard uninstall")]
     Uninstall,
-    /// Show the gauges, the stance and what is blocked
+    /// Show context usage, tier, what is blocked and what happens next
     Status(StatusArgs),
-    /// Check the installation and what is around it; each fault with its way out
+    /// Check the installation, and say how to fix what is wrong
     Doctor(DoctorArgs),
-    /// Say why something was blocked, or why it was not
+    /// Explain why a call was blocked, or why it was not
     Explain(ExplainArgs),
-    /// Show the log of the project: decisions, boundaries, faults
+    /// Show the project's log: decisions, boundaries, faults
     Log(LogArgs),
-    /// Show what the guard did in a session or a job, over time
+    /// Show what the guard did in a session or a job over time
     Report(ReportArgs),
-    /// Take the guard off for a while (the operator's, not the agent's)
+    /// Lift the guard for a while (for you, not for the agent)
     Override(OverrideArgs),
-    /// Start a boundary that waits, without its notice (the operator's, not the agent's)
+    /// Clear a waiting session without its notice (for you, not for the agent)
     Now(NowArgs),
-    /// Keep a session that is about to be cleared (the operator's, not the agent's)
+    /// Keep a session that is about to be cleared (for you, not for the agent)
     Later(LaterArgs),
-    /// Add entries to the compaction file (arguments, or Markdown on stdin)
+    /// Add entries to the compaction file, from arguments or Markdown on stdin
     Append(AppendArgs),
-    /// Enter and leave the phases of the job; leaving one takes a slice of the compaction file
+    /// Enter and leave the phases of the job
     Phase(PhaseArgs),
-    /// Show what coaching and injections did to the work: the steering notes of all jobs
+    /// Show what coaching and injected texts did to the work, over all jobs
     Steering(SteeringArgs),
-    /// Close an entry of the compaction file by its id; without one, list the entries
+    /// Close an entry of the compaction file, or list the entries
     Close(CloseArgs),
     /// Check, tidy and seal the compaction file
     Seal(SealArgs),
-    /// Say which job this session works on: its notes, and no other's, are carried on
+    /// Focus, pause, resume and complete jobs, each with notes of its own
     Job(JobArgs),
-    /// Say how a session would be cleared here (its carrier), or try it
+    /// Show how a session would be cleared here, or test it
     #[command(after_help = "Examples:\n  brain-guard carrier probe\n  brain-guard carrier test")]
     Carrier {
         /// What to do with them
         #[command(subcommand)]
         what: CarrierVerb,
     },
-    /// Play a whole session through the installed hooks, without a model or network
+    /// Play a session through the installed hooks, without a model or network
     Demo(DemoArgs),
-    /// Show the settings that hold here, or check them
+    /// Show the settings in force, or check them
     #[command(after_help = "Examples:\n  brain-guard settings show\n  brain-guard settings check")]
     Settings {
         /// What to do with them
         #[command(subcommand)]
         what: SettingsVerb,
     },
-    /// Extract long values of old messages, and restore them: pi, `OpenClaw`, Claude Code
+    /// Move long values of old messages into the store, and restore them
     #[command(
         after_help = "Examples:\n  brain-guard extract plan SESSION\n  brain-guard extract run SESSION\n  brain-guard extract restore SESSION ENTRY"
     )]
@@ -124,10 +126,10 @@ pub enum Verb {
         #[command(subcommand)]
         what: ExtractVerb,
     },
-    /// Serve `purge_control`, `inject` and `search` as a tool server on stdin and stdout (MCP)
+    /// Serve tools for the agent over stdin and stdout (MCP)
     #[command(after_help = "Example:\n  claude mcp add brain-guard -- brain-guard mcp")]
     Mcp,
-    /// Restructure a session's history into a new session; the session itself stays as it is
+    /// Make a new, restructured session from an old one, which stays as it is
     #[command(
         after_help = "Examples:\n  brain-guard surgery compress-before 3f0a9d1e 2026-03-19T10:23Z\n  brain-guard surgery split 3f0a9d1e map.json --dry-run\n  brain-guard surgery log"
     )]
@@ -138,25 +140,25 @@ pub enum Verb {
     },
     /// The operations of `surgery` by the names of its specification
     ExportClaude(ExportArgs),
-    /// Print a round in full, as an index table names it; alters nothing
+    /// Print a round in full
     Inject(InjectArgs),
-    /// Say which surgery would be worth it in a session, and the command for each
+    /// Recommend surgery for a session, with the command for each
     Advise(AdviseArgs),
-    /// Make a successor that holds the early work as an index table and the rest in full
+    /// Make a successor: early work as an index table, the rest in full
     Revive(ReviveArgs),
-    /// Say which engagement rounds belong to: by number, by words, or by an engagement's phases
+    /// Tag rounds with an engagement, a named piece of work
     Tag(TagArgs),
-    /// Take the tags of rounds away
+    /// Remove the tags of rounds
     Untag(UntagArgs),
-    /// Find rounds by what was said in them
+    /// Find rounds by their words
     Search(SearchArgs),
     /// Show which agent did which rounds in which phase of an engagement
     Matrix(MatrixArgs),
     /// Check a session file: chain, ids, tool calls, thinking, times
     Validate(ValidateArgs),
-    /// Keep sessions in the store, row by row; what is there already is not written again
+    /// Import sessions into the store
     Inscribe(InscribeArgs),
-    /// Check the store of sessions, count what is in it, get a session's bytes back, clean up
+    /// Check, count, export and clean up the store of sessions
     #[command(
         after_help = "Examples:\n  brain-guard store check\n  brain-guard store stats\n  brain-guard store export 3f0a9d1e --out restored/\n  brain-guard store gc --dry-run"
     )]
@@ -165,7 +167,7 @@ pub enum Verb {
         #[command(subcommand)]
         what: StoreVerb,
     },
-    /// List what is kept of sessions and jobs, and remove it (for the user, not for the agent)
+    /// List what brain-guard keeps, and remove it (for you, not for the agent)
     Purge(PurgeArgs),
     /// The plugin's module asks (not for people)
     #[command(hide = true)]

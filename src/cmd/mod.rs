@@ -50,11 +50,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use clap::Parser;
+use clap::FromArgMatches as _;
 use signal_hook::consts::SIGXFSZ;
 
 use self::output::{confirmed, err, out, out_json, show, stdin_text};
-use crate::cli::{Cli, Verb};
+use crate::cli::{self, Cli, Verb};
 use base::clock::{self, Time};
 use base::env::Env;
 use base::paths::Places;
@@ -106,7 +106,8 @@ pub const OUTSIDE: Outside = Outside { look: ::carrier::reach::look, answer: typ
 
 /// Parses the command line and runs it; usage errors end with code 2.
 pub fn main(env: &Env) -> ExitCode {
-    match Cli::try_parse_from(arguments()) {
+    let matches = cli::command().try_get_matches_from(arguments());
+    match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => run(&cli.verb, env),
         Err(e) => {
             // Nothing better can be done about a closed terminal.

@@ -4,13 +4,16 @@ use crate::harness::Hook;
 
 /// The commands that a help text lists.
 fn commands(help: &str) -> Vec<String> {
-    let listed = help.split("Commands:\n").nth(1).unwrap_or_default();
-    let lines = listed.lines().take_while(|line| line.starts_with("  "));
-    let own = lines.filter(|line| !line.starts_with("   "));
-    own.filter_map(|line| line.split_whitespace().next())
-        .filter(|n| *n != "help")
-        .map(str::to_owned)
-        .collect()
+    let (mut found, mut listed) = (Vec::new(), false);
+    for line in help.lines() {
+        if !line.starts_with(' ') {
+            listed = line.to_lowercase().ends_with("commands:");
+        } else if listed && !line.starts_with("   ") {
+            found.extend(line.split_whitespace().next().map(str::to_owned));
+        }
+    }
+    found.retain(|name| name != "help");
+    found
 }
 
 /// Every verb, down to those that hold no further ones, with its help.
