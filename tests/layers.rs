@@ -39,7 +39,9 @@ fn modules(source: &Path) -> BTreeMap<String, String> {
         let below = path.strip_prefix(source).expect("below").with_extension("");
         let name = below.iter().next().expect("name").to_string_lossy().into_owned();
         let mut parts = below.iter().map(|part| part.to_string_lossy());
-        if matches!(name.as_str(), "lib" | "main") || parts.any(|p| p == "tests" || p == "laws") {
+        if matches!(name.as_str(), "lib" | "main")
+            || parts.any(|p| p == "tests" || p == "properties")
+        {
             continue;
         }
         modules.entry(name).or_default().push_str(&code(&fs::read_to_string(&path).expect("text")));

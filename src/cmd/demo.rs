@@ -3,8 +3,8 @@
 //! every stage is checked on what the hooks answered and what lies on disk.
 
 mod child;
+mod clearing;
 mod client;
-mod crossing;
 mod look;
 mod plugin;
 mod reply;
@@ -22,8 +22,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
+use self::clearing::Carried;
 use self::client::Client;
-use self::crossing::Carried;
 use self::plugin::Plugin;
 use self::screen::Screen;
 use self::stage::{Results, Stop};
@@ -55,12 +55,12 @@ const STAGES: [(&str, Act); 18] = [
     ("notes arrive in the file", Act::Squeeze(squeeze::notes)),
     ("the seal holds", Act::Squeeze(squeeze::seal)),
     ("after the seal the turn ends", Act::Squeeze(squeeze::after_seal)),
-    ("a notice, then the word to clear", Act::Cross(crossing::notice)),
-    ("the session is cleared", Act::Cross(crossing::clear)),
-    ("the file is delivered whole", Act::Cross(crossing::deliver)),
-    ("the new session is free", Act::Cross(crossing::free)),
-    ("no second turn is started", Act::Cross(crossing::watcher)),
-    ("the log tells it, without a fault", Act::Cross(crossing::log)),
+    ("a notice, then the word to clear", Act::Cross(clearing::notice)),
+    ("the session is cleared", Act::Cross(clearing::clear)),
+    ("the file is delivered whole", Act::Cross(clearing::deliver)),
+    ("the new session is free", Act::Cross(clearing::free)),
+    ("no second turn is started", Act::Cross(clearing::watcher)),
+    ("the log tells it, without a fault", Act::Cross(clearing::log)),
 ];
 
 /// Plays a session through the plugin in `plugin`.

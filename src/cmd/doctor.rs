@@ -2,9 +2,9 @@
 //! out. It looks and changes nothing, but for `--fix`, which does what is safe: never a
 //! file of the client's beyond what `install` writes, never a memory.
 
-mod around;
 mod client;
 mod disk;
+mod environment;
 mod files;
 mod hooks;
 mod installed;
@@ -163,12 +163,12 @@ const CHECKS: [Check; 10] = [
     tools::look,
     client::look,
     hooks::look,
-    around::look,
+    environment::look,
     private::look,
     stale::look,
     disk::look,
     keys::look,
-    around::terminal,
+    environment::terminal,
 ];
 
 /// The answer to the slash command.

@@ -13,7 +13,7 @@ use base::paths::{Places, safe_name};
 use guard::boundary::Delivery;
 use guard::files::jobs;
 use guard::files::origin::{self, Origin};
-use guard::hook::crossing;
+use guard::hook::boundary_flow;
 use guard::hook::facts::{self, Facts};
 use guard::job::Holder;
 use guard::job::refusal::Refusal;
@@ -132,7 +132,7 @@ fn next(facts: &Facts, verb: Verb, moved: &Transition) -> String {
     else {
         return "go on".into();
     };
-    match (crossing::why_no_boundary(facts, job, Some(true), true), delivery) {
+    match (boundary_flow::why_no_boundary(facts, job, Some(true), true), delivery) {
         (None, Delivery::Transition) => {
             "end your turn now; a fresh session begins, and its Prior Summary is all that crosses"
                 .into()

@@ -65,7 +65,7 @@ fn print(args: &LogArgs, Context { env, now }: Context) -> anyhow::Result<Exit> 
     let named = args.selector.session.as_ref();
     let found = named.map(|_| selector::find(env, &args.selector)).transpose()?;
     let session = found.as_ref().map(|found| found.session.as_str());
-    let since = args.since.as_deref().map(super::override_::duration).transpose()?;
+    let since = args.since.as_deref().map(super::operator_override::duration).transpose()?;
     let since = since.map(|since| now - since);
     let filter = Filter { places: &places, session, kinds: &args.kind, since };
     let plain = env.get("NO_COLOR").is_some_and(|v| !v.is_empty());

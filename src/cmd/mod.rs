@@ -4,6 +4,7 @@
 
 pub mod advise;
 pub mod append;
+pub mod block_store;
 pub mod carrier;
 pub mod close;
 pub mod demo;
@@ -22,8 +23,8 @@ pub mod mcp;
 pub mod module;
 pub mod notice;
 pub mod operator;
+pub mod operator_override;
 mod output;
-pub mod override_;
 pub mod phase;
 mod plumbing;
 pub mod purge;
@@ -36,7 +37,6 @@ pub mod settings;
 pub mod setup;
 pub mod status;
 pub mod steering;
-pub mod store_;
 pub mod surgery;
 pub mod tag;
 mod trace;

@@ -22,7 +22,7 @@ use guard::hook::facts::Facts;
 use guard::hook::pre_tool;
 use guard::hook::question::{self, Question};
 use guard::hook::watch;
-use guard::hook::{crossing, deliver};
+use guard::hook::{boundary_flow, deliver};
 use guard::texts::Text;
 
 #[derive(Debug, Default, Deserialize)]
@@ -76,7 +76,7 @@ fn wait_for_session(env: &Env, id: &str) {
     let root = env.path(env::PROJECT_DIR).or_else(|| Some(project_root(env, &env.cwd()?)));
     if let Some(places) = root.and_then(|root| Places::of(env, &root)) {
         let path = places.session(id, "json");
-        crossing::wait_for(SESSION_PATIENCE, || path.exists());
+        boundary_flow::wait_for(SESSION_PATIENCE, || path.exists());
     }
 }
 
@@ -163,7 +163,7 @@ fn step(facts: &mut Facts, text: &str) -> Value {
     }
     if matches!(report, Report::TurnComplete { .. }) {
         // Stop does not fire for every turn's end (an interrupt), and may run after us.
-        crossing::take_requests(facts);
+        boundary_flow::take_requests(facts);
     }
     let Some(token) = facts.token().filter(|t| t.carrier == Carrier::Mod) else {
         return json!({"action": "none", "sealed": false});
@@ -200,7 +200,7 @@ fn step(facts: &mut Facts, text: &str) -> Value {
         log::write(&facts.places.log(), facts.now, "boundary-step", &details);
     }
     if before == Step::Pending && token.cancelled && report.is_escape() {
-        crossing::lift(facts, "you pressed Escape");
+        boundary_flow::lift(facts, "you pressed Escape");
     }
     // No Stop comes where the turn was cut, so that the watch begins here.
     if token.live()
@@ -209,7 +209,7 @@ fn step(facts: &mut Facts, text: &str) -> Value {
         facts.fault("waiter not started", &e);
     }
     if token.step >= Step::Acknowledged {
-        crossing::tidy(facts);
+        boundary_flow::tidy(facts);
     }
     render(facts, &token, action)
 }

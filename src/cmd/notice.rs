@@ -3,7 +3,7 @@
 
 use chrono::Duration;
 
-use super::override_::{self, duration};
+use super::operator_override::{self, duration};
 use super::{Context, Exit, Run, operator, out, selector};
 use crate::cli::{LaterArgs, NowArgs, SessionSelector};
 use guard::boundary::{Carrier, Step};
@@ -76,7 +76,7 @@ fn apply(facts: &Facts, wish: &Wish) -> anyhow::Result<String> {
 
 fn later(facts: &Facts, time: Option<&str>) -> anyhow::Result<String> {
     let until = facts.now + time.map_or(Ok(KEPT), duration)?;
-    override_::set(facts, Some(Override::Until(until)), "later")?;
+    operator_override::set(facts, Some(Override::Until(until)), "later")?;
     let local = until.with_timezone(&chrono::Local).format("%H:%M");
     Ok(format!(
         "brain-guard: this session is kept until {local}, and nothing is blocked until then. End that sooner: /brain-guard:now or /brain-guard:override --off"

@@ -14,7 +14,7 @@ use guard::compaction::{self, Role};
 use guard::files::jobs;
 use guard::files::requests::{self, Request};
 use guard::files::sealing::{self, Authored, FromAgent, Outcome, Writer};
-use guard::hook::crossing;
+use guard::hook::boundary_flow;
 use guard::hook::facts::Facts;
 use guard::job::slice::Note;
 use guard::seal::{self, Heavy, Input, Question, Refused};
@@ -182,9 +182,10 @@ fn next(facts: &Facts, ask: &SealArgs, authored: &Authored) -> (bool, String) {
             ),
         );
     }
-    let refusal = crossing::why_no_boundary(facts, &selector::job(facts), ask.boundary(), true);
+    let refusal =
+        boundary_flow::why_no_boundary(facts, &selector::job(facts), ask.boundary(), true);
     // A second seal in one turn changes nothing of what the first one asked for.
-    let waits = ask.boundary() != Some(false) && crossing::waits_sealed(facts);
+    let waits = ask.boundary() != Some(false) && boundary_flow::waits_sealed(facts);
     match refusal.filter(|_| !waits) {
         None => (true, "end your turn now: this session is then cleared, and a fresh one continues from these notes".into()),
         Some(refusal) => (false, format!("sealed, but no boundary: {}; go on with the work", refusal.why)),

@@ -1,13 +1,13 @@
 //! Our commands that a person types at the client's prompt and that are answered there.
 
-use super::{doctor, explain, job, notice, override_, report, status};
+use super::{doctor, explain, job, notice, operator_override, report, status};
 use guard::hook::facts::Facts;
 
 /// The answer to a command, by its name without the plugin's prefix; `None` for those that are
 /// the agent's to run.
 pub fn answer(facts: &Facts, command: &str, args: &str) -> Option<String> {
     Some(match command {
-        "override" => override_::at_the_prompt(facts, args),
+        "override" => operator_override::at_the_prompt(facts, args),
         "now" | "later" => notice::at_the_prompt(facts, command, args),
         "status" => status::at_the_prompt(facts),
         "explain" => explain::at_the_prompt(facts),

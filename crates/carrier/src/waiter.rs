@@ -20,7 +20,7 @@ use guard::boundary::wait::{self, Owner, wait};
 use guard::boundary::{CLIENT_ENDED, Carrier, Step, Token};
 use guard::files::{boundary, state};
 use guard::hook::facts::Facts;
-use guard::hook::{crossing, deliver, watch};
+use guard::hook::{boundary_flow, deliver, watch};
 
 /// The longest a waiter lives: what comes before a delivery, and the wait for its answer.
 fn lifetime(settings: &BoundarySettings) -> Duration {
@@ -113,7 +113,7 @@ fn prove_arrival(places: &Places, id: &str) -> io::Result<()> {
     let Some(transcript) = session.transcript else { return Ok(()) };
     let Some(file) = deliver::rendered(&token)? else { return Ok(()) };
     let mut arrival = Arrival::Absent;
-    crossing::wait_for(ROWS, || {
+    boundary_flow::wait_for(ROWS, || {
         let rows = atomic::read(Path::new(&transcript)).ok().flatten().unwrap_or_default();
         arrival = judge(&rows, id, &file);
         arrival == Arrival::Whole

@@ -5,10 +5,10 @@ pub mod edit;
 pub mod entry;
 #[cfg(any(test, feature = "testing"))]
 pub mod generate;
-#[cfg(test)]
-mod laws;
 pub mod placeholder;
 pub mod plan;
+#[cfg(test)]
+mod properties;
 pub mod redact;
 pub mod restore;
 pub mod rules;

@@ -191,7 +191,8 @@ mod tests {
             .unwrap();
         let pid = child.id();
         // A process just begun may not show its arguments yet.
-        let shown = crate::hook::crossing::wait_for(Duration::from_secs(5), || takes_prompts(pid));
+        let shown =
+            crate::hook::boundary_flow::wait_for(Duration::from_secs(5), || takes_prompts(pid));
         let open = (shown, hung_up(pid));
         drop(child.stdin.take());
         child.wait().unwrap();

@@ -15,9 +15,9 @@ pub mod flat;
 pub mod gauge;
 #[cfg(any(test, feature = "testing"))]
 pub mod generate;
-#[cfg(test)]
-mod laws;
 pub mod line;
+#[cfg(test)]
+mod properties;
 pub mod round;
 mod row;
 pub mod rows;

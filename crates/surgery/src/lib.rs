@@ -17,4 +17,4 @@ pub mod validate;
 pub mod values;
 
 #[cfg(test)]
-mod laws;
+mod properties;

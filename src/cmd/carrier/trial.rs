@@ -18,7 +18,7 @@ use carrier::reach;
 use carrier::terminal::{Refusal, Stroke, Terminal};
 use carrier::{tmux, x11};
 use guard::files::state::{self, Client};
-use guard::hook::crossing::wait_for;
+use guard::hook::boundary_flow::wait_for;
 use guard::session::reach::{Reach, TmuxPane, Way, X11Display};
 
 /// How long the scratch terminal may take to come up, and what is sent to arrive.

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use super::{Finding, World, around};
+use super::{Finding, World, environment};
 use crate::cmd::install::keys::described;
 use base::process;
 use base::switch::Switch;
@@ -60,7 +60,8 @@ fn unbound(shown: &impl std::fmt::Display) -> Finding {
 fn eaten(world: &World, chords: &Chords) -> Option<Finding> {
     world.env.get("TMUX")?;
     let through_x11 = world.settings.boundary.carrier == CarrierChoice::X11
-        || around::reach(world).is_some_and(|r| r.tmux.open().is_none() && r.x11.open().is_some());
+        || environment::reach(world)
+            .is_some_and(|r| r.tmux.open().is_none() && r.x11.open().is_some());
     if !through_x11 {
         return None;
     }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::gain::Gain;
 use super::planned::How;
 use super::read::COMPARED;
-use super::{record, said};
+use super::{extractable_flag, record};
 use crate::cli::{ExtractArgs, OutputArgs};
 use crate::cmd::surgery::extracted::Chosen;
 use crate::cmd::surgery::make;
@@ -213,7 +213,7 @@ impl<'s> Reading<'s> {
         let before = self.entries.found.len();
         self.entries.row(self.rows, row);
         for entry in &mut self.entries.found[before..] {
-            said::lay(self.ledger, entry);
+            extractable_flag::lay(self.ledger, entry);
             for extract in self.known.get(entry.id.as_str()).into_iter().flatten() {
                 let json = edit::locate(row, &extract.key).map(|at| at.of(row));
                 if json.is_some_and(|json| Some(Record::digest(json)) == extract.placeholder) {

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::known;
 use super::long::{self, Long};
+use super::placeholder_lookup;
 use super::read::{self, Read};
 use super::source::{self, Kind, Source};
-use super::{said, view};
+use super::{extractable_flag, view};
 use crate::cmd::{err, inscribe};
 use base::clock::Time;
 use base::env::Env;
@@ -125,15 +125,15 @@ pub fn in_source(source: &Source, settings: &ExtractSettings) -> anyhow::Result<
 fn said_of(read: &Read) -> Vec<Said> {
     let says = read.entries.iter().filter(|entry| entry.extractable.is_some());
     let of = |entry_id: &String, extractable| Said { entry_id: entry_id.clone(), extractable };
-    says.map(|entry| of(&entry.id, said::shown(entry.extractable))).collect()
+    says.map(|entry| of(&entry.id, extractable_flag::shown(entry.extractable))).collect()
 }
 
 fn lean(read: &Read) -> Vec<Lean> {
-    let of_row = |live: &[known::Live]| {
+    let of_row = |live: &[placeholder_lookup::Live]| {
         let first = live.first()?;
         let entry = read.entry(first.row);
         let marked = entry.and_then(|entry| entry.restored);
-        let part = |live: &known::Live| Part {
+        let part = |live: &placeholder_lookup::Live| Part {
             key: live.key.to_string(),
             bytes: live.bytes,
             trigger: live.trigger.to_string(),

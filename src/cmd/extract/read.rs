@@ -11,10 +11,10 @@ use memchr::memmem;
 use serde_json::value::RawValue;
 
 use super::gain::Gain;
-use super::known::{self, Doubt, Fits, Live, Strange};
+use super::placeholder_lookup::{self, Doubt, Fits, Live, Strange};
 use super::source::{Kind, Source};
 use super::tail::Tail;
-use super::{progress, said};
+use super::{extractable_flag, progress};
 use crate::cmd::err;
 use base::clock::Time;
 use extract::edit;
@@ -117,7 +117,8 @@ pub fn planning(source: &Source, settings: Option<&ExtractSettings>) -> anyhow::
     let (mut read, mut strange) = pass(source, source.extracted.ledger()?, settings)?;
     let Kin { records, unread, unsure } = strange.kin(source);
     if !records.is_empty() {
-        (read, strange) = pass(source, known::joined(records, &read.ledger), settings)?;
+        (read, strange) =
+            pass(source, placeholder_lookup::joined(records, &read.ledger), settings)?;
     }
     let unknown = strange.count();
     read.doubt = strange.doubt(source, &unread, &unsure);
@@ -145,7 +146,7 @@ fn pass(
     let stamp = source.file.rows(&mut |row, line| {
         bar.inc(line.len() as u64);
         if let Some(entry) = entries.row(row, line) {
-            said::lay(&ledger, entry);
+            extractable_flag::lay(&ledger, entry);
             let known = live.len();
             finder.row(entry, line, &mut live);
             if marks.find(line).is_some() {
@@ -230,7 +231,7 @@ impl<'a> Finder<'a> {
         for (id, key) in self.ledger.of_row(&entry.id) {
             let Some(span) = edit::locate(line, key) else { continue };
             let fitting = self.ledger.fitting(id, key, span.of(line));
-            found.extend(match known::decide(&self.place, &fitting) {
+            found.extend(match placeholder_lookup::decide(&self.place, &fitting) {
                 Some(Fits::One(extract)) => Some(Live::of(extract, entry.row, span)),
                 Some(Fits::Several(all)) => Some(Live {
                     rivals: all.iter().map(|extract| (*extract).clone()).collect(),

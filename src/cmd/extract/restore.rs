@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use serde::Serialize;
 
-use super::known::Live;
+use super::placeholder_lookup::Live;
 use super::read::{self, Read};
 use super::record;
 use super::source::{self, Source};

@@ -8,9 +8,9 @@ use anyhow::bail;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::extractable_flag::{parse, shown};
 use super::read::{self, Read};
 use super::restore::listed;
-use super::said::{parse, shown};
 use super::source::{self, Kind, Source};
 use super::told;
 use crate::cmd::inscribe;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::call::{Said, read};
 use super::session;
-use crate::cmd::extract::{context, restore, said, set};
+use crate::cmd::extract::{context, extractable_flag, restore, set};
 use base::clock::Time;
 use base::env::Env;
 use extract::entry::Extractable;
@@ -100,7 +100,7 @@ fn entry(given: Option<String>) -> anyhow::Result<String> {
 /// # Errors
 /// A value that says nothing of an entry.
 fn extractable(value: Option<&Value>) -> anyhow::Result<Option<Extractable>> {
-    let messages = |number: &str| said::whole(number).map(Extractable::After);
+    let messages = |number: &str| extractable_flag::whole(number).map(Extractable::After);
     let said = match value {
         Some(Value::Bool(true)) => Some(Extractable::Always),
         Some(Value::Bool(false)) => Some(Extractable::Never),

@@ -1,8 +1,8 @@
 //! Rows of every shape, what is a value in them, and what is in the context.
 
 mod context;
-mod laws;
 mod odd;
+mod properties;
 
 use super::*;
 

@@ -42,6 +42,6 @@ pub use template::{DEFAULT_TEMPLATE, template};
 pub use words::count_words;
 
 #[cfg(test)]
-pub(crate) mod laws;
+pub(crate) mod properties;
 #[cfg(test)]
 mod tests;

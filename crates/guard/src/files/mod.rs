@@ -4,11 +4,11 @@
 
 pub mod ancestry;
 pub mod archives;
-pub mod aside;
 pub mod boundary;
 pub mod commits;
 pub mod git;
 pub mod job_files;
+pub mod job_state;
 pub mod jobs;
 pub mod journal;
 pub mod keybindings;

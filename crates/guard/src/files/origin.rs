@@ -4,7 +4,7 @@
 //!
 //! A job that the state does not know is *found*: it has no effect until the user accepts it.
 
-mod known;
+mod known_jobs;
 
 use std::io;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use base::lock::{self, Lock};
 use base::paths::{Places, safe_name};
 use base::{atomic, beneath};
 
-pub use known::recognize;
+pub use known_jobs::recognize;
 
 /// Where a job comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +82,7 @@ fn load(places: &Places, job: &str) -> Option<Known> {
 
 /// Where a job comes from. What the user's settings trust by its folder counts as accepted.
 pub fn origin(places: &Places, job: &str) -> Origin {
-    known::prepare(places);
+    known_jobs::prepare(places);
     match load(places, job) {
         None if places.trusted => Origin::Accepted,
         None => Origin::Found,
@@ -104,7 +104,7 @@ fn update(
     job: &str,
     change: impl FnOnce(Option<Known>) -> Option<Known>,
 ) -> io::Result<()> {
-    known::prepare(places);
+    known_jobs::prepare(places);
     let _held = hold(places)?;
     let before = load(places, job);
     match change(before.clone()) {
@@ -256,7 +256,7 @@ fn digest_of(
 /// The jobs that the state knows, whether their files are there or not. A checkout may bring
 /// any number of others: they cost nothing here.
 pub fn known_jobs(places: &Places) -> Vec<String> {
-    known::prepare(places);
+    known_jobs::prepare(places);
     let names = beneath::list(&folder(places), usize::MAX).unwrap_or_default();
     let jobs =
         names.into_iter().filter_map(|(name, _)| Some(name.strip_suffix(".json")?.to_owned()));

@@ -2,8 +2,8 @@
 //! becomes by that. Pure: what git says comes in, the list goes out; who asks git and writes
 //! lists is `files`.
 
+mod authorship;
 mod list;
-mod whose;
 
+pub use authorship::{Call, Evidence, folders, ours, reports};
 pub use list::{Change, Entry, add, apply, commits, shown};
-pub use whose::{Call, Evidence, folders, ours, reports};

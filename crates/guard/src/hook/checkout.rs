@@ -113,7 +113,7 @@ fn refused(all: &[Refused]) -> String {
     let all = listed(all, "; ", |refused| format!("{} {}", shown(&refused.path), refused.why));
     format!(
         "brain-guard does not use files that may have come with the repository: {all}. Nothing \
-         is blocked for a job whose notes can't be written. Remove them to use jobs here."
+         is blocked for a job authorship notes can't be written. Remove them to use jobs here."
     )
 }
 

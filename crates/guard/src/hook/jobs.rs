@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::opening::{self, Opening, Refusal};
 use crate::boundary::{Carrier, Delivery, MOVED_ON, Token};
 use crate::compaction::{self, BlockKind, Role, Shape};
-use crate::files::{aside, boundary, jobs, prompts};
+use crate::files::{boundary, job_state, jobs, prompts};
 use crate::texts::Text;
 use base::clock;
 use base::paths::short_digest;
@@ -194,7 +194,7 @@ pub fn follow_name(facts: &mut Facts) {
 /// The default job goes on under a name: so do the copies in the state, and a
 /// boundary that is under way.
 fn adopt(facts: &mut Facts, old: &str, job: &str) {
-    if let Err(e) = aside::rename(&facts.places, old, job) {
+    if let Err(e) = job_state::rename(&facts.places, old, job) {
         facts.fault("state of the job not renamed", &e);
     }
     let name = job.to_owned();

@@ -2,15 +2,17 @@
 //! wrong in here lets the call through and leaves a line in the log.
 
 pub mod account;
+pub mod bearings;
+pub mod boundary_flow;
 mod checkout;
 pub mod commits;
-pub mod crossing;
+mod decision_trace;
 pub mod deliver;
 pub mod ended;
 pub mod event;
 pub mod facts;
-pub mod ground;
 pub mod input;
+pub mod job_assignment;
 mod job_file;
 pub mod jobs;
 pub mod limits;
@@ -29,9 +31,7 @@ pub mod session;
 mod shadow;
 pub mod stop;
 pub mod surroundings;
-pub mod taking;
 pub mod target;
-mod tried;
 mod unsealed;
 mod usage;
 pub mod variables;
@@ -141,7 +141,7 @@ fn remember_surroundings(facts: &mut Facts) {
 
 fn dispatch(facts: &mut Facts, event: &Event) -> Reply {
     if matches!(event.kind, Kind::PreTool(_)) && !event.subagent {
-        crossing::tidy(facts);
+        boundary_flow::tidy(facts);
     }
     match &event.kind {
         Kind::PreTool(call) => pre_tool::handle(facts, event, call),
@@ -171,7 +171,7 @@ const SIDECAR_PATIENCE: Duration = Duration::from_secs(4);
 fn main_hook_is_done(facts: &mut Facts, event: &Event, patience: Duration) -> bool {
     if matches!(event.kind, Kind::SessionStart { .. }) && facts.unseen {
         let path = facts.places.session(facts.id, "json");
-        if !crossing::wait_for(patience, || path.exists()) {
+        if !boundary_flow::wait_for(patience, || path.exists()) {
             return false;
         }
         let Ok(Some(session)) = crate::files::state::load(&facts.places, facts.id) else {

@@ -12,7 +12,7 @@ use super::reply::{Agent, Reply};
 use super::say::Say;
 use super::target::absolute;
 use super::wire::ToolInput;
-use super::{checkout, commits, crossing, usage};
+use super::{boundary_flow, checkout, commits, usage};
 use crate::files::{journal, state};
 use crate::policy::bands::{Band, band};
 use crate::policy::coach::note_due;
@@ -52,10 +52,10 @@ pub fn used(
     }
     let note = command
         .contains("brain-guard")
-        .then(|| crossing::after_verbs(facts, command, event.subagent))
+        .then(|| boundary_flow::after_verbs(facts, command, event.subagent))
         .flatten();
     if committed {
-        crossing::after_commits(facts);
+        boundary_flow::after_commits(facts);
     }
     if let Some(note) = note {
         let event = if output.is_some() { "PostToolUse" } else { "PostToolUseFailure" };
@@ -202,7 +202,7 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
     };
     if due {
         facts.make_file();
-        super::ground::coached(facts);
+        super::bearings::coached(facts);
     }
     let mut reply = match (due, again) {
         (true, true) => Reply::note("PostToolBatch", say.note_again()),

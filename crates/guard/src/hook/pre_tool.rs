@@ -6,13 +6,13 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::checkout;
+use super::decision_trace::Seen;
 use super::event::{Event, Kind, QUESTION_TOOL, ToolCall};
 use super::facts::{Context, Facts, sealed};
 use super::reply::{Agent, Reply};
 use super::say::Say;
 use super::shadow::shadowed;
 use super::target;
-use super::tried::Seen;
 use super::wire::ToolInput;
 use crate::files::jobs;
 use crate::files::state;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::crossing::wait_for;
+use super::boundary_flow::wait_for;
 use super::deliver;
 use super::event::{Event, Kind, Source};
 use super::facts::Facts;

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::event::{Event, Source};
 use super::facts::Facts;
 use super::reply::{Agent, Reply};
-use super::{deliver, ground, limits, taking};
+use super::{bearings, deliver, job_assignment, limits};
 use crate::boundary::{Carrier, EDITED, PROMPTED, Step, Token};
 use crate::compaction;
 use crate::files::state;
@@ -63,7 +63,7 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
             facts.session = begin(facts, First::Base);
             named(facts, model);
             look_around(facts);
-            let (agent, offer) = taking::offer(facts).unzip();
+            let (agent, offer) = job_assignment::offer(facts).unzip();
             let user: Vec<String> = settings_problems(facts).into_iter().chain(offer).collect();
             Reply {
                 agent: agent.map(|line| Agent::Note("SessionStart", line)),
@@ -72,7 +72,7 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
             }
         }
         Source::Resume | Source::Fork => {
-            let left = taking::left_seat(facts);
+            let left = job_assignment::left_seat(facts);
             if facts.unseen {
                 facts.session = begin(facts, First::Grace);
             } else {
@@ -83,15 +83,15 @@ pub fn start(facts: &mut Facts, event: &Event, source: Source, model: Option<&st
             named(facts, model);
             look_around(facts);
             let line = match left.filter(|_| source == Source::Fork && facts.unseen) {
-                Some(parent) => taking::forked(facts, &parent),
-                None => taking::resumed(facts),
+                Some(parent) => job_assignment::forked(facts, &parent),
+                None => job_assignment::resumed(facts),
             };
             line.map_or_else(Reply::default, |line| Reply::note("SessionStart", line))
         }
         Source::Compact => {
             afresh(facts, First::Grace);
             named(facts, model);
-            ground::compacted(facts)
+            bearings::compacted(facts)
         }
         Source::Clear => cleared(facts, event),
     }
@@ -197,7 +197,7 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     let token = parent.token.as_deref().or(facts.session.token.as_deref());
     let crossing = token.and_then(|id| cross(facts, id));
     // A call that was interrupted had no hook that could take up what its verbs asked for.
-    let (job, asked) = taking::asked(facts, &parent_id, &parent.job);
+    let (job, asked) = job_assignment::asked(facts, &parent_id, &parent.job);
     if crossing.is_none() {
         parent.job = job;
     }
@@ -209,12 +209,12 @@ fn cleared(facts: &mut Facts, event: &Event) -> Reply {
     if let Err(e) = commits::follow(&facts.places, &parent_id, facts.id) {
         facts.fault("background calls not followed", &e);
     }
-    taking::link(facts, &parent_id, crossing.as_ref().map(|(token, _)| token));
+    job_assignment::link(facts, &parent_id, crossing.as_ref().map(|(token, _)| token));
     let Some((token, by_hand)) = crossing else {
-        return Reply::note("SessionStart", ground::bearings(facts, event, &parent, None));
+        return Reply::note("SessionStart", bearings::bearings(facts, event, &parent, None));
     };
     facts.update_of(&parent_id, |s| s.token = None);
-    let bearings = format!("{}\n\n", ground::bearings(facts, event, &parent, Some(&token)));
+    let bearings = format!("{}\n\n", bearings::bearings(facts, event, &parent, Some(&token)));
     let whole = by_hand.then(|| deliver::claim_piece(facts, &token, 1, &bearings)).flatten();
     Reply::note("SessionStart", whole.unwrap_or_else(|| bearings.trim_end().to_owned()))
 }

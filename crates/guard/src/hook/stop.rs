@@ -8,7 +8,7 @@ use super::pre_tool::settle;
 use super::reply::Reply;
 use super::say::Say;
 use super::unsealed::{hand_over, without_the_agent};
-use super::{account, commits, crossing, usage};
+use super::{account, boundary_flow, commits, usage};
 use crate::boundary::{EDITED, Step, Token};
 use crate::files::journal::{Verdict, What};
 use crate::files::{boundary, sealing, state};
@@ -23,10 +23,10 @@ pub fn handle(facts: &mut Facts, event: &Event, agents: u32, shells: &[&str]) ->
     if event.subagent || facts.unseen {
         return Reply::default();
     }
-    crossing::tidy(facts);
-    crossing::take_requests(facts);
+    boundary_flow::tidy(facts);
+    boundary_flow::take_requests(facts);
     if commits::at_turn_end(facts, shells) {
-        crossing::after_commits(facts);
+        boundary_flow::after_commits(facts);
     }
     let reply = turn_end(facts, agents, shells);
     if !reply.blocks() {
@@ -42,7 +42,7 @@ pub fn failed(facts: &mut Facts, event: &Event) -> Reply {
         return Reply::default();
     }
     // Nothing is tidied up here: what was delivered is not answered by an error.
-    crossing::take_requests(facts);
+    boundary_flow::take_requests(facts);
     let reply =
         if facts.token().is_some_and(|t| t.holds_or_cancelled(facts.id) && !broken(facts, &t)) {
             hand_over(facts)

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::facts::Facts;
 use super::opening::Opening;
 use super::reply::Reply;
-use super::{crossing, deliver, watch};
+use super::{boundary_flow, deliver, watch};
 use crate::boundary::{Carrier, NOT_CARRIED, PROMPTED, Step, Token};
 use crate::files::boundary;
 use crate::texts::{Text, say};
@@ -16,12 +16,16 @@ pub fn without_the_agent(facts: &mut Facts) -> Reply {
     if facts.attended() {
         return wait_for_person(facts);
     }
-    if crossing::seal_for_the_agent(facts) { hand_over(facts) } else { Reply::block(go_on(facts)) }
+    if boundary_flow::seal_for_the_agent(facts) {
+        hand_over(facts)
+    } else {
+        Reply::block(go_on(facts))
+    }
 }
 
 /// Lifts the blocks, because the notes could not be sealed. Returns what the agent is told.
 fn go_on(facts: &mut Facts) -> String {
-    crossing::give_up(facts, NOT_CARRIED);
+    boundary_flow::give_up(facts, NOT_CARRIED);
     facts.update(|s| s.stop_blocks = 0);
     let path = facts.places.compaction(&facts.session.job).display().to_string();
     say(&facts.places, Text::GoOn, &[("why", NOT_CARRIED), ("path", &path)])
@@ -54,7 +58,7 @@ pub fn person_left(facts: &mut Facts, token: &Token) -> ControlFlow<Reply, Token
     if !matches!(boundary::update(&facts.places, &token.id, still), Ok(Some(true))) {
         return ControlFlow::Break(Reply::default());
     }
-    let wake = if crossing::seal_for_the_agent(facts) {
+    let wake = if boundary_flow::seal_for_the_agent(facts) {
         hand_over(facts);
         None
     } else {

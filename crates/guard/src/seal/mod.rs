@@ -171,6 +171,6 @@ fn is_sealed(input: &Input, document: &Document) -> bool {
 }
 
 #[cfg(test)]
-mod laws;
+mod properties;
 #[cfg(test)]
 mod tests;

@@ -3,11 +3,11 @@
 
 mod claude;
 mod form;
-#[cfg(test)]
-mod laws;
 mod out;
 mod pairs;
 mod pi;
+#[cfg(test)]
+mod properties;
 mod round;
 mod splice;
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::mem;
 use anyhow::bail;
 
 use crate::cmd::err;
-use crate::cmd::extract::known::Live;
+use crate::cmd::extract::placeholder_lookup::Live;
 use crate::cmd::extract::read::Read;
 use crate::cmd::extract::source::Source;
 use base::shown::minute;

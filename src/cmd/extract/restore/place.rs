@@ -6,7 +6,7 @@ use std::{io, iter};
 use super::choose::{Choice, Left};
 use super::{answered, choose, content, log, noted, previous, sound};
 use crate::cmd::err;
-use crate::cmd::extract::known::Live;
+use crate::cmd::extract::placeholder_lookup::Live;
 use crate::cmd::extract::read::{self, Read};
 use crate::cmd::extract::redact::Asked;
 use crate::cmd::extract::source::{Kind, Source};

@@ -5,7 +5,7 @@ use serde::ser::{Error as _, SerializeMap as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
 
 use super::{Chosen, NotRestored, answer, text};
-use crate::cmd::extract::known::Live;
+use crate::cmd::extract::placeholder_lookup::Live;
 use crate::cmd::extract::source::Source;
 
 /// The entries that were chosen: one is an object, and a list where all were asked for.

@@ -8,7 +8,7 @@ use std::io;
 use crate::cmd::extract::planned::{Done, Planned};
 use crate::cmd::extract::redact::Asked;
 use crate::cmd::extract::source::Source;
-use crate::cmd::extract::{known, progress, read, record, told};
+use crate::cmd::extract::{placeholder_lookup, progress, read, record, told};
 use base::clock::Time;
 use extract::edit;
 use extract::plan::Item;
@@ -166,7 +166,7 @@ impl Work<'_> {
 
     fn placeholder(&self, item: &Item, json: &[u8]) -> Option<Vec<u8>> {
         let put = read::put(self.source, item, json, self.settings.placeholder)?;
-        Some(known::apart(self.ledger, &item.entry, &item.key, put, json))
+        Some(placeholder_lookup::apart(self.ledger, &item.entry, &item.key, put, json))
     }
 
     fn is_moved(&self) -> io::Error {

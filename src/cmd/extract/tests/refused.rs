@@ -136,5 +136,8 @@ fn a_ledger_of_another_session_that_is_broken_keeps_its_rows_alone() {
     // With the ledger mended they are what they were.
     fs::write(&ledger, sound).unwrap();
     let read = read::session(&open()).unwrap();
-    assert_eq!((read.live.len(), read.doubt), (taken, super::super::known::Doubt::default()));
+    assert_eq!(
+        (read.live.len(), read.doubt),
+        (taken, super::super::placeholder_lookup::Doubt::default())
+    );
 }

@@ -1,7 +1,7 @@
 //! Sessions that grow, are torn, written anew, copied: the store holds every whole row, and
 //! the index every round once.
 
-mod laws;
+mod properties;
 
 use std::fs;
 use std::io::Write;

@@ -188,7 +188,7 @@ pub fn authored_ids(document: &Document) -> Vec<compaction::EntryId> {
 }
 
 #[cfg(test)]
-mod laws;
+mod properties;
 #[cfg(test)]
 mod tests {
     use std::fs;

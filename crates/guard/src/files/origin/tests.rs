@@ -90,7 +90,7 @@ fn jobs_of_an_earlier_version_are_own() {
     for job in ["worked-on", "theirs"] {
         lay(&places, job, "notes");
     }
-    known::forget_all(&places);
+    known_jobs::forget_all(&places);
     state::update(&places, "s", |s| s.job = "worked-on".into()).unwrap();
     assert_eq!(origin(&places, "worked-on"), Origin::Own);
     assert_eq!(origin(&places, "theirs"), Origin::Found);

@@ -18,7 +18,7 @@ use crate::compaction;
 use crate::files::requests::Request;
 use crate::files::sealing::{self, FromAgent, Outcome, Writer};
 use crate::files::{boundary, requests};
-use crate::hook::crossing::Opening;
+use crate::hook::boundary_flow::Opening;
 use crate::hook::facts::Facts;
 use crate::job::State;
 use crate::job::transition::{Done, Effect, Transition, Verb};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::compaction::laws::ended;
+use crate::compaction::properties::ended;
 use crate::compaction::{Role, flags::flags, gauge_words, render};
 
 fn at(seconds: i64) -> DateTime<Utc> {

@@ -86,7 +86,7 @@ pub(super) fn prepare(places: &Places) {
 /// Takes over what another working tree of the same repository knows of these jobs. Their
 /// notes may be others here: then they count as changed.
 pub fn recognize(places: &Places, jobs: &[String]) {
-    super::known::prepare(places);
+    super::known_jobs::prepare(places);
     let Some(repository) = project(places).repository else { return };
     let Ok(_held) = super::hold(places) else { return };
     for state in states(places, |other| other.repository == Some(repository)) {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::super::{Asker, all, holder, read, record, sealed_path};
 use super::CLIENTS;
 use crate::files::sealing;
-use crate::hook::crossing::Opening;
+use crate::hook::boundary_flow::Opening;
 use crate::hook::facts::Facts;
 use crate::hook::{self, Outside, Role};
 use crate::job::{Record, State};

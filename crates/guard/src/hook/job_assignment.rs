@@ -7,7 +7,7 @@ use crate::boundary::{Delivery, Token};
 use crate::compaction;
 use crate::files::requests::{self, Request, Taken};
 use crate::files::state;
-use crate::files::{aside, jobs};
+use crate::files::{job_state, jobs};
 use crate::job::{Holder, Link, State};
 use crate::session::Session;
 use crate::texts::{Text, say};
@@ -42,7 +42,7 @@ pub fn asked(facts: &Facts, id: &str, job: &str) -> (String, Taken) {
     let asked = requests::take(&facts.places, id);
     for request in &asked.requests {
         if let Request::Focus { job, adopted: Some(old), .. } = request
-            && let Err(e) = aside::rename(&facts.places, old, job)
+            && let Err(e) = job_state::rename(&facts.places, old, job)
         {
             facts.fault("state of the job not renamed", &e);
         }
