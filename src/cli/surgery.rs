@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum as _};
 
-use surgery::fidelity::{Fidelity, Much};
+use surgery::fidelity::{Fidelity, Level};
 
 /// How much of each whole round is kept. The user's and the agent's words always are.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -19,7 +19,7 @@ pub struct FidelityArgs {
         hide_possible_values = true,
         hide_default_value = true
     )]
-    pub thinking: Much,
+    pub thinking: Level,
     /// Tool calls: full, summary (name and what for), omit
     #[arg(
         long,
@@ -28,7 +28,7 @@ pub struct FidelityArgs {
         hide_possible_values = true,
         hide_default_value = true
     )]
-    pub tool_use: Much,
+    pub tool_use: Level,
     /// What tools gave: full, summary (size and first line), omit
     #[arg(
         long,
@@ -37,15 +37,15 @@ pub struct FidelityArgs {
         hide_possible_values = true,
         hide_default_value = true
     )]
-    pub tool_result: Much,
+    pub tool_result: Level,
 }
 
 /// The values of `--thinking`: what is a summary of the others is a reference to it.
-fn thinking() -> impl TypedValueParser<Value = Much> {
+fn thinking() -> impl TypedValueParser<Value = Level> {
     let values = ["full", "omit"].map(PossibleValue::new);
     let summary = PossibleValue::new("ref").alias("summary");
     PossibleValuesParser::new(values.into_iter().chain([summary]))
-        .map(|value| Much::from_str(&value, false).unwrap_or_default())
+        .map(|value| Level::from_str(&value, false).unwrap_or_default())
 }
 
 impl From<FidelityArgs> for Fidelity {

@@ -18,7 +18,7 @@ use sessions::dialect;
 use sessions::round::{Round, Session};
 use store::blocks::{Folder, Reader, Rows};
 use store::index::Numbers;
-use surgery::fidelity::{Fidelity, Much};
+use surgery::fidelity::{Fidelity, Level};
 use surgery::inject;
 use surgery::table::short;
 
@@ -137,7 +137,7 @@ fn numbered(
 /// How much of it. One part alone leaves the others out.
 fn fidelity(args: &InjectArgs) -> Fidelity {
     let only =
-        |part: &str| if args.part.as_deref() == Some(part) { Much::Full } else { Much::Omit };
+        |part: &str| if args.part.as_deref() == Some(part) { Level::Full } else { Level::Omit };
     match args.part {
         None => args.fidelity.into(),
         Some(_) => Fidelity {

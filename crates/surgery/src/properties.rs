@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use chrono::TimeDelta;
 use proptest::prelude::*;
 
-use super::fidelity::{Fidelity, Lens, Much};
+use super::fidelity::{Fidelity, Lens, Level};
 use super::plan::{
     Map, Piece, Place, compress_before, compress_engagement, extract_engagement, in_context,
     on_branch, split,
@@ -36,7 +36,7 @@ fn tagged() -> impl Strategy<Value = (Generated, Read)> {
 }
 
 fn fidelities() -> impl Strategy<Value = Fidelity> {
-    let much = || prop_oneof![Just(Much::Full), Just(Much::Summary), Just(Much::Omit)];
+    let much = || prop_oneof![Just(Level::Full), Just(Level::Summary), Just(Level::Omit)];
     (much(), much(), much()).prop_map(|(thinking, tool_use, tool_result)| Fidelity {
         thinking,
         tool_use,
@@ -260,8 +260,8 @@ proptest! {
             for words in &made.agent {
                 prop_assert!(said.contains(words.as_str()), "{words:?} is gone");
             }
-            prop_assert!(fidelity.thinking == Much::Full || thoughts == 0);
-            if fidelity.tool_use == Much::Full {
+            prop_assert!(fidelity.thinking == Level::Full || thoughts == 0);
+            if fidelity.tool_use == Level::Full {
                 prop_assert_eq!(calls.len(), made.calls.len());
                 prop_assert_eq!(&results, &calls);
             } else {

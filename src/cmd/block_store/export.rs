@@ -11,7 +11,7 @@ use crate::cmd::inscribe::{self, count};
 use crate::cmd::selector::Name;
 use crate::cmd::{Exit, err, out};
 use base::env::Env;
-use base::fork::Fork;
+use base::new_file::NewFile;
 use base::paths;
 use store::blocks::{self, Folder, Reader, Root};
 use store::index::Index;
@@ -47,7 +47,7 @@ pub fn run(
             other => other.map(|()| Exit::Done),
         };
     };
-    let fork = Fork::begin(&target).with_context(|| target.display().to_string())?;
+    let fork = NewFile::begin(&target).with_context(|| target.display().to_string())?;
     let mut hashed = Hashed { to: fork, hash: Sha256::new() };
     let held = copy(&blocks, &folder, least, &mut hashed)?;
     let written = hashed.to.finish().with_context(|| target.display().to_string())?;
@@ -63,7 +63,7 @@ pub fn run(
 
 /// What is written, and its digest: whoever has the transcript elsewhere can compare.
 struct Hashed {
-    to: Fork,
+    to: NewFile,
     hash: Sha256,
 }
 

@@ -13,7 +13,7 @@ use store::blocks::{self, Folder, Reader, Root};
 
 /// How much there is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-struct Much {
+struct Totals {
     sessions: u64,
     rounds: u64,
     rows: u64,
@@ -27,7 +27,7 @@ struct Much {
     editions: u64,
 }
 
-impl Much {
+impl Totals {
     fn add(&mut self, other: Self) {
         self.sessions += other.sessions;
         self.rounds += other.rounds;
@@ -44,17 +44,17 @@ impl Much {
 pub struct Stats {
     store: String,
     #[serde(flatten)]
-    all: Much,
+    all: Totals,
     /// Bytes of the databases across sessions.
     databases: u64,
-    agents: BTreeMap<String, Much>,
+    agents: BTreeMap<String, Totals>,
 }
 
 impl Stats {
     /// Counts what is in the store.
     pub fn of(root: &Root) -> anyhow::Result<Self> {
-        let mut agents: BTreeMap<String, Much> = BTreeMap::new();
-        let mut all = Much::default();
+        let mut agents: BTreeMap<String, Totals> = BTreeMap::new();
+        let mut all = Totals::default();
         for folder in root.all()? {
             let much = one(&folder)?;
             all.add(much);
@@ -84,8 +84,8 @@ impl fmt::Display for Stats {
     }
 }
 
-fn one(folder: &Folder) -> anyhow::Result<Much> {
-    let mut much = Much { sessions: 1, ..Much::default() };
+fn one(folder: &Folder) -> anyhow::Result<Totals> {
+    let mut much = Totals { sessions: 1, ..Totals::default() };
     if folder.has_blocks() {
         let totals = Reader::open(folder)?.totals()?;
         (much.rounds, much.rows, much.bytes) = (totals.rounds, totals.rows, totals.bytes);
@@ -105,7 +105,7 @@ fn bytes_of(file: &Path) -> u64 {
     file.metadata().map_or(0, |meta| meta.len())
 }
 
-fn line(much: Much) -> String {
+fn line(much: Totals) -> String {
     let editions = match much.editions {
         0 => String::new(),
         number => format!(", {}", count(number as usize, "replaced edition")),

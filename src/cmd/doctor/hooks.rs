@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use super::{Finding, World};
 use crate::cmd::install::place;
 use base::env;
-use base::fork;
+use base::new_file;
 use base::paths::Places;
 use guard::boundary::CarrierChoice;
 use guard::files::state;
@@ -117,7 +117,7 @@ fn folder(world: &World) -> Option<PathBuf> {
         return Some(Path::new(path).parent()?.to_path_buf());
     }
     let project = world.places.project.to_str()?;
-    Some(world.config.join("projects").join(fork::project_name(project)))
+    Some(world.config.join("projects").join(new_file::project_name(project)))
 }
 
 fn module(world: &World) -> Finding {

@@ -19,7 +19,7 @@ use extract::placeholder::{self, BEGIN};
 use store::extracted::{Extract, Kin, Ledger, Object, Record, Shared};
 
 /// Rows that hold what looks like a placeholder, and that a ledger does not know.
-pub struct Strange {
+pub struct UnknownPlaceholders {
     finder: Finder<'static>,
     /// By their ids.
     by_id: same::Rows,
@@ -27,13 +27,13 @@ pub struct Strange {
     rows: HashMap<u64, String>,
 }
 
-impl Default for Strange {
+impl Default for UnknownPlaceholders {
     fn default() -> Self {
         Self { finder: Finder::new(BEGIN), by_id: same::Rows::new(), rows: HashMap::new() }
     }
 }
 
-impl Strange {
+impl UnknownPlaceholders {
     /// Looks at a row, with the placeholders in it that are known.
     pub fn row(&mut self, entry: &Entry, line: &[u8], known: &[Live]) {
         let strange = |at: usize| {

@@ -11,7 +11,7 @@ use memchr::memmem;
 use serde_json::value::RawValue;
 
 use super::gain::Gain;
-use super::placeholder_lookup::{self, Doubt, Fits, Live, Strange};
+use super::placeholder_lookup::{self, Doubt, Fits, Live, UnknownPlaceholders};
 use super::source::{Kind, Source};
 use super::tail::Tail;
 use super::{extractable_flag, progress};
@@ -131,9 +131,9 @@ fn pass(
     source: &Source,
     ledger: Ledger,
     settings: Option<&ExtractSettings>,
-) -> anyhow::Result<(Read, Strange)> {
+) -> anyhow::Result<(Read, UnknownPlaceholders)> {
     let finder = Finder::new(&ledger, source.place());
-    let mut strange = Strange::default();
+    let mut strange = UnknownPlaceholders::default();
     let gain =
         settings.map(|settings| Gain::of(&source.session, source.kind != Kind::Claude, settings));
     let dedupe = settings.is_some_and(|settings| settings.dedupe);

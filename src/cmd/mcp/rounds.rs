@@ -10,7 +10,7 @@ use crate::cmd::search::Look;
 use crate::cmd::{inject, search};
 use base::clock::Time;
 use base::env::Env;
-use surgery::fidelity::Much;
+use surgery::fidelity::Level;
 
 /// Rounds that a search shows where nothing is said.
 const SHOWN: usize = 10;
@@ -66,7 +66,7 @@ enum Part {
     Omit,
 }
 
-impl From<Part> for Much {
+impl From<Part> for Level {
     fn from(part: Part) -> Self {
         match part {
             Part::Full => Self::Full,
@@ -82,7 +82,7 @@ impl From<Part> for Much {
 /// Arguments that are none; a round that is not there.
 pub fn inject(env: &Env, _now: Time, arguments: Value) -> Said {
     let asked: Page = read(arguments)?;
-    let much = |part: Option<Part>| part.map(Much::from).unwrap_or_default();
+    let much = |part: Option<Part>| part.map(Level::from).unwrap_or_default();
     let args = InjectArgs {
         round: match asked.round {
             Number::Text(text) => text,

@@ -1,7 +1,7 @@
 //! What an operation made, or would make.
 
 use super::target::{cwd, dialect};
-use base::fork::Written;
+use base::new_file::Written;
 use sessions::cost::Cost;
 use std::path::PathBuf;
 use store::extracted::Record;

@@ -15,7 +15,7 @@ use super::{freed, lines, numbers, record, view, write};
 use crate::cli::OutputArgs;
 use base::clock::Time;
 use base::env::Env;
-use base::fork::Fork;
+use base::new_file::NewFile;
 use store::index::{Detail, Export};
 use surgery::export::Birth;
 use surgery::plan::Plan;
@@ -103,7 +103,7 @@ fn each(
 /// A session that only lacks its name.
 struct Ready<'c> {
     made: Made,
-    draft: Option<Fork>,
+    draft: Option<NewFile>,
     keeper: Keeper<'c>,
 }
 
@@ -133,7 +133,8 @@ fn prepare<'c>(
         sink.done().done();
         (report, None)
     } else {
-        let mut begin = || Shown::new(&keeper, Progress::over(&plan).through(Fork::begin(&path)?));
+        let mut begin =
+            || Shown::new(&keeper, Progress::over(&plan).through(NewFile::begin(&path)?));
         let (report, sink) = write::rows(env, &plan, &birth, &readers, &keeper, &mut begin)
             .with_context(|| format!("could not write {}", path.display()))?;
         (report, Some(sink.done().done()))
@@ -165,7 +166,7 @@ fn publish(
     store: &Store,
     now: Time,
     mut made: Made,
-    mut draft: Fork,
+    mut draft: NewFile,
     keeper: &Keeper,
 ) -> anyhow::Result<Made> {
     let path = made.path.clone().context("a dry run has no file")?;

@@ -10,7 +10,7 @@ use sessions::cost::{Cost, Lifetime};
 use sessions::dialect::{self, Block, BlockKind, Kind, Scratch};
 use store::blocks::{Reader, Rows};
 use surgery::export;
-use surgery::fidelity::{Fidelity, Much};
+use surgery::fidelity::{Fidelity, Level};
 use surgery::plan::{self, Piece, Place, Plan};
 use surgery::table;
 
@@ -178,12 +178,12 @@ fn at(fidelity: Fidelity, kind: BlockKind, tokens: u64) -> u64 {
         BlockKind::Thinking => fidelity.thinking,
         BlockKind::ToolUse => fidelity.tool_use,
         BlockKind::ToolResult => fidelity.tool_result,
-        _ => Much::Full,
+        _ => Level::Full,
     };
     match much {
-        Much::Full => tokens,
-        Much::Summary => tokens.min(PLACEHOLDER),
-        Much::Omit => 0,
+        Level::Full => tokens,
+        Level::Summary => tokens.min(PLACEHOLDER),
+        Level::Omit => 0,
     }
 }
 

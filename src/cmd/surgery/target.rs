@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use crate::cli::OutputArgs;
 use base::clock::Time;
 use base::env::Env;
-use base::fork;
+use base::new_file;
 use base::paths::{self, config_folder};
 use surgery::ids;
 use surgery::plan::Plan;
@@ -91,7 +91,7 @@ fn own_folder(env: &Env, plan: &Plan) -> Option<PathBuf> {
         let source = plan.sessions.iter().find_map(|session| session.source.as_deref())?;
         return Some(Path::new(source).parent()?.to_path_buf());
     }
-    Some(config_folder(env)?.join("projects").join(fork::project_name(cwd(plan)?)))
+    Some(config_folder(env)?.join("projects").join(new_file::project_name(cwd(plan)?)))
 }
 
 /// The folder that the plan's first session with one ran in.

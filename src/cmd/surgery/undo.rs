@@ -20,7 +20,7 @@ use crate::cmd::selector::Name;
 use base::atomic::{self, Mark};
 use base::clock::Time;
 use base::env::{self, Env};
-use base::fork;
+use base::new_file;
 use base::paths::Places;
 use base::shown::minute;
 use guard::client;
@@ -74,7 +74,7 @@ impl Undone {
                 Err(e) => return Err(e).with_context(|| format!("could not remove {path}")),
             }
         }
-        let folder = fork::companion_folder(path);
+        let folder = new_file::companion_folder(path);
         let ours: Vec<&Path> = files_of(&export).map(|file| Path::new(file.path)).collect();
         let strangers = beside::strangers(&ours, &folder)?;
         if strangers.is_empty() {
@@ -181,7 +181,7 @@ fn untouched(export: &Export) -> anyhow::Result<()> {
     }
     let ours: BTreeSet<&Path> = files_of(export).map(|file| Path::new(file.path)).collect();
     // The client keeps what belongs to a session there, whoever made the session.
-    let folder = fork::companion_folder(Path::new(&export.path));
+    let folder = new_file::companion_folder(Path::new(&export.path));
     for path in beside::kept(&folder)?.iter().filter(|path| !ours.contains(path.as_path())) {
         changes.push(format!("{} was put there since", path.display()));
     }
@@ -240,7 +240,7 @@ fn is_untouched(written: Mark, now: Mark) -> bool {
 /// is a row of a database that others can write, and must not have another file removed.
 fn sessions_own(export: &Export) -> anyhow::Result<()> {
     let path = Path::new(&export.path);
-    let folder = fork::companion_folder(path);
+    let folder = new_file::companion_folder(path);
     let climbs = |path: &Path| path.components().any(|part| part == Component::ParentDir);
     let mut beside = export.detail.companions.iter().map(|file| Path::new(&file.path));
     if let Some(other) = beside.find(|p| !p.starts_with(&folder) || climbs(p)) {

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 
 use super::extracted::Keeper;
 use base::env::Env;
-use base::fork::{self, Written};
+use base::new_file::{self, Written};
 use base::paths::Places;
 use guard::texts::{self, Text};
 use sessions::rows::Rows;
@@ -62,17 +62,17 @@ pub fn beside(
     path: &Path,
     notes: &mut Vec<String>,
 ) -> anyhow::Result<Vec<Written>> {
-    let to = fork::companion_folder(path);
+    let to = new_file::companion_folder(path);
     let mut copied = Vec::new();
     for (number, session) in plan.sessions.iter().enumerate() {
         let Some(source) = &session.source else { continue };
-        let from = fork::companion_folder(Path::new(source));
+        let from = new_file::companion_folder(Path::new(source));
         let files = report.companions.iter().filter(|file| file.session == number);
         let paths: Vec<&str> = files.map(|file| file.path.as_str()).collect();
-        match fork::companions(&from, &to, paths.iter().copied()) {
+        match new_file::companions(&from, &to, paths.iter().copied()) {
             Ok(written) => copied.extend(written),
             Err(e) => {
-                fork::remove_companions(&to, &copied);
+                new_file::remove_companions(&to, &copied);
                 return Err(e).with_context(|| format!("could not write {}", to.display()));
             }
         }
@@ -88,7 +88,7 @@ pub fn beside(
 
 /// Takes copies away again.
 pub fn remove_beside(copied: &[Written], path: &Path) {
-    fork::remove_companions(&fork::companion_folder(path), copied);
+    new_file::remove_companions(&new_file::companion_folder(path), copied);
 }
 
 /// A copy as it is recorded.

@@ -1,7 +1,7 @@
 //! The carve-outs that were looked at for one call, and what each said: for the
 //! account of a decision, not for the decision itself.
 
-use crate::hook::say::NearMiss;
+use crate::hook::messages::NearMiss;
 use std::path::Path;
 
 use super::event::{Event, ToolCall};

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::event::{Event, ToolCall};
 use super::facts::Facts;
+use super::messages::Messages;
 use super::pre_tool::settle;
 use super::reply::{Agent, Reply};
-use super::say::Say;
 use super::target::absolute;
 use super::wire::ToolInput;
 use super::{boundary_flow, checkout, commits, usage};
@@ -176,7 +176,7 @@ pub fn batch(facts: &mut Facts, event: &Event, bytes: u64) -> Reply {
     if stance.rank == 0 && facts.session.told.rank == 0 && facts.session.ranks == Ranks::default() {
         return Reply { user: usage::unknown(facts, context.as_ref()), ..Reply::default() };
     }
-    let say = Say::new(facts, &ramp, &readings, &stance);
+    let say = Messages::new(facts, &ramp, &readings, &stance);
     let now = say.told(&stance);
     let coach = &facts.settings.coach;
     let claimed = state::update(&facts.places, facts.id, |s| {

@@ -9,8 +9,8 @@ use super::checkout;
 use super::decision_trace::Seen;
 use super::event::{Event, Kind, QUESTION_TOOL, ToolCall};
 use super::facts::{Context, Facts, sealed};
+use super::messages::Messages;
 use super::reply::{Agent, Reply};
-use super::say::Say;
 use super::shadow::shadowed;
 use super::target;
 use super::wire::ToolInput;
@@ -46,7 +46,7 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
         let ramp = Ramp::default();
         let stance = facts.stance(&ramp, &none);
         let decision = decide(&call, &stance, &ramp, 0, || false);
-        let say = Say::new(facts, &ramp, &none, &stance);
+        let say = Messages::new(facts, &ramp, &none, &stance);
         let decision = shadowed(facts, &call, decision, &say, || None);
         Seen { facts, event, raw, input: &input, call: &call }.account(&ramp, &stance, &decision);
         let reply = answer(facts, &call, &input, None, decision.made, &say);
@@ -76,7 +76,7 @@ pub fn handle(facts: &mut Facts, event: &Event, call: &ToolCall) -> Reply {
             state::knows_file(&facts.places, facts.id, &path.to_string_lossy())
         })
     };
-    let say = Say::new(facts, &ramp, &readings, &stance);
+    let say = Messages::new(facts, &ramp, &readings, &stance);
     let decision = shadowed(facts, &call, decided(&stance), &say, || {
         let open = || Stance { cap: facts.cap_behind_shadow(&readings), ..stance.clone() };
         (stance.cap == Some(Cap::Shadow)).then(|| decided(&open()))
@@ -233,7 +233,7 @@ fn answer(
     input: &ToolInput,
     at: Option<(&Ramp, &Stance)>,
     decision: Decision,
-    say: &Say,
+    say: &Messages,
 ) -> Reply {
     match decision {
         Decision::Pass => Reply::default(),
@@ -286,7 +286,7 @@ fn deny(
     call: &Call,
     at: Option<(&Ramp, &Stance)>,
     denial: Denial,
-    say: &Say,
+    say: &Messages,
 ) -> Reply {
     let mut user = None;
     let reason = match denial {

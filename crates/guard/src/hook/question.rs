@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::facts::Facts;
 use super::facts::sealed;
+use super::messages::Messages;
 use super::reply::{Agent, Reply};
-use super::say::Say;
 use crate::files::state;
 use base::clock;
 
@@ -32,7 +32,7 @@ pub fn look(facts: &Facts) -> Question {
     if facts.attended() {
         return Question::Open;
     }
-    let say = Say::new(facts, &view.ramp, &view.readings, &view.stance);
+    let say = Messages::new(facts, &view.ramp, &view.readings, &view.stance);
     Question::Unanswerable(say.deny_question())
 }
 

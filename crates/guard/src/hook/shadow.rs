@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::facts::Facts;
-use super::say::Say;
+use super::messages::Messages;
 use crate::policy::decide::{Call, Decision, Denial};
 use base::log;
 
@@ -22,7 +22,7 @@ pub fn shadowed(
     facts: &Facts,
     call: &Call,
     made: Decision,
-    say: &Say,
+    say: &Messages,
     else_made: impl FnOnce() -> Option<Decision>,
 ) -> Decided {
     if !facts.settings.shadow {

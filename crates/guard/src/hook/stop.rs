@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::event::Event;
 use super::facts::Facts;
+use super::messages::Messages;
 use super::pre_tool::settle;
 use super::reply::Reply;
-use super::say::Say;
 use super::unsealed::{hand_over, without_the_agent};
 use super::{account, boundary_flow, commits, usage};
 use crate::boundary::{EDITED, Step, Token};
@@ -123,7 +123,7 @@ fn unsealed(facts: &mut Facts, broke: bool) -> Reply {
             facts.fault("state not kept, so the turn may end", &e);
             return Reply::default();
         }
-        return Reply::block(Say::new(facts, &ramp, &readings, &stance).stop_unsealed());
+        return Reply::block(Messages::new(facts, &ramp, &readings, &stance).stop_unsealed());
     }
     without_the_agent(facts)
 }

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::Refused;
 use base::clock::{self, Time};
-use base::fork::Fork;
+use base::new_file::NewFile;
 use base::process;
 
 /// Behind this age a lock is nobody's, whoever made it.
@@ -98,7 +98,7 @@ impl GatewayLock {
         let created_at = clock::now().to_rfc3339_opts(SecondsFormat::Millis, true);
         let said = Said { pid: me, created_at, start: process::start(me) };
         let said = serde_json::to_vec_pretty(&said).map_err(io::Error::from)?;
-        let written = Fork::begin(path).and_then(|mut file| {
+        let written = NewFile::begin(path).and_then(|mut file| {
             file.write_all(&said)?;
             // It could be written: what it could not get is its name.
             file.finish().map_err(|e| match e.kind() {

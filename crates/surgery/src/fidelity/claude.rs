@@ -3,7 +3,7 @@
 use super::Lens;
 use super::splice::{Edit, Item, Items, Left, apply, without};
 use super::words::Result;
-use crate::fidelity::Much;
+use crate::fidelity::Level;
 use sessions::dialect::{Block, BlockKind, Kind, Row};
 use sessions::span::{self, Span};
 
@@ -30,7 +30,7 @@ impl Lens<'_> {
             };
             items.push(item, json);
         }
-        let pair = self.fidelity.tool_use == Much::Full;
+        let pair = self.fidelity.tool_use == Level::Full;
         items.into_row(line, content, |edits| {
             // A second copy of the result, and what it hangs on.
             let gone = ["toolUseResult", "sourceToolAssistantUUID", "isMeta"];
@@ -47,13 +47,13 @@ impl Lens<'_> {
     /// What a block with a result becomes.
     fn result(&self, line: &[u8], json: &[u8], row: &Row) -> Item {
         let (id, result) = Result::of_block(line, json, row);
-        if self.fidelity.tool_use != Much::Full {
+        if self.fidelity.tool_use != Level::Full {
             return self.told(id.as_deref(), &result);
         }
         let words = match self.fidelity.tool_result {
-            Much::Full => return Item::Same,
-            Much::Summary => self.summary(id.as_deref(), &result),
-            Much::Omit => super::words::OMITTED.to_owned(),
+            Level::Full => return Item::Same,
+            Level::Summary => self.summary(id.as_deref(), &result),
+            Level::Omit => super::words::OMITTED.to_owned(),
         };
         let mut fields = Vec::new();
         span::fields(json, &mut fields);

@@ -36,7 +36,7 @@ use sessions::span::{self, Field};
     clap::ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Much {
+pub enum Level {
     /// As it is.
     #[default]
     Full,
@@ -52,11 +52,11 @@ pub enum Much {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Fidelity {
     /// Thinking blocks.
-    pub thinking: Much,
+    pub thinking: Level,
     /// Tool calls.
-    pub tool_use: Much,
+    pub tool_use: Level,
     /// What tool calls gave.
-    pub tool_result: Much,
+    pub tool_result: Level,
 }
 
 impl Fidelity {
@@ -155,16 +155,16 @@ impl<'d> Lens<'d> {
     }
 
     /// What thinking is to be in this row's message.
-    fn thinking(&self, row: &Row, calls_here: bool) -> Much {
+    fn thinking(&self, row: &Row, calls_here: bool) -> Level {
         let calls = calls_here || row.message.is_some_and(|id| self.calling.contains(id));
         match self.fidelity.thinking {
-            Much::Full if calls && self.fidelity.tool_use != Much::Full => Much::Summary,
+            Level::Full if calls && self.fidelity.tool_use != Level::Full => Level::Summary,
             much => much,
         }
     }
 
     /// What an item of an agent's message becomes.
-    fn item(&self, block: &Block, json: &[u8], thinking: Much) -> Item {
+    fn item(&self, block: &Block, json: &[u8], thinking: Level) -> Item {
         let mut fields = Vec::new();
         if span::fields(json, &mut fields).is_none() {
             return Item::Same;
@@ -177,23 +177,23 @@ impl<'d> Lens<'d> {
             Fidelity { tool_use, .. } if called => tool_use,
             // What a tool of the service gave stands in the agent's message: it can't become
             // the user's, and without its call it can't stay.
-            Fidelity { tool_use: Much::Summary | Much::Omit, tool_result, .. }
+            Fidelity { tool_use: Level::Summary | Level::Omit, tool_result, .. }
                 if is_result(json, &fields) =>
             {
-                tool_result.max(Much::Summary)
+                tool_result.max(Level::Summary)
             }
-            _ => Much::Full,
+            _ => Level::Full,
         };
         match much {
-            Much::Full => Item::Same,
-            Much::Omit => Item::Gone,
-            Much::Summary if thought => {
+            Level::Full => Item::Same,
+            Level::Omit => Item::Gone,
+            Level::Summary if thought => {
                 Item::Text(words::thinking(field("thinking").as_deref(), &self.reference))
             }
-            Much::Summary if called => {
+            Level::Summary if called => {
                 Item::Text(words::tool_use(&self.title(json), &self.reference))
             }
-            Much::Summary => {
+            Level::Summary => {
                 Item::Text(words::served(&field("type").unwrap_or_default(), &self.reference))
             }
         }
@@ -227,9 +227,9 @@ impl<'d> Lens<'d> {
     fn told(&self, id: Option<&str>, result: &words::Result) -> Item {
         let call = id.and_then(|id| self.calls.get(id)).cloned().unwrap_or_default();
         match self.fidelity.tool_result {
-            Much::Full => Item::Many(result.texts(&call.title)),
-            Much::Summary => Item::Text(self.summary(id, result)),
-            Much::Omit => Item::Gone,
+            Level::Full => Item::Many(result.texts(&call.title)),
+            Level::Summary => Item::Text(self.summary(id, result)),
+            Level::Omit => Item::Gone,
         }
     }
 

@@ -3,7 +3,7 @@
 use super::Lens;
 use super::splice::{Edit, Item, Items, Left, apply, without};
 use super::words::Result;
-use crate::fidelity::Much;
+use crate::fidelity::Level;
 use sessions::dialect::{Block, Kind, Row};
 use sessions::span::{self, Span};
 
@@ -29,11 +29,11 @@ impl Lens<'_> {
             return Left::Same;
         }
         let (id, result) = Result::of_block(line, content.of(line), row);
-        let pair = self.fidelity.tool_use == Much::Full;
+        let pair = self.fidelity.tool_use == Level::Full;
         let item = match self.fidelity.tool_result {
-            Much::Full if pair => return Left::Same,
-            Much::Summary if pair => Item::Text(self.summary(id.as_deref(), &result)),
-            Much::Omit if pair => Item::Text(super::words::OMITTED.to_owned()),
+            Level::Full if pair => return Left::Same,
+            Level::Summary if pair => Item::Text(self.summary(id.as_deref(), &result)),
+            Level::Omit if pair => Item::Text(super::words::OMITTED.to_owned()),
             _ => self.told(id.as_deref(), &result),
         };
         let mut items = Items::default();

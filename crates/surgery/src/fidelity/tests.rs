@@ -4,9 +4,9 @@ use super::splice::{apply, without};
 use super::*;
 use sessions::dialect::{Claude, Kind, Pi};
 
-const ALL: [Much; 3] = [Much::Full, Much::Summary, Much::Omit];
+const ALL: [Level; 3] = [Level::Full, Level::Summary, Level::Omit];
 
-fn fidelity(thinking: Much, tool_use: Much, tool_result: Much) -> Fidelity {
+fn fidelity(thinking: Level, tool_use: Level, tool_result: Level) -> Fidelity {
     Fidelity { thinking, tool_use, tool_result }
 }
 
@@ -77,7 +77,7 @@ fn full_is_what_it_was() {
 
 #[test]
 fn thinking_becomes_a_reference_or_goes() {
-    let left = seen(&Claude, &claude(), fidelity(Much::Summary, Much::Full, Much::Full));
+    let left = seen(&Claude, &claude(), fidelity(Level::Summary, Level::Full, Level::Full));
     assert_eq!(
         content(left[1].as_ref()),
         json!([text("[thinking · 5 chars — inject(3f:007, thinking)]")])
@@ -86,7 +86,7 @@ fn thinking_becomes_a_reference_or_goes() {
         content(left[4].as_ref()),
         json!([text("[thinking · redacted — inject(3f:007, thinking)]")])
     );
-    let left = seen(&Claude, &claude(), fidelity(Much::Omit, Much::Full, Much::Full));
+    let left = seen(&Claude, &claude(), fidelity(Level::Omit, Level::Full, Level::Full));
     assert_eq!(
         left.iter().map(Option::is_some).collect::<Vec<_>>(),
         [true, false, true, true, false, true]
@@ -95,7 +95,7 @@ fn thinking_becomes_a_reference_or_goes() {
 
 #[test]
 fn a_result_stays_a_result_while_its_call_is_one() {
-    let left = seen(&Claude, &claude(), fidelity(Much::Full, Much::Full, Much::Summary));
+    let left = seen(&Claude, &claude(), fidelity(Level::Full, Level::Full, Level::Summary));
     let row = left[3].as_ref().unwrap();
     let summary = "[tool_result: 6 tokens, 34 ms, 1 picture, first | line — brain-guard inject 3f:007 --tool-result full]";
     let expected = json!([{"type": "tool_result", "tool_use_id": "t1", "content": summary}]);
@@ -105,9 +105,9 @@ fn a_result_stays_a_result_while_its_call_is_one() {
         (&Value::Null, &json!("a2"))
     );
     assert_eq!(content(left[1].as_ref())[0]["signature"], "s==", "its message is as it was");
-    let left = seen(&Claude, &claude(), fidelity(Much::Full, Much::Full, Much::Omit));
+    let left = seen(&Claude, &claude(), fidelity(Level::Full, Level::Full, Level::Omit));
     assert_eq!(content(left[3].as_ref())[0]["content"], "[tool_result omitted]");
-    let left = seen(&Pi, &pi(), fidelity(Much::Full, Much::Full, Much::Summary));
+    let left = seen(&Pi, &pi(), fidelity(Level::Full, Level::Full, Level::Summary));
     let message = &left[2].as_ref().unwrap()["message"];
     let summary = "[tool_result: error, 1 tokens, 1000 ms, out — brain-guard inject 3f:007 --tool-result full]";
     assert_eq!((&message["content"], &message["details"]), (&json!([text(summary)]), &Value::Null));
@@ -116,7 +116,7 @@ fn a_result_stays_a_result_while_its_call_is_one() {
 
 #[test]
 fn without_its_call_a_result_is_a_text_or_goes() {
-    let left = seen(&Claude, &claude(), fidelity(Much::Full, Much::Summary, Much::Full));
+    let left = seen(&Claude, &claude(), fidelity(Level::Full, Level::Summary, Level::Full));
     let call = "[tool_use: Read·a.rs — brain-guard inject 3f:007 --tool-use full]";
     assert_eq!(content(left[2].as_ref()), json!([text(call)]));
     let row = left[3].as_ref().unwrap();
@@ -130,13 +130,13 @@ fn without_its_call_a_result_is_a_text_or_goes() {
     let thinking = "[thinking · 5 chars — inject(3f:007, thinking)]";
     assert_eq!(content(left[1].as_ref()), json!([text(thinking)]), "its message changed");
     assert_eq!(content(left[4].as_ref())[0]["data"], "xyz", "this one has no call");
-    let left = seen(&Claude, &claude(), fidelity(Much::Omit, Much::Omit, Much::Omit));
+    let left = seen(&Claude, &claude(), fidelity(Level::Omit, Level::Omit, Level::Omit));
     assert_eq!(
         left.iter().map(Option::is_some).collect::<Vec<_>>(),
         [true, false, false, false, false, true]
     );
 
-    let left = seen(&Pi, &pi(), fidelity(Much::Full, Much::Summary, Much::Full));
+    let left = seen(&Pi, &pi(), fidelity(Level::Full, Level::Summary, Level::Full));
     let told = left[2].as_ref().unwrap();
     assert_eq!(told["type"], "custom_message");
     assert_eq!(told["content"], json!([text("[tool_result (error): exec·ls]\nout")]));
@@ -144,7 +144,7 @@ fn without_its_call_a_result_is_a_text_or_goes() {
         (&told["id"], &told["parentId"], &told["message"]),
         (&json!("r1"), &json!("a1"), &Value::Null)
     );
-    let left = seen(&Pi, &pi(), fidelity(Much::Omit, Much::Omit, Much::Omit));
+    let left = seen(&Pi, &pi(), fidelity(Level::Omit, Level::Omit, Level::Omit));
     assert_eq!(left.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, false, true]);
 }
 
@@ -153,11 +153,11 @@ fn tools_of_the_service_go_with_their_results() {
     let row = r#"{"type":"assistant","uuid":"a","message":{"id":"m","role":"assistant","content":[{"type":"server_tool_use","id":"s1","name":"web_search","input":{"query":"x"}},{"type":"web_search_tool_result","tool_use_id":"s1","content":[]},{"type":"text","text":"Found"}]}}"#;
     let rows = [row.to_owned()];
     let left = |f| content(seen(&Claude, &rows, f)[0].as_ref());
-    assert_eq!(left(fidelity(Much::Full, Much::Full, Much::Omit)).as_array().unwrap().len(), 3);
-    let short = left(fidelity(Much::Full, Much::Summary, Much::Full));
+    assert_eq!(left(fidelity(Level::Full, Level::Full, Level::Omit)).as_array().unwrap().len(), 3);
+    let short = left(fidelity(Level::Full, Level::Summary, Level::Full));
     let served = "[web_search_tool_result — brain-guard inject 3f:007 --tool-result full]";
     assert_eq!(short[1], text(served));
-    assert_eq!(left(fidelity(Much::Full, Much::Omit, Much::Omit)), json!([text("Found")]));
+    assert_eq!(left(fidelity(Level::Full, Level::Omit, Level::Omit)), json!([text("Found")]));
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn words_always_stay_and_no_pair_goes_by_half() {
                         all.matches("tool_use_id").count() + all.matches("toolCallId").count();
                     assert_eq!(
                         (calls, results),
-                        if tool_use == Much::Full { (1, 1) } else { (0, 0) }
+                        if tool_use == Level::Full { (1, 1) } else { (0, 0) }
                     );
                     assert!(!all.contains(r#""content":[]"#), "{f:?}");
                 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use crate::fidelity::words::{self, Result};
-use crate::fidelity::{Fidelity, Much};
+use crate::fidelity::{Fidelity, Level};
 use crate::table::{reference, roles};
 use base::clock::Time;
 use base::shown::minute;
@@ -135,29 +135,29 @@ impl Page<'_> {
     }
 
     fn thinking(&mut self, text: Option<&str>) {
-        if self.fidelity.thinking != Much::Omit {
+        if self.fidelity.thinking != Level::Omit {
             self.under(AGENT);
         }
         match (self.fidelity.thinking, text) {
-            (Much::Omit, _) => {}
-            (Much::Full, Some(text)) => self.fenced("### Thinking", "text", text),
-            (Much::Full, None) => {
+            (Level::Omit, _) => {}
+            (Level::Full, Some(text)) => self.fenced("### Thinking", "text", text),
+            (Level::Full, None) => {
                 self.line("[thinking · redacted by the service: nobody can read it]");
             }
-            (Much::Summary, text) => self.line(&words::thinking(text, &self.reference)),
+            (Level::Summary, text) => self.line(&words::thinking(text, &self.reference)),
         }
     }
 
     fn call(&mut self, json: &[u8], row: &Row, id: Option<&str>) {
         let call = self.dialect.call(json);
         let title = call.as_ref().map(title).unwrap_or_default();
-        if self.fidelity.tool_use != Much::Omit {
+        if self.fidelity.tool_use != Level::Omit {
             self.under(AGENT);
         }
         match self.fidelity.tool_use {
-            Much::Omit => {}
-            Much::Summary => self.line(&words::tool_use(&title, &self.reference)),
-            Much::Full => {
+            Level::Omit => {}
+            Level::Summary => self.line(&words::tool_use(&title, &self.reference)),
+            Level::Full => {
                 let input = call.as_ref().map(|call| laid_out(call.input)).unwrap_or_default();
                 self.fenced(&format!("### Tool call: {}", heading(&title)), "json", &input);
             }
@@ -169,7 +169,7 @@ impl Page<'_> {
     }
 
     fn result(&mut self, line: &[u8], json: &[u8], row: &Row) {
-        if self.fidelity.tool_result == Much::Omit {
+        if self.fidelity.tool_result == Level::Omit {
             return;
         }
         let (id, result) = Result::of_block(line, json, row);
@@ -179,7 +179,7 @@ impl Page<'_> {
         if self.part != AGENT {
             self.under(CLIENT);
         }
-        if self.fidelity.tool_result == Much::Summary {
+        if self.fidelity.tool_result == Level::Summary {
             self.line(&result.summary(called, &self.reference));
             return;
         }

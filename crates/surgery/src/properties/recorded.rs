@@ -1,7 +1,7 @@
 //! The same over sessions that real clients wrote (`fixtures/transcripts`).
 
 use super::world::{IDS, Read, made, merged_of, read};
-use crate::fidelity::{Fidelity, Much};
+use crate::fidelity::{Fidelity, Level};
 use crate::inject;
 use crate::plan::{Piece, Place, compress_before, in_context, on_branch};
 use base::when::When;
@@ -32,7 +32,7 @@ fn all() -> Vec<Read> {
 
 #[test]
 fn every_fidelity_of_every_recording_is_a_sound_session() {
-    const MUCH: [Much; 3] = [Much::Full, Much::Summary, Much::Omit];
+    const MUCH: [Level; 3] = [Level::Full, Level::Summary, Level::Omit];
     for read in all() {
         let context = in_context(&read.session);
         if context.len() < 2 {

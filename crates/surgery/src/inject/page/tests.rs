@@ -88,7 +88,7 @@ Done.
 #[test]
 fn a_round_in_short_says_how_to_get_the_rest() {
     let much = |much| Fidelity { thinking: much, tool_use: much, tool_result: much };
-    let short = shown(much(Much::Summary));
+    let short = shown(much(Level::Summary));
     for line in [
         "[thinking · 7 chars — inject(3f0a9d1e:047, thinking)]",
         "[tool_use: Bash·List — brain-guard inject 3f0a9d1e:047 --tool-use full]",
@@ -98,13 +98,13 @@ fn a_round_in_short_says_how_to_get_the_rest() {
     ] {
         assert!(short.lines().any(|l| l == line), "{line}\n{short}");
     }
-    let omitted = shown(much(Much::Omit));
+    let omitted = shown(much(Level::Omit));
     assert!(!omitted.contains("Hm") && !omitted.contains("Bash") && !omitted.contains("total"));
     assert!(
         omitted.contains("unclosed") && omitted.contains("Also this") && omitted.contains("Done.")
     );
     // One kind alone, in full: what `inject(R, thinking)` asks for.
-    let thinking = shown(Fidelity { thinking: Much::Full, ..much(Much::Omit) });
+    let thinking = shown(Fidelity { thinking: Level::Full, ..much(Level::Omit) });
     assert!(thinking.contains("Hm, `x`") && !thinking.contains("Bash"));
 }
 

@@ -18,7 +18,7 @@ pub use beside::{companion_folder, companions, project_name, remove_companions};
 
 /// A file that is being written.
 #[derive(Debug)]
-pub struct Fork {
+pub struct NewFile {
     file: BufWriter<File>,
     /// Its name until it is whole, where the file system knows no file without one.
     temp: Option<PathBuf>,
@@ -46,7 +46,7 @@ const BUFFER: usize = 256 * 1024;
 /// Bytes that are sent to the disk at once.
 const PART: u64 = 8 * 1024 * 1024;
 
-impl Fork {
+impl NewFile {
     /// Begins a file that will be `target`; its folder is made where it is missing.
     ///
     /// # Errors
@@ -143,7 +143,7 @@ impl Fork {
     }
 }
 
-impl Write for Fork {
+impl Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.bytes += written as u64;
@@ -156,7 +156,7 @@ impl Write for Fork {
     }
 }
 
-impl Drop for Fork {
+impl Drop for NewFile {
     fn drop(&mut self) {
         if let Some(temp) = &self.temp {
             // What it was for stands under its own name, or has failed with a word.
@@ -178,7 +178,7 @@ mod tests {
     fn a_file_is_there_whole_or_not_at_all_and_never_in_anothers_place() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("new/a.jsonl");
-        let mut fork = Fork::begin(&target).unwrap();
+        let mut fork = NewFile::begin(&target).unwrap();
         fork.write_all(b"one\n").unwrap();
         assert!(!target.exists());
         assert!(fs::read_dir(target.parent().unwrap()).unwrap().count() <= 1);
@@ -187,16 +187,16 @@ mod tests {
         assert_eq!((written.bytes, fs::read(&target).unwrap()), (4, b"one\n".to_vec()));
         assert_eq!(Some(written.mark), atomic::mark(&target));
         assert_eq!(settled.mark, (written.mark.0, 0, written.mark.2, written.mark.3));
-        assert_eq!(Fork::begin(&target).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(NewFile::begin(&target).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         // Somebody is faster.
         let late = dir.path().join("new/b.jsonl");
-        let mut fork = Fork::begin(&late).unwrap();
+        let mut fork = NewFile::begin(&late).unwrap();
         fork.write_all(b"two\n").unwrap();
         fs::write(&late, "theirs").unwrap();
         assert_eq!(fork.finish().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read_to_string(&late).unwrap(), "theirs");
         // Given up.
-        drop(Fork::begin(&dir.path().join("new/c.jsonl")).unwrap());
+        drop(NewFile::begin(&dir.path().join("new/c.jsonl")).unwrap());
         assert_eq!(fs::read_dir(dir.path().join("new")).unwrap().count(), 2);
     }
 
@@ -204,15 +204,15 @@ mod tests {
     fn a_file_system_without_nameless_files_will_do() {
         let dir = tempfile::tempdir().unwrap();
         let (folder, target) = (dir.path(), dir.path().join("a.jsonl"));
-        drop(Fork::named(folder, &target).unwrap());
+        drop(NewFile::named(folder, &target).unwrap());
         assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
-        let mut fork = Fork::named(folder, &target).unwrap();
+        let mut fork = NewFile::named(folder, &target).unwrap();
         fork.write_all(b"one\n").unwrap();
         assert!(!target.exists());
         let written = fork.finish().unwrap();
         assert_eq!(fs::read_to_string(&target).unwrap(), "one\n");
         assert_eq!(Some(written.mark), atomic::mark(&target), "its other name is gone");
-        let late = Fork::named(folder, &target).unwrap().finish();
+        let late = NewFile::named(folder, &target).unwrap().finish();
         assert_eq!(late.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read_dir(folder).unwrap().count(), 1);
         // What one with this number left as it was killed is in nobody's way.
@@ -221,7 +221,7 @@ mod tests {
             fs::write(folder.join(half), "half").unwrap();
         }
         let target = folder.join("b.jsonl");
-        Fork::named(folder, &target).unwrap().finish().unwrap();
+        NewFile::named(folder, &target).unwrap().finish().unwrap();
         assert!(target.exists());
     }
 
@@ -230,7 +230,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("x.jsonl");
-        Fork::begin(&target).unwrap().finish().unwrap();
+        NewFile::begin(&target).unwrap().finish().unwrap();
         assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::{Fork, Written};
+use super::{NewFile, Written};
 use crate::atomic;
 
 /// Copies files of a session's companion folder (`subagents/…`, `tool-results/…`) into that
@@ -54,7 +54,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<Option<Written>> {
     if !source.metadata()?.is_file() {
         return Ok(None);
     }
-    let mut fork = Fork::begin(to)?;
+    let mut fork = NewFile::begin(to)?;
     io::copy(&mut source, &mut fork)?;
     fork.finish().map(Some)
 }

@@ -15,14 +15,14 @@ use crate::texts::{Text, say};
 use base::shown::grouped;
 
 /// One moment of a session.
-pub struct Say<'a> {
+pub struct Messages<'a> {
     facts: &'a Facts<'a>,
     ramp: &'a Ramp,
     readings: &'a Readings,
     stance: &'a Stance,
 }
 
-impl<'a> Say<'a> {
+impl<'a> Messages<'a> {
     /// The moment of these readings.
     pub fn new(
         facts: &'a Facts<'a>,
