@@ -101,7 +101,7 @@ impl Around {
     fn new(facts: &Facts, cwd: Option<&Path>) -> Self {
         let mut around = Self { repositories: BTreeSet::new() };
         around.add(&facts.places.project);
-        if let Some(cwd) = cwd {
+        if let Some(cwd) = cwd.filter(|cwd| *cwd != facts.places.project) {
             around.add(cwd);
         }
         around
