@@ -106,6 +106,18 @@ fn rows_come_back_whole_by_rounds_and_from_any_of_them_on() {
 }
 
 #[test]
+fn a_row_longer_than_a_block_is_one_of_its_own() {
+    let (_dir, folder) = scene();
+    let mut rows = session(2);
+    let long = (2, format!("{}\n", "long ".repeat(200_000)).into_bytes());
+    rows.extend([long.clone(), (2, b"behind\n".to_vec()), (3, long.1)]);
+    write(&folder, &rows);
+    assert_eq!(original(&folder), text(&rows));
+    let totals = Reader::open(&folder).unwrap().totals().unwrap();
+    assert_eq!((totals.rows, totals.blocks, totals.rounds), (10, 6, 3));
+}
+
+#[test]
 fn what_was_not_committed_is_not_there() {
     let (_dir, folder) = scene();
     let rows = session(3);

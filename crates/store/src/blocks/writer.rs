@@ -75,9 +75,13 @@ impl Writer {
         if round != self.round {
             (self.round, self.block) = (round, 0);
         }
+        self.rows += 1;
+        if row.len() >= BLOCK {
+            // A long row is not to be there twice.
+            return self.block(row, 1);
+        }
         self.gathered.extend_from_slice(row);
         self.count += 1;
-        self.rows += 1;
         Ok(())
     }
 
@@ -99,19 +103,25 @@ impl Writer {
         if self.count == 0 {
             return Ok(());
         }
-        let rows = Compressor::new(LEVEL)?.compress(&self.gathered)?;
-        let digest = Sha256::digest(&self.gathered);
-        let (id, first, count) =
-            (file::id(self.round, self.block), self.rows - self.count, self.count);
-        let bytes = self.gathered.len();
+        let mut gathered = std::mem::take(&mut self.gathered);
+        self.block(&gathered, self.count)?;
+        self.count = 0;
+        gathered.clear();
+        self.gathered = gathered;
+        Ok(())
+    }
+
+    /// Writes these rows, the last ones so far, as a block.
+    fn block(&mut self, rows: &[u8], count: u64) -> io::Result<()> {
+        let (id, first) = (file::id(self.round, self.block), self.rows - count);
+        let packed = Compressor::new(LEVEL)?.compress(rows)?;
+        let digest = Sha256::digest(rows);
         self.db()?.run(|c| {
             let mut add = c.prepare_cached("INSERT INTO blocks VALUES(?1, ?2, ?3, ?4, ?5, ?6)")?;
-            let (first, count, bytes) = (first as i64, count as i64, bytes as i64);
-            add.execute(params![id, first, count, bytes, digest.as_slice(), rows])
+            let (first, count, bytes) = (first as i64, count as i64, rows.len() as i64);
+            add.execute(params![id, first, count, bytes, digest.as_slice(), packed])
         })?;
         self.block += 1;
-        self.count = 0;
-        self.gathered.clear();
         Ok(())
     }
 
