@@ -1,4 +1,4 @@
-//! Sessions as a version before kept them.
+//! Sessions as earlier builds kept them.
 
 use std::fs;
 use std::path::Path;

@@ -37,12 +37,12 @@ pub struct InscribeArgs {
 /// What is done with the store.
 #[derive(Debug, Clone, Subcommand)]
 pub enum StoreVerb {
-    /// Verify every row that is kept, the index against them, and both against the sessions' files
+    /// Check every stored row, the index, and both against the session files
     #[command(
         after_help = "Examples:\n  brain-guard store check\n  brain-guard store check --repair\n\nExit codes: 0 no fault, 1 faults are left, 2 wrong usage."
     )]
     Check {
-        /// Make anew what doesn't fit; tags are kept
+        /// Rebuild what does not match; tags are kept
         #[arg(long)]
         repair: bool,
         /// As JSON
@@ -59,11 +59,11 @@ pub enum StoreVerb {
         /// To a file that is not there yet and ends in .jsonl, or into a folder [default: stdout]
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
-        /// What was kept before the session's file was written anew: the edition's number
+        /// Number of an earlier edition, stored before the session's file was rewritten
         #[arg(long, value_name = "N")]
         edition: Option<u64>,
     },
-    /// Remove what nothing refers to any more: editions that were replaced, empty folders
+    /// Remove replaced editions and empty folders that nothing refers to
     #[command(after_help = "Example:\n  brain-guard store gc --dry-run")]
     Gc {
         /// Say what would be removed, remove nothing
@@ -73,7 +73,7 @@ pub enum StoreVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Remove what version 0.1 stored, once every byte is copied to the new format
+    /// Remove sessions in the old format, once every byte is copied to the new one
     #[command(
         after_help = "Example:\n  brain-guard store drop-old --dry-run\n\nSessions are copied when they are first used, or by this command. What cannot be copied stays, and the output says why.\n\nExit codes: 0 all of it is removed, 1 some of it stays, 2 wrong usage."
     )]

@@ -52,6 +52,22 @@ fn blocked(hook: &Hook) -> Vec<&'static str> {
     calls.into_iter().filter(|(_, verdict)| verdict == "deny").map(|(band, _)| band).collect()
 }
 
+#[test]
+fn the_settings_in_the_readme_are_accepted_without_a_fault() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let text = fs::read_to_string(path).expect("the page");
+    let block = text.split("\n    {\n").nth(1).expect("settings").split("\n    }\n").next();
+    let value: Value =
+        serde_json::from_str(&format!("{{{}}}", block.expect("its end"))).expect("JSON");
+    let hook = Hook::new();
+    hook.settings(&value);
+    let check = hook.raw(&["settings", "check"], b"");
+    assert_eq!(check.code, Some(0), "{check:?}");
+    for (key, value) in value.as_object().expect("an object") {
+        assert!(check.stdout.contains(key.as_str()), "{key} {value}: {check:?}");
+    }
+}
+
 /// What people read about the tiers gives the defaults.
 #[test]
 fn the_pages_give_the_default_tiers() {

@@ -98,7 +98,7 @@ pub fn gc(scene: &Scene) -> (Vec<&'static str>, u64) {
     (vec!["store", "gc"], 5)
 }
 
-/// A version before wrote a part of the session.
+/// An earlier build wrote a part of the session.
 pub fn old(scene: &Scene) -> (Vec<&'static str>, u64) {
     let text = made::text(5);
     put(scene, &text[..text.len() / 3]);

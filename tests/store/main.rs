@@ -46,7 +46,7 @@ const CASES: [Case; 19] = [
     ("kills: what was appended", || kills::run(kills::appended)),
     ("kills: a file that was written anew", || kills::run(kills::anew)),
     ("kills: gc", || kills::run(kills::gc)),
-    ("kills: packs of a version before are copied", || kills::run(kills::old)),
+    ("kills: packs of an earlier build are copied", || kills::run(kills::old)),
     ("kills: packs that are copied go", || kills::run(kills::dropped)),
     ("kills: a session's file is written anew", edits::killed),
     ("kills: extract run", extracts::run),

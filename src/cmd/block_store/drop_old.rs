@@ -1,4 +1,4 @@
-//! `brain-guard store drop-old`: removes the packs in which a version before kept sessions.
+//! `brain-guard store drop-old`: removes the packs, in which earlier builds stored sessions.
 
 use std::fmt;
 use std::path::PathBuf;

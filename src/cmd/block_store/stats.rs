@@ -21,7 +21,7 @@ struct Totals {
     bytes: u64,
     /// Bytes that they take on the disk, compressed.
     on_disk: u64,
-    /// Bytes of packs that a version before wrote and that are still there.
+    /// Bytes in the old format that are still there.
     packs: u64,
     /// Editions that were replaced.
     editions: u64,
@@ -77,7 +77,7 @@ impl fmt::Display for Stats {
             0 => Ok(()),
             packs => write!(
                 f,
-                "\npacks     {} in the format of version 0.1; `brain-guard store drop-old` removes what is copied",
+                "\npacks     {} in the old format; `brain-guard store drop-old` removes what is copied",
                 size(packs)
             ),
         }

@@ -258,7 +258,7 @@ impl fmt::Display for Report {
 /// What was done with a session, on a line.
 fn line(done: &Done) -> String {
     let kept = done.set_aside.map(|number| {
-        format!("; its file was written anew, what was there is kept as edition {number}")
+        format!("; its file was rewritten, the earlier rows are kept as edition {number}")
     });
     format!(
         "{} {}: {}, {} new, {} in all{}",

@@ -179,7 +179,7 @@ fn a_session_that_is_in_use() {
 
 /// The project's latest session is shown without a name, and edited only under its name.
 #[test]
-fn a_session_that_was_not_named() {
+fn extract_run_edits_no_session_that_was_not_named() {
     let world = World::new();
     let project = world.hook.project.canonicalize().expect("project").display().to_string();
     let folder = format!("--{}--", project.trim_start_matches('/').replace('/', "-"));

@@ -1,5 +1,5 @@
-//! A store that version 0.1 wrote, in packs: it is read, gone on with, and its packs go when they
-//! are copied.
+//! A store that an earlier build wrote, in packs: it is read, gone on with, and its packs go when
+//! they are copied.
 
 use std::fs;
 use std::path::{Path, PathBuf};

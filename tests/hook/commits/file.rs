@@ -1,6 +1,7 @@
 //! The list, the file's section, the seal, and the ways in which git may not be at hand.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::Instant;
 
 use guard::files::commits;
@@ -138,6 +139,25 @@ fn the_environment_of_the_client_does_not_lead_git_astray() {
     call(&hook, &format!("{COMMIT}c one -m 'a body'"));
     let list = commits::list(&hook.places(), &job(&hook)).expect("list");
     assert_eq!(list[0].body, "a body");
+}
+
+/// Git that does not say which commits are out of reach: those that were made count all the same.
+#[test]
+fn a_failed_look_for_dropped_commits_keeps_the_made_ones() {
+    let mut hook = world();
+    call(&hook, &commit("one"));
+    let folder = hook.home.join("half");
+    fs::create_dir(&folder).expect("made");
+    let script = "#!/bin/sh\ncase \" $* \" in *' rev-list '*) exit 1;; esac\nPATH=/usr/bin:/bin exec git \"$@\"\n";
+    fs::write(folder.join("git"), script).expect("written");
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(folder.join("git"), mode).expect("executable");
+    hook.set("PATH", &format!("{}:/usr/bin:/bin", folder.display()));
+    let ran = shell(&hook, &hook.project, &commit("two"));
+    let (event, more) = told(&ran, "git commit", 100.0);
+    assert!(hook.send(&hook.payload(event, &more)).silent());
+    assert_eq!(subjects(&hook), ["two", "one"]);
+    assert_eq!(hook.log("fault").len(), 1, "{:?}", hook.log("fault"));
 }
 
 /// No git on the hook's way: it is said once in the log, and the next commit is found.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use base::process;
 
-/// How long git may take for an answer: three of these are less than a hook's time.
+/// How long git may take for an answer. Where the first one takes longer, no more is asked.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The most commits that are looked at.

@@ -1,7 +1,7 @@
 //! The rows of a session, losslessly: `blocks.db` holds blocks, each a run of consecutive rows of
 //! one round, compressed, with the SHA-256 of its bytes. What was there before a session's file
-//! was written anew is kept as `blocks.<n>.db`. A version before kept both in folders of packs,
-//! which are copied over when they are first opened.
+//! was rewritten is kept as `blocks.<n>.db`. Earlier builds kept both in folders of packs, which
+//! are copied when they are first opened.
 #![allow(clippy::disallowed_methods, reason = "it owns the blocks")]
 
 mod edition;

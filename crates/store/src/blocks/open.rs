@@ -1,6 +1,6 @@
-//! Opens a file of blocks, and copies the packs of version 0.1 into it first: in one transaction,
-//! when a session is first used. The packs stay until `store drop-old`. What a running program of
-//! version 0.1 still appends is copied, too, until this version writes the session itself.
+//! Opens a file of blocks, and copies packs, the old format, into it first: in one transaction,
+//! when a session is first used. The packs stay until `store drop-old`. What a running older
+//! program still appends is copied, too, until this one writes the session itself.
 
 use std::io;
 use std::path::Path;
@@ -73,7 +73,7 @@ fn read(path: &Path) -> io::Result<Option<Db>> {
     }
     match copied(path, &old) {
         Err(e) if is_unwritable(&e) => match known {
-            // Only what version 0.1 appended since is missing.
+            // Only what an older program appended since is missing.
             Some(db) if taken(&db)? > Some(0) => Ok(Some(db)),
             _ => take_over(Db::in_memory(path, SCHEMA)?, &old).map(Some),
         },
@@ -136,7 +136,7 @@ fn room(path: &Path, old: &Path) -> io::Result<()> {
         return Ok(());
     }
     let why = format!(
-        "{}: this version stores sessions in a new format. To copy this one it needs up to {}, and {} are free: free some space and try again",
+        "{}: sessions are stored in a new format. Copying this one needs up to {}, and {} are free: free some space and try again",
         old.display(),
         shown::size(needed),
         shown::size(free),

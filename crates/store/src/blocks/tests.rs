@@ -33,7 +33,7 @@ fn write(folder: &Folder, rows: &[(u32, Vec<u8>)]) {
     writer.commit().unwrap();
 }
 
-/// As a version before wrote them; a new pack each `roll` bytes.
+/// As earlier builds wrote them; a new pack each `roll` bytes.
 fn write_packs(packs: &Path, rows: &[(u32, Vec<u8>)], roll: usize) {
     fs::create_dir_all(packs).unwrap();
     let (mut number, mut pack) = (0, Vec::new());

@@ -26,7 +26,7 @@ pub enum Error {
     },
     /// A file that is no database, or whose pages don't fit together.
     #[error(
-        "{} is damaged ({why}); `brain-guard store check --repair` makes it anew",
+        "{} is damaged ({why}); run `brain-guard store check --repair`",
         path.display()
     )]
     Damaged {
