@@ -5,6 +5,8 @@
 use std::fs;
 use std::io;
 use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use crate::terminal::Refusal;
 use guard::client;
@@ -28,19 +30,31 @@ impl Pty {
         })
     }
 
-    /// Writes to the terminal's screen.
+    /// Writes to the terminal's screen, whole. While the client writes there the terminal
+    /// has no room for others, mostly for a moment: it is tried again for so long.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn write(self, text: &str) -> io::Result<()> {
+    /// What the system says; `WouldBlock` where there was no room all the while.
+    pub fn write(self, text: &str, patience: Duration) -> io::Result<()> {
         use io::Write;
         use std::os::unix::fs::OpenOptionsExt;
+        let end = Instant::now() + patience;
         // It must not become ours, and a stopped terminal must not stop us.
         let flags = rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::NONBLOCK;
         let path = PathBuf::from(format!("/dev/pts/{}", self.0));
         let mut screen =
             fs::OpenOptions::new().write(true).custom_flags(flags.bits() as i32).open(path)?;
-        screen.write_all(text.as_bytes())
+        let mut rest = text.as_bytes();
+        while !rest.is_empty() {
+            match screen.write(rest) {
+                Ok(written) => rest = &rest[written..],
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock && Instant::now() < end => {
+                    sleep(Duration::from_millis(3));
+                }
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
     }
 
     /// The processes that hold the other end. Among the client's ancestors there is
@@ -105,6 +119,37 @@ mod tests {
     fn the_terminals_number_is_found_in_fdinfo() {
         assert_eq!(index("pos:\t0\nflags:\t0100002\ntty-index:\t7\n"), Some(7));
         assert_eq!(index("pos:\t0\nflags:\t0100002\n"), None);
+    }
+
+    #[test]
+    fn a_full_terminal_is_written_to_once_there_is_room() {
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+        use std::io::{Read, Write};
+        use std::os::unix::fs::OpenOptionsExt;
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+        let pty = Pty(name.strip_prefix("/dev/pts/").unwrap().parse().unwrap());
+        let flags = (rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::NONBLOCK).bits() as i32;
+        let mut client = fs::OpenOptions::new().write(true).custom_flags(flags).open(name).unwrap();
+        while client.write(&[b'x'; 512]).is_ok() {}
+        let full = pty.write("title", Duration::ZERO).unwrap_err();
+        assert_eq!(full.kind(), io::ErrorKind::WouldBlock);
+
+        let reader = std::thread::spawn(move || {
+            sleep(Duration::from_millis(30));
+            let (mut shown, mut part) = (Vec::new(), [0; 4096]);
+            let mut master = fs::File::from(master);
+            while !shown.ends_with(b"title") {
+                let read = master.read(&mut part).unwrap();
+                shown.extend_from_slice(&part[..read]);
+            }
+            shown
+        });
+        pty.write("title", Duration::from_secs(20)).unwrap();
+        let shown = reader.join().unwrap();
+        assert_eq!(shown.iter().filter(|byte| **byte != b'x').count(), "title".len());
     }
 
     #[test]

@@ -137,9 +137,9 @@ impl Window {
     }
 
     fn write(&self, text: &str) -> Result<(), Refusal> {
-        self.pty.write(text).map_err(|e| {
+        self.pty.write(text, TITLE).map_err(|e| {
             let words = format!("the client's terminal can't be written to: {e}");
-            // A terminal that is stopped or busy drawing has room again in a moment.
+            // A terminal that is stopped has room again once it goes on.
             let full = e.kind() == std::io::ErrorKind::WouldBlock;
             if full { Refusal::Later(words) } else { Refusal::Never(words) }
         })
