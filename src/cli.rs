@@ -2,7 +2,7 @@
 
 mod carrier;
 mod extract;
-mod inscribe;
+mod import;
 mod job;
 mod log;
 mod notes;
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 
 pub use carrier::{CarrierArgs, CarrierVerb};
 pub use extract::{ExtractArgs, ExtractVerb};
-pub use inscribe::{InscribeArgs, StoreVerb};
+pub use import::{ImportArgs, StoreVerb};
 pub use job::{JobArgs, JobVerb};
 pub use log::LogArgs;
 pub use notes::{AppendArgs, CloseArgs, PhaseArgs, SealArgs, SteeringArgs};
@@ -157,7 +157,8 @@ pub enum Verb {
     /// Check a session file: chain, ids, tool calls, thinking, times
     Validate(ValidateArgs),
     /// Import sessions into the store
-    Inscribe(InscribeArgs),
+    #[command(alias = "inscribe")]
+    Import(ImportArgs),
     /// Check, count, export and clean up the store of sessions
     #[command(
         after_help = "Examples:\n  brain-guard store check\n  brain-guard store stats\n  brain-guard store export 3f0a9d1e --out restored/\n  brain-guard store gc --dry-run"

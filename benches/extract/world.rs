@@ -159,8 +159,8 @@ impl World {
     fn run_claude(&self) -> Result<Measure, String> {
         let (_, store) = self.own("claude");
         fs::create_dir_all(&store).map_err(|e| e.to_string())?;
-        let words = ["inscribe", text(&self.claude.path)];
-        tried(&with_store(self.place.case("inscribe", &self.binary, &words), &store))?;
+        let words = ["import", text(&self.claude.path)];
+        tried(&with_store(self.place.case("import", &self.binary, &words), &store))?;
         let out = self.place.out();
         let about = "a session that is in the store written as a new one without what is extracted, validated, synced";
         let words = ["run", text(&self.claude.path), "--out", text(&out)];

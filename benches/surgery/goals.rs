@@ -3,18 +3,18 @@
 
 use crate::figures::Row;
 use crate::goal::{self, Goal};
-use crate::measure::{HALF, INSCRIBE, MERGE, REWRITE, ROUNDS, SCAN, TYPED};
+use crate::measure::{HALF, IMPORT, MERGE, REWRITE, ROUNDS, SCAN, TYPED};
 
 /// All goals, for these rows; those whose measures are not there are left out.
 pub fn all(rows: &[Row]) -> Vec<Goal> {
-    let mut goals: Vec<Goal> = goal::waited(rows, &[INSCRIBE, REWRITE, HALF, MERGE]).collect();
+    let mut goals: Vec<Goal> = goal::waited(rows, &[IMPORT, REWRITE, HALF, MERGE]).collect();
     for scan in rows.iter().filter(|row| row.name == SCAN) {
         let of = |name: &str| rows.iter().find(|row| row.size == scan.size && row.name == name);
         goals.extend(
             of(ROUNDS).zip(of(TYPED)).and_then(|(rounds, typed)| instructions(scan, rounds, typed)),
         );
     }
-    let bound = "inscribe, the operations, search: at most 64 MiB and the largest round resident";
+    let bound = "import, the operations, search: at most 64 MiB and the largest round resident";
     goals.extend(goal::memory(rows, bound));
     goals
 }

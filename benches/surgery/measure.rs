@@ -34,8 +34,8 @@ pub struct Measure {
 
 pub const SCAN: &str = "scan";
 pub const ROUNDS: &str = "rounds";
-pub const INSCRIBE: &str = "inscribe";
-pub const AGAIN: &str = "inscribe again";
+pub const IMPORT: &str = "import";
+pub const AGAIN: &str = "import again";
 pub const REWRITE: &str = "compress-before, the first round";
 pub const HALF: &str = "compress-before, half";
 pub const MERGE: &str = "merge";

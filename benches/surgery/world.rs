@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::args::Args;
 use crate::measure::{
-    AGAIN, COPY, DIGEST, HALF, INSCRIBE, JQ, MERGE, Measure, PYTHON, REWRITE, ROUNDS, SCAN, SEARCH,
+    AGAIN, COPY, DIGEST, HALF, IMPORT, JQ, MERGE, Measure, PYTHON, REWRITE, ROUNDS, SCAN, SEARCH,
     SYNCED, TYPED, tried,
 };
 use crate::place::{Place, text, with_store};
@@ -54,8 +54,8 @@ impl World {
     /// The verb doesn't work.
     pub fn inscribe(&self, sessions: &[&Session]) -> Result<(), String> {
         for session in sessions {
-            let words = ["inscribe", text(&session.path)];
-            tried(&self.place.case("inscribe", &self.binary, &words))?;
+            let words = ["import", text(&session.path)];
+            tried(&self.place.case("import", &self.binary, &words))?;
         }
         Ok(())
     }
@@ -102,10 +102,9 @@ impl World {
     fn verbs(&self, add: &mut Add) {
         let (file, out) = (text(&self.session.path), self.place.out());
         let fresh = self.place.work.join("fresh");
-        add(INSCRIBE, &|| {
+        add(IMPORT, &|| {
             let about = "a session that is not in the store yet: blocks, index, search; synced";
-            let mut measure =
-                self.measure(INSCRIBE, about, &self.binary, &["inscribe", file], &[])?;
+            let mut measure = self.measure(IMPORT, about, &self.binary, &["import", file], &[])?;
             measure.case = with_store(measure.case, &fresh);
             measure.fresh = vec![fresh.clone()];
             Ok(self.bounded(measure))
@@ -117,7 +116,7 @@ impl World {
         add(AGAIN, &|| {
             ready()?;
             let about = "the same session again: nothing is new";
-            Ok(self.bounded(self.measure(AGAIN, about, &self.binary, &["inscribe", file], &[])?))
+            Ok(self.bounded(self.measure(AGAIN, about, &self.binary, &["import", file], &[])?))
         });
         for (name, time, about) in [
             (

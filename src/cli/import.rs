@@ -1,16 +1,16 @@
-//! What is inscribed, and what is done with the store.
+//! Importing sessions into the store, and maintaining it.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// What is inscribed.
+/// Which sessions are imported.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
-    override_usage = "brain-guard inscribe [OPTIONS] PATH...\n       brain-guard inscribe [OPTIONS] --all | --project DIR | --watch",
-    after_help = "Examples:\n  brain-guard inscribe --all\n  brain-guard inscribe --project .\n  brain-guard inscribe ~/.claude/projects/-home-me-app/3f0a9d1e-….jsonl\n  brain-guard inscribe --watch\n\nExit codes: 0 done, 1 a session was left out (said why), 2 wrong usage."
+    override_usage = "brain-guard import [OPTIONS] PATH...\n       brain-guard import [OPTIONS] --all | --project DIR | --watch",
+    after_help = "Examples:\n  brain-guard import --all\n  brain-guard import --project .\n  brain-guard import ~/.claude/projects/-home-me-app/3f0a9d1e-….jsonl\n  brain-guard import --watch\n\nExit codes: 0 done, 1 a session was left out (said why), 2 wrong usage."
 )]
-pub struct InscribeArgs {
+pub struct ImportArgs {
     /// Session files, folders of such, or session ids
     #[arg(value_name = "PATH", required_unless_present_any = ["all", "watch", "project"])]
     pub paths: Vec<PathBuf>,
@@ -49,7 +49,7 @@ pub enum StoreVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Write a session's transcript as it was inscribed, byte for byte, verified
+    /// Write a session's transcript as it was imported: byte for byte, and verified
     #[command(
         after_help = "Examples:\n  brain-guard store export 3f0a9d1e | sha256sum\n  brain-guard store export 3f0a9d1e --out restored/\n\nExit codes: 0 all of it was written, 1 not all (said why; a file is not made then), 2 wrong usage."
     )]

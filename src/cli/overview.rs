@@ -18,7 +18,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         &[
             "search",
             "inject",
-            "inscribe",
+            "import",
             "advise",
             "surgery",
             "revive",

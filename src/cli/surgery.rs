@@ -137,7 +137,7 @@ pub enum SurgeryVerb {
     /// Make a session for each engagement of a map, with the shared rounds as an index table
     #[command(
         allow_missing_positional = true,
-        after_help = "Examples:\n  brain-guard surgery split 3f0a9d1e map.json\n  brain-guard surgery split this map.json --run\n\nThe map says which rounds go where; rounds that it doesn't name are shared:\n  {\"shared\": \"1-15\", \"engagements\": {\"console-work\": \"16-25\", \"inscription\": \"26-30,33\"}}\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
+        after_help = "Examples:\n  brain-guard surgery split 3f0a9d1e map.json\n  brain-guard surgery split this map.json --run\n\nThe map says which rounds go where; rounds that it doesn't name are shared:\n  {\"shared\": \"1-15\", \"engagements\": {\"console-work\": \"16-25\", \"import-work\": \"26-30,33\"}}\n\nExit codes: 0 made, 1 refused (nothing was written), 2 wrong usage."
     )]
     Split {
         /// Session: an id, the beginning of one, a file, or `this` [default: the one this runs in, else the latest of the project]

@@ -9,7 +9,7 @@ use clap::builder::RangedU64ValueParser;
 #[derive(Debug, Clone, Args)]
 #[command(
     override_usage = "brain-guard tag [SESSION] ROUNDS ENGAGEMENT\n       brain-guard tag --search QUERY ENGAGEMENT\n       brain-guard tag --from engagement.md",
-    after_help = "Examples:\n  brain-guard tag 3f0a9d1e 1-15,18 console-work\n  brain-guard tag --search 'console design' console-work\n  brain-guard tag --search '\"block store\"' inscription --since 3d --yes\n  brain-guard tag --from engagement.md\n\nSESSION is an id, the beginning of one, a file, or `this`; without it, the session this runs in, else the latest of the project. ROUNDS are their numbers, or `all`. An engagement's id is 1 to 60 letters, digits, `-`, `_` and `.`.\n\n--search lists rounds that nobody has tagged and asks before it tags them: y, or the numbers to take. --from reads the phases of the file as spans of time, and tags the rounds that began in them, of the project's sessions.\n\nExit codes: 0 tagged, 1 refused (nothing was tagged), 2 wrong usage."
+    after_help = "Examples:\n  brain-guard tag 3f0a9d1e 1-15,18 console-work\n  brain-guard tag --search 'console design' console-work\n  brain-guard tag --search '\"block store\"' import-work --since 3d --yes\n  brain-guard tag --from engagement.md\n\nSESSION is an id, the beginning of one, a file, or `this`; without it, the session this runs in, else the latest of the project. ROUNDS are their numbers, or `all`. An engagement's id is 1 to 60 letters, digits, `-`, `_` and `.`.\n\n--search lists rounds that nobody has tagged and asks before it tags them: y, or the numbers to take. --from reads the phases of the file as spans of time, and tags the rounds that began in them, of the project's sessions.\n\nExit codes: 0 tagged, 1 refused (nothing was tagged), 2 wrong usage."
 )]
 pub struct TagArgs {
     /// Session, rounds and engagement
@@ -59,7 +59,7 @@ pub struct UntagArgs {
     pub json: bool,
 }
 
-/// Which rounds are looked through; all that are inscribed where nothing is said.
+/// Which rounds are searched: all imported ones by default.
 #[derive(Debug, Clone, Default, Args)]
 pub struct NarrowArgs {
     /// Of this session: an id, the beginning of one, a file, or `this`
@@ -76,7 +76,7 @@ pub struct NarrowArgs {
 /// What is looked for.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  brain-guard search 'console design'\n  brain-guard search '\"the block store\"' --since 3d\n  brain-guard search 'inscri*' --engagement inscription --json\n\nRounds whose user's and agent's words hold all words of the query, best first, each with its date; a phrase stands in quotes, a word's beginning ends in *. Thinking and tools are not looked through: `brain-guard inject` reads a round in full. Searched is what is inscribed (`brain-guard inscribe`)."
+    after_help = "Examples:\n  brain-guard search 'console design'\n  brain-guard search '\"the block store\"' --since 3d\n  brain-guard search 'import*' --engagement import-work --json\n\nRounds whose user's and agent's words hold all words of the query, best first, each with its date; a phrase stands in quotes, a word's beginning ends in *. Thinking and tools are not looked through: `brain-guard inject` reads a round in full. Only imported sessions are searched (`brain-guard import`)."
 )]
 pub struct SearchArgs {
     /// Words, "phrases", beginnings*

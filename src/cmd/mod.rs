@@ -204,7 +204,7 @@ impl Run for Verb {
             Self::Search(args) => args.run(context),
             Self::Matrix(args) => args.run(context),
             Self::Validate(args) => args.run(context),
-            Self::Inscribe(args) => args.run(context),
+            Self::Import(args) => args.run(context),
             Self::Store { what } => what.run(context),
             Self::Purge(args) => args.run(context),
             Self::Mod(args) => args.run(context),

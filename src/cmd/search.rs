@@ -115,13 +115,13 @@ impl Found {
     pub fn left_out(&self) -> Option<String> {
         let (ranked, query) = (self.ranked?, &self.query);
         Some(format!(
-            "more than {ranked} rounds hold {query:?}; ranked are those of the sessions inscribed last. More words, or --since, --session, --engagement or --agent, look through all"
+            "more than {ranked} rounds hold {query:?}; only those of the sessions imported last are ranked. To search all, add words, or --since, --session, --engagement or --agent"
         ))
     }
 
     /// That there is none.
     pub fn nothing(&self) -> String {
-        format!("no round holds {:?} (searched is what is inscribed)", self.query)
+        format!("no round holds {:?} (only imported sessions are searched)", self.query)
     }
 }
 

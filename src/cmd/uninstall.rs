@@ -74,7 +74,7 @@ pub fn uninstall(plan: &UninstallPlan, out: &mut dyn Write) -> Result<()> {
     for (kept, holds) in [
         (&plan.state, "state, log, copies of the sealed versions"),
         (&settings, "settings"),
-        (&sessions, "inscribed sessions and their tags"),
+        (&sessions, "imported sessions and their tags"),
     ] {
         if kept.exists() {
             writeln!(out, "         {} ({holds})", kept.display())?;

@@ -4,14 +4,14 @@
 use crate::attempt::Attempt;
 
 const COMMANDS: &[(&str, &str)] = &[
-    ("the state as the store", "BRAIN_GUARD_STORE={state} brain-guard inscribe {transcript}"),
+    ("the state as the store", "BRAIN_GUARD_STORE={state} brain-guard import {transcript}"),
     (
         "all state as the store, by the data folder",
-        "XDG_DATA_HOME={home}/.local/state brain-guard inscribe {transcript}",
+        "XDG_DATA_HOME={home}/.local/state brain-guard import {transcript}",
     ),
     (
         "the session's state as an agent's name",
-        "BRAIN_GUARD_STORE={state} brain-guard inscribe {transcript} --agent {session}.json",
+        "BRAIN_GUARD_STORE={state} brain-guard import {transcript} --agent {session}.json",
     ),
     (
         "the state swept as a store",
@@ -19,7 +19,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "a store whose folders are links to the state",
-        "mkdir -p s/sessions && ln -s {state}/sess* s/sessions/claude; export BRAIN_GUARD_STORE=$PWD/s; brain-guard inscribe {transcript}; brain-guard store gc",
+        "mkdir -p s/sessions && ln -s {state}/sess* s/sessions/claude; export BRAIN_GUARD_STORE=$PWD/s; brain-guard import {transcript}; brain-guard store gc",
     ),
     (
         "a session over the settings",
@@ -32,7 +32,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("a round into the settings", "brain-guard inject {session}:1 > {settings}"),
     (
         "a record of an export that names the settings",
-        "S=$PWD/s; export BRAIN_GUARD_STORE=$S; brain-guard inscribe {transcript}; brain-guard surgery compress-before {transcript} round:2 --out $S; \
+        "S=$PWD/s; export BRAIN_GUARD_STORE=$S; brain-guard import {transcript}; brain-guard surgery compress-before {transcript} round:2 --out $S; \
          python3 - <<'E'\nimport glob, hashlib, os, sqlite3\n\
          p = glob.glob(os.path.expanduser('~') + '/.cl*/br*rd/se*s.json')[0]; b = open(p, 'rb').read()\n\
          d = sqlite3.connect('s/sessions/sessions.db')\n\

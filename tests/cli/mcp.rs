@@ -210,7 +210,7 @@ fn inscribed(hook: &Hook) {
         }
     }
     fs::write(&hook.transcript, text).expect("transcript");
-    let answer = hook.raw(&["inscribe", hook.transcript.to_str().expect("utf-8")], b"");
+    let answer = hook.raw(&["import", hook.transcript.to_str().expect("utf-8")], b"");
     assert_eq!(answer.code, Some(0), "{answer:?}");
 }
 

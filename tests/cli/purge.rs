@@ -295,7 +295,7 @@ fn all_projects_are_looked_through_where_asked_for() {
 fn imported_sessions_go_with_their_words() {
     let mut hook = scene();
     hook.respond(50_000, "claude-opus-5-5");
-    let import = hook.raw(&["inscribe", text(&hook.transcript.clone())], b"");
+    let import = hook.raw(&["import", text(&hook.transcript.clone())], b"");
     assert_eq!(import.code, Some(0), "{import:?}");
     let folder = hook.home.join(".local/share/brain-guard/sessions");
     let kept = folder.join("claude").join(&hook.session);

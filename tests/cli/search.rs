@@ -1,4 +1,4 @@
-//! `search` over inscribed sessions.
+//! `search` over imported sessions.
 
 use std::fs;
 

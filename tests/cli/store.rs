@@ -75,23 +75,23 @@ fn sessions_are_named_by_file_by_folder_by_id_by_project_or_all() {
     let file = hook.transcript.to_str().expect("utf-8");
     let folder = hook.transcript.parent().and_then(Path::to_str).expect("utf-8");
     for (args, sessions) in [
-        (&["inscribe", file][..], 1),
-        (&["inscribe", folder], 1),
-        (&["inscribe", &hook.session[..6]], 1),
-        (&["inscribe", "--project", "."], 1),
-        (&["inscribe", "--all"], 2),
+        (&["import", file][..], 1),
+        (&["import", folder], 1),
+        (&["import", &hook.session[..6]], 1),
+        (&["import", "--project", "."], 1),
+        (&["import", "--all"], 2),
     ] {
         fs::remove_dir_all(store(&hook)).unwrap_or_default();
         let report = parsed(&hook.raw(&[args, &["--json"]].concat(), b""));
         assert_eq!(report["inscribed"].as_array().map(Vec::len), Some(sessions), "{args:?}");
         assert_eq!(report["failed"], json!([]), "{args:?}");
     }
-    let again = hook.raw(&["inscribe", "--all"], b"");
+    let again = hook.raw(&["import", "--all"], b"");
     assert!(ok(&again).contains("2 sessions looked at, 0 with something new"), "{again:?}");
-    for args in [&["inscribe"][..], &["inscribe", "--all", file]] {
+    for args in [&["import"][..], &["import", "--all", file]] {
         assert_eq!(hook.raw(args, b"").code, Some(2), "{args:?}");
     }
-    let unknown = hook.raw(&["inscribe", "nobodys"], b"");
+    let unknown = hook.raw(&["import", "nobodys"], b"");
     assert_eq!(unknown.code, Some(1));
     assert!(unknown.stderr.contains("there is no file nobodys, and no session whose id"));
     assert!(unknown.stderr.contains(".claude/projects"));
@@ -114,7 +114,7 @@ fn a_session_and_its_subagents_and_those_of_other_clients() {
     fs::create_dir_all(&pi).expect("made");
     let header = header.replace("x1", "p1");
     fs::write(pi.join("2026-02-20_p1.jsonl"), format!("{header}\n{entry}\n")).expect("written");
-    ok(&hook.raw(&["inscribe", "--all"], b""));
+    ok(&hook.raw(&["import", "--all"], b""));
     for folder in [&format!("claude/{}", hook.session), "Explore/agent-1", "main/x1", "pi/p1"] {
         assert!(store(&hook).join(folder).join("blocks.db").is_file(), "{folder}");
     }
@@ -132,13 +132,13 @@ fn one_that_cannot_be_read_costs_no_other() {
         hook.transcript.with_file_name("x").join(hook.transcript.file_name().expect("name"));
     fs::create_dir(other.parent().expect("folder")).expect("made");
     fs::write(&other, round(9)).expect("written");
-    let answer = hook.raw(&["inscribe", "--all", "--json"], b"");
+    let answer = hook.raw(&["import", "--all", "--json"], b"");
     let report = parsed(&answer);
     assert_eq!(answer.code, Some(1), "{answer:?}");
     assert_eq!(report["inscribed"].as_array().map(Vec::len), Some(1));
     let why = report["failed"][0]["why"].as_str().expect("why");
     assert!(why.contains("--agent NAME"), "{why}");
-    let apart = hook.raw(&["inscribe", other.to_str().expect("utf-8"), "--agent", "other"], b"");
+    let apart = hook.raw(&["import", other.to_str().expect("utf-8"), "--agent", "other"], b"");
     assert!(ok(&apart).contains("other "), "{apart:?}");
 }
 
@@ -146,7 +146,7 @@ fn one_that_cannot_be_read_costs_no_other() {
 fn damage_is_found_named_and_mended() {
     let hook = Hook::new();
     write(&hook, 1..=4);
-    ok(&hook.raw(&["inscribe", "--all"], b""));
+    ok(&hook.raw(&["import", "--all"], b""));
     let folder = store(&hook).join("claude").join(&hook.session);
     let blocks = folder.join("blocks.db");
     let check = |args: &[&str]| hook.raw(&[&["store", "check"], args].concat(), b"");
@@ -174,7 +174,7 @@ fn damage_is_found_named_and_mended() {
     assert!(found.code == Some(1) && found.stdout.contains("session.db"), "{found:?}");
     let refused = {
         fs::write(&hook.transcript, (1..=5).map(round).collect::<String>()).expect("written");
-        hook.raw(&["inscribe", "--all"], b"")
+        hook.raw(&["import", "--all"], b"")
     };
     assert!(refused.code == Some(1) && refused.stderr.contains("--repair"), "{refused:?}");
     ok(&check(&["--repair"]));
@@ -183,7 +183,7 @@ fn damage_is_found_named_and_mended() {
     }
     ok(&check(&["--repair"]));
     ok(&check(&[]));
-    ok(&hook.raw(&["inscribe", "--all"], b""));
+    ok(&hook.raw(&["import", "--all"], b""));
     let report = parsed(&check(&["--json"]));
     assert_eq!((&report["rounds"], &report["faults"]), (&json!(5), &json!([])));
 }
@@ -192,9 +192,9 @@ fn damage_is_found_named_and_mended() {
 fn what_nothing_refers_to_goes_and_only_that() {
     let hook = Hook::new();
     write(&hook, 1..=4);
-    ok(&hook.raw(&["inscribe", "--all"], b""));
+    ok(&hook.raw(&["import", "--all"], b""));
     write(&hook, 2..=3);
-    let again = hook.raw(&["inscribe", "--all"], b"");
+    let again = hook.raw(&["import", "--all"], b"");
     assert!(ok(&again).contains("kept as edition 1"), "{again:?}");
     let folder = store(&hook).join("claude").join(&hook.session);
     let half = store(&hook).join("claude/half");
@@ -229,7 +229,7 @@ fn a_watched_session_is_followed_until_the_watcher_is_ended() {
     let hook = Hook::new();
     write(&hook, 1..=1);
     let mut watcher = hook
-        .command(&["inscribe", "--watch"])
+        .command(&["import", "--watch"])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .spawn()

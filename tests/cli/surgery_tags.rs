@@ -54,7 +54,7 @@ pub fn two() -> Hook {
     let one = transcript(&hook, ONE, &rounds);
     let two = transcript(&hook, TWO, &[("the console again", "Seen."), ("東京へ", "はい")]);
     for path in [one, two] {
-        done(&hook, &["inscribe", path.to_str().expect("utf-8")]);
+        done(&hook, &["import", path.to_str().expect("utf-8")]);
     }
     hook
 }
@@ -117,7 +117,7 @@ fn of_several_sessions_the_candidates_are_listed() {
     let hook = two();
     let other = "5e550000-0000-4000-8000-000000000009";
     let path = transcript(&hook, other, &[("hello", "there")]);
-    done(&hook, &["inscribe", path.to_str().expect("utf-8")]);
+    done(&hook, &["import", path.to_str().expect("utf-8")]);
     let said = refused(&hook, &["tag", "5e55", "1", "x"]);
     assert!(said.contains("several sessions begin with 5e55"), "{said}");
     assert!(said.contains(ONE) && said.contains(other), "{said}");

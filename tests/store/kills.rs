@@ -64,14 +64,14 @@ fn put(scene: &Scene, text: &[u8]) {
 }
 
 fn inscribed(scene: &Scene) {
-    let answer = scene.run(&["inscribe", "--all"]);
+    let answer = scene.run(&["import", "--all"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
 }
 
 /// Nothing is in the store.
 pub fn first(scene: &Scene) -> (Vec<&'static str>, u64) {
     put(scene, &made::text(5));
-    (vec!["inscribe", "--all"], 5)
+    (vec!["import", "--all"], 5)
 }
 
 /// A part of the session is.
@@ -80,7 +80,7 @@ pub fn appended(scene: &Scene) -> (Vec<&'static str>, u64) {
     put(scene, &text[..text.len() / 3]);
     inscribed(scene);
     put(scene, &text);
-    (vec!["inscribe", "--all"], 5)
+    (vec!["import", "--all"], 5)
 }
 
 /// Something else is.
@@ -88,7 +88,7 @@ pub fn anew(scene: &Scene) -> (Vec<&'static str>, u64) {
     put(scene, &made::text(6));
     inscribed(scene);
     put(scene, &made::text(5));
-    (vec!["inscribe", "--all"], 5)
+    (vec!["import", "--all"], 5)
 }
 
 /// An edition is to be removed.
@@ -106,7 +106,7 @@ pub fn old(scene: &Scene) -> (Vec<&'static str>, u64) {
     let folder = scene.store().folder("claude", &made::id(5));
     packs::from(&folder.path);
     put(scene, &text);
-    (vec!["inscribe", "--all"], 5)
+    (vec!["import", "--all"], 5)
 }
 
 /// What it wrote is copied and goes.

@@ -56,7 +56,7 @@ impl Scene {
 
     /// Nothing is missing, nothing is there twice, after one more inscription.
     pub fn judge(&self, numbers: std::ops::Range<u64>) -> Result<(), String> {
-        let last = self.run(&["inscribe", "--all"]);
+        let last = self.run(&["import", "--all"]);
         if last.code != Some(0) {
             return Err(format!("the last inscription: {last:?}"));
         }

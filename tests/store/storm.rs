@@ -72,7 +72,7 @@ pub fn run() -> End {
             command
         }));
     }
-    for args in [&["inscribe", "--all"][..], &["inscribe", "--all"], &["inscribe", "--watch"]] {
+    for args in [&["import", "--all"][..], &["import", "--all"], &["import", "--watch"]] {
         let command = scene.command(args);
         players.push(Player::new(false, move || {
             let mut again = Command::new(command.get_program());

@@ -8,4 +8,4 @@ pub use extract::{
     Acts, ExtractSettings, InvalidRetention, Placeholder, Trigger, TriggerRule, UnknownTrigger,
     triggers,
 };
-pub use surgery::{Inscribe, SurgerySettings};
+pub use surgery::{ImportWhen, SurgerySettings};

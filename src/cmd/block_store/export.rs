@@ -90,7 +90,7 @@ fn named(env: &Env, root: &Root, name: &str) -> anyhow::Result<Folder> {
     found.retain(|folder| agent.is_none_or(|agent| folder.agent == agent));
     match found.len() {
         0 => bail!(
-            "no session `{name}` is inscribed in {}; `brain-guard inscribe` reads sessions into it",
+            "no imported session `{name}` in {}; `brain-guard import` imports sessions",
             root.sessions().display()
         ),
         1 => Ok(found.remove(0)),
@@ -144,7 +144,7 @@ fn copy(blocks: &Path, folder: &Folder, least: u64, to: &mut dyn Write) -> anyho
     walk::rows(&Reader::of(blocks)?, &folder.session, &mut held, |row| to.write_all(row))?;
     if held.bytes < least || held.rows == 0 {
         bail!(
-            "{}: {least} bytes are inscribed, the blocks hold {}; `brain-guard store check --repair` mends what can be mended",
+            "{}: {least} bytes were imported, but the store holds {}; `brain-guard store check --repair` repairs what it can",
             blocks.display(),
             held.bytes
         );

@@ -101,7 +101,7 @@ fn half_made(sessions: &Path, dry_run: bool, removed: &mut Vec<Thing>) -> io::Re
                     other => other?,
                 }
             }
-            let why = "nothing was inscribed in it";
+            let why = "nothing was imported into it";
             removed.push(Thing { path: folder, bytes: 0, why });
         }
     }

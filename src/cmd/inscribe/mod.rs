@@ -21,7 +21,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::{Context, Exit, err, out, out_json, show};
-use crate::cli::InscribeArgs;
+use crate::cli::ImportArgs;
 use base::env::Env;
 use base::paths::{Places, project_root};
 use guard::hook::facts::read_settings;
@@ -108,13 +108,13 @@ struct Failed {
 /// One run of inscriptions.
 struct Run<'a> {
     env: &'a Env,
-    args: &'a InscribeArgs,
+    args: &'a ImportArgs,
     root: Root,
     index: Index,
     engagements: Engagements,
 }
 
-impl super::Run for InscribeArgs {
+impl super::Run for ImportArgs {
     fn run(&self, Context { env, .. }: Context) -> anyhow::Result<Exit> {
         let root = root(env)?;
         let index = Index::new(root.clone());

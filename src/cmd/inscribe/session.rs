@@ -175,7 +175,7 @@ pub fn hold(folder: &Folder, patience: Duration) -> io::Result<Lock> {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
                 let why = format!(
-                    "another process is inscribing {}; try again when that is done",
+                    "another process is importing {}; try again when that is done",
                     folder.session
                 );
                 return Err(io::Error::new(e.kind(), why));

@@ -89,7 +89,8 @@ pub fn until_quiet(run: &Run) -> anyhow::Result<Exit> {
     let project = project_root(run.env, &run.env.cwd().unwrap_or_default());
     if let Some(places) = Places::of(run.env, &project) {
         for failure in &report.failed {
-            let details = json!({"what": "session not inscribed", "path": failure.path, "error": failure.why});
+            let details =
+                json!({"what": "session not imported", "path": failure.path, "error": failure.why});
             log::write(&places.log(), clock::now(), "fault", &details);
         }
     }

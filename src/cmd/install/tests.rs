@@ -235,7 +235,7 @@ fn uninstall_keeps_the_inscribed_sessions() {
     assert!(world.install().contains("unchanged"));
     let said = world.uninstall().expect("uninstall");
     let sessions = world.plan.data.join("sessions");
-    assert!(said.contains(&format!("{} (inscribed sessions", sessions.display())), "{said}");
+    assert!(said.contains(&format!("{} (imported sessions", sessions.display())), "{said}");
     assert!(session.exists());
 }
 

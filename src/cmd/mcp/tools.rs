@@ -43,7 +43,7 @@ pub static TOOLS: [Tool; 3] = [
     },
     Tool {
         name: "search",
-        description: "Finds rounds of inscribed sessions by what was said in them; inject prints one.",
+        description: "Finds rounds of imported sessions by what was said in them; inject prints one.",
         properties: rounds::search_properties,
         required: &["query"],
         reads: true,

@@ -34,7 +34,7 @@ pub fn run(env: &Env, now: Time, query: &str, id: &str, args: &TagArgs) -> anyho
     let mut hits = store.index.search(query, &filter, args.limit)?;
     if hits.is_empty() {
         let such = if args.retag { "other round" } else { "untagged round" };
-        bail!("no {such} holds {query:?} (searched is what is inscribed)");
+        bail!("no {such} holds {query:?} (only imported sessions are searched)");
     }
     if args.json && !args.yes {
         out_json(&Candidates { engagement: id, candidates: &hits })?;

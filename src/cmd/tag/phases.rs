@@ -79,8 +79,8 @@ fn of_project(store: &Store, file: &Path) -> anyhow::Result<Vec<Folder>> {
         own.map(|session| store.root.folder(&session.agent, &session.id)).collect();
     if folders.is_empty() {
         bail!(
-            "no session that ran in {} is inscribed; brain-guard inscribe --project {} reads them, \
-             --session names one",
+            "no imported session ran in {}; import them with `brain-guard import --project {}`, \
+             or name one with --session",
             project.display(),
             project.display()
         );

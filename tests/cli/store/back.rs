@@ -12,10 +12,10 @@ fn what_was_inscribed_comes_back_byte_for_byte() {
     let odd = format!("{}{{broken \"\u{fffd}\n\n{}", round(1), round(2));
     let bytes = [odd.as_bytes(), b"\xff not utf-8\n"].concat();
     fs::write(&hook.transcript, &bytes).expect("written");
-    ok(&hook.raw(&["inscribe", "--all"], b""));
+    ok(&hook.raw(&["import", "--all"], b""));
     let other = [&bytes[..], round(3).as_bytes()].concat()[1..].to_vec();
     fs::write(&hook.transcript, &other).expect("written");
-    ok(&hook.raw(&["inscribe", "--all"], b""));
+    ok(&hook.raw(&["import", "--all"], b""));
     fs::remove_file(&hook.transcript).expect("removed");
     let raw = |args: &[&str]| {
         let mut command = hook.command(&[&["store", "export"], args].concat());
@@ -53,7 +53,7 @@ fn what_was_inscribed_comes_back_byte_for_byte() {
     assert!(missing.code == Some(1) && missing.stderr.contains("no blocks"), "{missing:?}");
     fs::write(kept.join("blocks.db"), "").expect("written");
     let cut = export(&out);
-    assert!(cut.code == Some(1) && cut.stderr.contains("bytes are inscribed"), "{cut:?}");
+    assert!(cut.code == Some(1) && cut.stderr.contains("bytes were imported"), "{cut:?}");
     assert_eq!(fs::read_dir(&folder).expect("there").count(), 1, "nothing half written");
 }
 
@@ -77,11 +77,11 @@ fn a_full_disk_is_named_and_costs_nothing() {
         assert!(why.contains("too large"), "{why}");
         why
     };
-    let full = on_a_full_disk(&hook, &["inscribe", "--all"]);
+    let full = on_a_full_disk(&hook, &["import", "--all"]);
     let why = String::from_utf8_lossy(&full.stderr);
     assert!(full.status.code() == Some(1) && why.contains("blocks.db: "), "{why}");
     assert!(why.contains("disk is full"), "{why}");
-    ok(&hook.raw(&["inscribe", "--all"], b""));
+    ok(&hook.raw(&["import", "--all"], b""));
     assert!(ok(&hook.raw(&["store", "check"], b"")).contains("no fault"));
     let back = hook.raw(&["store", "export", &hook.session], b"");
     assert_eq!(ok(&back), fs::read_to_string(&hook.transcript).expect("there"));

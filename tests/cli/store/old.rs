@@ -69,7 +69,7 @@ fn a_session_goes_on_behind_what_is_in_packs() {
     let grown = format!("{}{}", text("session.jsonl"), round(7));
     let file = hook.transcript.with_file_name(format!("{ID}.jsonl"));
     fs::write(&file, &grown).expect("written");
-    let report = parsed(&run(&hook, &["inscribe", ID, "--json"]));
+    let report = parsed(&run(&hook, &["import", ID, "--json"]));
     assert_eq!(report["inscribed"][0]["new_rows"], 2, "{report}");
     assert_eq!(ok(&run(&hook, &["store", "export", ID])), grown);
     // A pack that was written to since is none of it, and stays.
@@ -94,13 +94,13 @@ fn on_a_full_disk_it_is_read_and_nothing_is_lost() {
     assert!(dropped.status.code() == Some(1) && said.contains("disk is full"), "{said}");
     let file = hook.transcript.with_file_name(format!("{ID}.jsonl"));
     fs::write(&file, text("session.jsonl") + &round(7)).expect("written");
-    let refused = on_a_full_disk(&hook, &["inscribe", ID]);
+    let refused = on_a_full_disk(&hook, &["import", ID]);
     let why = String::from_utf8_lossy(&refused.stderr);
     assert!(refused.status.code() == Some(1) && why.contains("disk is full"), "{why}");
     for packs in ["blocks", "blocks.1"] {
         assert!(folder.join(packs).join("000000.pack").is_file(), "{packs}");
     }
-    ok(&run(&hook, &["inscribe", ID]));
+    ok(&run(&hook, &["import", ID]));
     assert!(ok(&run(&hook, &["store", "check"])).contains("no fault"));
     assert!(ok(&run(&hook, &["store", "export", ID])).ends_with(&round(7)));
 }

@@ -61,7 +61,7 @@ fn a_prompt_that_cant_be_read_takes_its_round_along_and_that_is_told() {
 #[test]
 fn an_index_that_was_lost_is_told_and_made_anew() {
     let world = World::new(4);
-    world.done(&["inscribe", "--all"]);
+    world.done(&["import", "--all"]);
     world.done(&["tag", ID, "1-2", "console-work"]);
     let asked = |args: &[&str]| world.run(args).stderr;
     let lost = "the index knows nothing of 1 session in the store";
@@ -70,7 +70,7 @@ fn an_index_that_was_lost_is_told_and_made_anew() {
         for end in ["", "-wal", "-shm"] {
             let _ = fs::remove_file(world.store().join(format!("{database}{end}")));
         }
-        world.done(&["inscribe", "--all"]);
+        world.done(&["import", "--all"]);
         for args in
             [&["search", "question"][..], &["matrix"], &["tag", "--search", "question", "x"]]
         {

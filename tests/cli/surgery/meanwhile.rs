@@ -49,7 +49,7 @@ fn a_session_that_is_written_anew_meanwhile_is_not_made_into_another() {
     world.write(ID, &text);
     let file = world.file(ID);
     let file = file.to_str().expect("utf-8");
-    world.done(&["inscribe", file]);
+    world.done(&["import", file]);
     let folder = world.hook.project.join("made");
     let to = folder.to_str().expect("utf-8");
     fs::create_dir(&folder).expect("folder");
@@ -63,7 +63,7 @@ fn a_session_that_is_written_anew_meanwhile_is_not_made_into_another() {
         if in_time {
             // Another session by the same name; its blocks are in the store before this goes on.
             world.write(ID, &text.replace("about apples", "about pears"));
-            world.done(&["inscribe", file]);
+            world.done(&["import", file]);
         }
         goes_on(&child);
         let output = child.wait_with_output().expect("it ends");

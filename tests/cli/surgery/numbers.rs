@@ -56,7 +56,7 @@ fn a_tables_round_is_read_of_the_edition_that_it_was_made_of() {
     let world = World::new(5);
     let child = id(&world.json(&["surgery", "compress-before", ID, "round:4"]));
     world.write(ID, &world.session(ID, 3, 0).replace("about apples", "about pears"));
-    world.done(&["inscribe", world.file(ID).to_str().unwrap()]);
+    world.done(&["import", world.file(ID).to_str().unwrap()]);
     let named = world.done(&["inject", "3", "--session", &child]);
     assert!(named.contains("question 3 about apples") && !named.contains("pears"), "{named}");
     assert!(named.contains("was written anew since"), "{named}");
@@ -73,7 +73,7 @@ fn a_last_line_that_is_not_whole_is_told() {
     let rows = world.session(ID, 2, 0);
     world.write(ID, rows.trim_end());
     let said = format!("line 12 of {} has no line break yet", world.file(ID).display());
-    let inscribed = world.done(&["inscribe", world.file(ID).to_str().unwrap()]);
+    let inscribed = world.done(&["import", world.file(ID).to_str().unwrap()]);
     assert!(inscribed.contains(&said), "{inscribed}");
     let made = world.json(&["surgery", "compress-before", ID, "round:2"]);
     assert!(made["notes"][0].as_str().is_some_and(|note| note.starts_with(&said)), "{made}");

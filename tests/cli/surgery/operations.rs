@@ -109,7 +109,7 @@ fn a_merge_is_sorted_by_time_and_a_split_gives_each_its_own() {
     assert_eq!(lines, [line(a, 1), line(b, 1), line(a, 2), line(b, 2), line(a, 3)]);
     assert!(voices.contains("brain-guard inject 3f0a9d1e:001"), "{voices}");
     // The table is found by nobody who looks for what was said.
-    world.done(&["inscribe", path(&merged).to_str().unwrap()]);
+    world.done(&["import", path(&merged).to_str().unwrap()]);
     assert!(!world.done(&["search", "merging several"]).contains("[brain-guard]"));
     let plain = world.json(&["export-claude", "--merge", ID, OTHER, "--no-table"]);
     assert_eq!(said(path(&plain))[0], questions(&[1])[0]);
@@ -199,7 +199,7 @@ fn a_compressed_session_is_compressed_again() {
 #[test]
 fn a_dry_run_writes_nothing() {
     let world = World::new(4);
-    world.done(&["inscribe", world.file(ID).to_str().unwrap()]);
+    world.done(&["import", world.file(ID).to_str().unwrap()]);
     let before = files(&world.hook.home.clone());
     let text = world.done(&["surgery", "compress-before", ID, "round:3", "--dry-run"]);
     assert!(text.contains("1-2 as index lines, 3-4 whole"), "{text}");
@@ -213,7 +213,7 @@ fn no_operation_alters_the_store() {
     let world = World::new(4);
     world.write(OTHER, &world.session(OTHER, 2, 5));
     for id in [ID, OTHER] {
-        world.done(&["inscribe", world.file(id).to_str().unwrap()]);
+        world.done(&["import", world.file(id).to_str().unwrap()]);
     }
     world.done(&["tag", ID, "2", "console-work"]);
     let map = world.hook.project.join("map.json");
@@ -247,12 +247,12 @@ fn what_was_made_of_a_session_is_no_parallel_work() {
         let merges = all.filter(|one| one["case"] == "parallel-sessions").cloned();
         merges.map(|one| one["command"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    world.done(&["inscribe", "--all"]);
+    world.done(&["import", "--all"]);
     assert_eq!(advised(ID), ["brain-guard surgery merge 3f0a9d1e 7c41b2aa"]);
     let merged = world.json(&["surgery", "merge", ID, OTHER]);
     let id = merged["id"].as_str().unwrap();
     let cut = world.json(&["surgery", "compress-before", id, "round:2"]);
-    world.done(&["inscribe", "--all"]);
+    world.done(&["import", "--all"]);
     for id in [ID, OTHER, id, cut["id"].as_str().unwrap()] {
         let merges = advised(id);
         let sources = [ID, OTHER].contains(&id);

@@ -157,7 +157,7 @@ fn what_is_gone_is_taken_back() {
 #[test]
 fn a_kill_leaves_no_session_that_undo_does_not_know() {
     let world = World::new(4);
-    world.done(&["inscribe", world.file(ID).to_str().unwrap()]);
+    world.done(&["import", world.file(ID).to_str().unwrap()]);
     let mut killed = 0;
     for call in ["linkat", "fsync"] {
         for nth in 1..40 {

@@ -22,7 +22,7 @@ fn a_session_that_enters_a_worktree_and_leaves_it_stays_one() {
     let world = World::build().bare().agent(agent).start();
     let tui = world.tui(&[]);
     let inscribed = || {
-        let done = world.guard(&["inscribe", "--all"]);
+        let done = world.guard(&["import", "--all"]);
         assert!(done.status.success(), "{}{}", done.stdout, done.stderr);
         let paths = world.transcripts();
         assert_eq!(paths.len(), 1, "the file is moved: {paths:?}");

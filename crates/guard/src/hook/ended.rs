@@ -7,7 +7,7 @@ use std::io;
 use crate::boundary::{CLIENT_ENDED, Client};
 use crate::files::{boundary, prune};
 use base::process;
-use sessions::settings::Inscribe;
+use sessions::settings::ImportWhen;
 
 /// Ends a boundary of a client before this one: nobody carries it out any more, and
 /// the waiter that would have said so may have gone down with the machine.
@@ -31,10 +31,10 @@ pub fn session(facts: &mut Facts) -> Reply {
             facts.fault("old sessions not taken out", &e);
         }
     }
-    if facts.settings.surgery.inscribe == Inscribe::SessionEnd
+    if facts.settings.surgery.import == ImportWhen::SessionEnd
         && let Err(e) = inscribe(facts)
     {
-        facts.fault("session not inscribed", &e);
+        facts.fault("session not imported", &e);
     }
     Reply::default()
 }
@@ -43,6 +43,6 @@ pub fn session(facts: &mut Facts) -> Reply {
 fn inscribe(facts: &Facts) -> io::Result<()> {
     let Some(transcript) = &facts.transcript else { return Ok(()) };
     let program = facts.env.program().ok_or_else(|| io::Error::other("own path unknown"))?;
-    let behind = ["inscribe", "--behind"].map(AsRef::as_ref);
+    let behind = ["import", "--behind"].map(AsRef::as_ref);
     process::leave_behind(&program, &[&behind[..], &[transcript.as_os_str()]].concat())
 }

@@ -19,7 +19,8 @@ fn generated() -> Value {
 }
 
 /// Names that serde takes for keys and the schema leaves out.
-const ALIASES: [&str; 2] = ["extract.keep_restore_calls", "extract.keep_restore_remote_calls"];
+const ALIASES: [&str; 3] =
+    ["extract.keep_restore_calls", "extract.keep_restore_remote_calls", "surgery.inscribe"];
 
 /// The keys at which values stand, by the schema: a line each, `*` for a name of the user's own.
 fn keys() -> String {

@@ -1,12 +1,12 @@
-//! Where sessions are inscribed, and when: the settings under `surgery`.
+//! Settings under `surgery`: where sessions are imported, and when.
 
 use serde::{Deserialize, Serialize};
 
-/// When the guard inscribes a session by itself.
+/// When the guard imports a session by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "testing", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Inscribe {
+pub enum ImportWhen {
     /// Never.
     #[default]
     Off,
@@ -19,8 +19,9 @@ pub enum Inscribe {
 #[cfg_attr(feature = "testing", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SurgerySettings {
-    /// When a session is inscribed by itself: `off`, or `session-end`.
-    pub inscribe: Inscribe,
+    /// When the guard imports a session by itself: `off`, or `session-end`.
+    #[serde(alias = "inscribe")]
+    pub import: ImportWhen,
     /// The store's folder, an absolute path or below `~/`, where it is not the user's data folder; the variable
     /// `BRAIN_GUARD_STORE` goes before it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -30,7 +30,7 @@ impl Reader {
     /// As [`Reader::open`].
     pub fn of(path: &Path) -> io::Result<Self> {
         let none = || {
-            let why = format!("{}: no blocks; `brain-guard inscribe` writes them", path.display());
+            let why = format!("{}: no blocks; `brain-guard import` writes them", path.display());
             io::Error::new(io::ErrorKind::NotFound, why)
         };
         read(path)?.map(Self::new).ok_or_else(none)

@@ -214,7 +214,7 @@ impl Index {
 
 fn uninscribed(folder: &Folder) -> Error {
     Error::Unknown(format!(
-        "session {} is not inscribed; brain-guard inscribe PATH reads its file",
+        "session {} is not imported; import it with `brain-guard import PATH`",
         folder.session
     ))
 }

@@ -130,7 +130,7 @@ fn what_was_recorded_is_read() {
     assert_eq!((progress.bytes, progress.rows, progress.state.as_str()), (9, 3, "{}"));
     let missing = store.folder("three");
     assert_eq!(store.index.progress(&missing).unwrap(), None);
-    assert!(store.index.session(&missing).unwrap_err().to_string().contains("not inscribed"));
+    assert!(store.index.session(&missing).unwrap_err().to_string().contains("not imported"));
     assert!(!missing.path.exists(), "reading makes nothing");
     let ids: Vec<String> = store.index.sessions().unwrap().into_iter().map(|s| s.id).collect();
     assert_eq!(ids, ["one", "two"]);
@@ -187,7 +187,7 @@ fn rounds_that_are_not_there_are_named_and_nothing_is_tagged() {
     assert!(error.ends_with("there is no 4, 5, 6, 7, 8, 9, 10, 11, …"), "{error}");
     assert!(store.index.session(&folder).unwrap().rounds.iter().all(|r| r.engagement.is_none()));
     let error = store.index.tag(&store.folder("no"), &[1], Some("x")).unwrap_err().to_string();
-    assert!(error.contains("session no is not inscribed"), "{error}");
+    assert!(error.contains("session no is not imported"), "{error}");
     assert!(!store.folder("no").path.exists());
 }
 
