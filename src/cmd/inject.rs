@@ -53,7 +53,7 @@ impl Run for InjectArgs {
 pub fn of(env: &Env, args: &InjectArgs) -> anyhow::Result<Injected> {
     let Some(wanted) = inject::parse(&args.round) else {
         bail!(
-            "`{}` is no round: give its number, or SESSION:NUMBER, as in 3f0a9d1e:47",
+            "`{}` is not a round: give its number, or SESSION:NUMBER, as in 3f0a9d1e:47",
             args.round
         );
     };

@@ -94,7 +94,7 @@ fn print(args: &LogArgs, Context { env, now }: Context) -> anyhow::Result<Exit> 
             write(look, &entry::project_of(log), &entry)
         });
     } else if shown.is_empty() && !args.json {
-        super::err("nothing like that is in the log");
+        super::err("no log entry matches; `brain-guard log` without options shows the last ones");
     }
     Ok(Exit::Done)
 }

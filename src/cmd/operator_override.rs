@@ -49,7 +49,7 @@ fn typed(facts: &Facts, args: &str) -> anyhow::Result<String> {
 pub(super) fn duration(text: &str) -> anyhow::Result<Duration> {
     let minutes = text.parse().ok().and_then(Duration::try_minutes);
     let Some(duration) = minutes.or_else(|| when::duration(text)) else {
-        bail!("{text:?} is no time; try 90s, 30m or 2h")
+        bail!("{text:?} is not a time; try 90s, 30m or 2h")
     };
     if !(Duration::seconds(1)..=Duration::days(7)).contains(&duration) {
         bail!("{text:?} is out of range; from 1s to seven days (168h)");

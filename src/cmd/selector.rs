@@ -126,7 +126,9 @@ pub fn file(env: &Env, name: &str) -> anyhow::Result<PathBuf> {
     let found = inscribe::find(env, &id)?;
     Ok(found.ok_or_else(|| {
         let looked = inscribe::shown(&inscribe::homes(env));
-        Failure::not_found(format_args!("no session {id}; looked in\n  {looked}\nName its file"))
+        Failure::not_found(format_args!(
+            "no session {id} found in\n  {looked}\nGive the path of its file"
+        ))
     })?)
 }
 
@@ -267,7 +269,7 @@ fn named_session(
                 format!("\n  {}", all.join("\n  "))
             };
             let what = format!("no session {text} in {place}");
-            Err(Failure::not_found(what).hint(format_args!("known there: {list}")).into())
+            Err(Failure::not_found(what).hint(format_args!("sessions there: {list}")).into())
         }
         _ => {
             let what = format!("several sessions in {place} begin with {text}");
@@ -282,7 +284,7 @@ fn usable(id: &str) -> anyhow::Result<()> {
     if safe_name(id) {
         return Ok(());
     }
-    Err(Failure::usage(format_args!("{id:?} is no session id")).into())
+    Err(Failure::usage(format_args!("{id:?} is not a session id")).into())
 }
 
 /// Sessions whose client is still there and still in them.

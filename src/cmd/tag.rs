@@ -36,7 +36,11 @@ impl Run for TagArgs {
             (_, Some(_), _) => return usage("--from reads the engagement from its file"),
             (_, _, [session, rounds, id]) => (Some(*session), *rounds, *id),
             (_, _, [rounds, id]) => (None, *rounds, *id),
-            _ => return usage("a session, rounds and an engagement are needed"),
+            _ => {
+                return usage(
+                    "rounds or the engagement are missing: `brain-guard tag [SESSION] 3-5 console-work`",
+                );
+            }
         };
         valid(id)?;
         let narrow = &self.narrow;
@@ -53,7 +57,12 @@ impl Run for UntagArgs {
         let (session, rounds) = match self.words.as_slice() {
             [session, rounds] => (Some(session.as_str()), rounds),
             [rounds] => (None, rounds),
-            _ => return Err(Failure::usage("a session and rounds are needed").into()),
+            _ => {
+                return Err(Failure::usage(
+                    "rounds are missing: `brain-guard untag [SESSION] 3-5`",
+                )
+                .into());
+            }
         };
         show(&Retagged::make(env, session, rounds, None)?, self.json)?;
         Ok(Exit::Done)

@@ -33,7 +33,7 @@ pub fn begin(env: &Env) {
         Ok(filter) => filter,
         Err(e) => {
             let way_out = "write a level, as in `debug`, or `TARGET=LEVEL`, several with commas";
-            return err(format_args!("{FILTER}: `{asked}` is no filter ({e}); {way_out}"));
+            return err(format_args!("{FILTER}: `{asked}` is not a filter ({e}); {way_out}"));
         }
     };
     let format = env.get(FORMAT);

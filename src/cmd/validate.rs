@@ -53,7 +53,7 @@ fn check(file: &Path, mut validator: Validator) -> anyhow::Result<(Vec<Finding>,
     let source = opened.with_context(shown)?;
     ensure!(
         source.metadata().with_context(shown)?.is_file(),
-        "{} is no file; name a session's .jsonl file",
+        "{} is not a file; name a session's .jsonl file",
         file.display()
     );
     let mut lines = Lines::new(BufReader::with_capacity(BUFFER, source));

@@ -7,6 +7,7 @@
 
 mod account;
 mod doctor;
+mod errors;
 mod extract;
 mod handmade;
 #[path = "../hook/harness.rs"]

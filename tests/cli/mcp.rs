@@ -158,7 +158,7 @@ fn arguments_that_are_none_are_refused_with_the_way_out() {
         ),
         ("purge_control", json!({ "action": "get_context", "session": "no-such" }), "no-such"),
         ("inject", json!({}), "missing field `ref`"),
-        ("inject", json!({ "ref": "x" }), "is no round"),
+        ("inject", json!({ "ref": "x" }), "is not a round"),
         ("inject", json!({ "ref": "no-such:1" }), "no-such"),
         ("inject", json!({ "ref": "1", "thinking": "some" }), "unknown variant `some`"),
         ("search", json!({ "query": "" }), "no word"),

@@ -93,7 +93,7 @@ fn sessions_are_named_by_file_by_folder_by_id_by_project_or_all() {
     }
     let unknown = hook.raw(&["import", "nobodys"], b"");
     assert_eq!(unknown.code, Some(1));
-    assert!(unknown.stderr.contains("there is no file nobodys, and no session whose id"));
+    assert!(unknown.stderr.contains("no file nobodys, and no session with that id found in"));
     assert!(unknown.stderr.contains(".claude/projects"));
 }
 

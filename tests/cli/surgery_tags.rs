@@ -94,11 +94,11 @@ fn a_tag_that_can_not_be_says_why() {
     let hook = two();
     for (args, expected) in [
         (&["tag", ONE, "3-9", "x"][..], "has rounds 1-4; there is no 3-9"),
-        (&["tag", ONE, "0", "x"], "\"0\" is no range of rounds"),
+        (&["tag", ONE, "0", "x"], "\"0\" is not a range of rounds"),
         (&["tag", ONE, "1-4000000000", "x"], "there is no 1-4000000000"),
-        (&["tag", ONE, "1", "two words"], "is no engagement's id"),
-        (&["tag", "nobody", "1", "x"], "no session nobody; looked in"),
-        (&["tag", "nobody", "1", "x"], "Name its file"),
+        (&["tag", ONE, "1", "two words"], "is not an engagement's id"),
+        (&["tag", "nobody", "1", "x"], "no session nobody found in"),
+        (&["tag", "nobody", "1", "x"], "Give the path of its file"),
         (&["tag", "./nothing.jsonl", "1", "x"], "there is no file ./nothing.jsonl"),
         (&["matrix", "x"], "no round is tagged x; engagements there are: none"),
         (&["tag", "--search", "elephants", "x"], "no untagged round holds \"elephants\""),
@@ -238,7 +238,7 @@ console-work  design              5e550000:1
     let other = hook.home.join("elsewhere/engagement.md");
     fs::copy(&file, &other).expect("copy");
     let said = refused(&hook, &["tag", "--from", other.to_str().expect("utf-8")]);
-    assert!(said.contains("no session that ran in") && said.contains("--project"), "{said}");
+    assert!(said.contains("no imported session ran in") && said.contains("--project"), "{said}");
     fs::write(&file, "# Engagement: console-work\n").expect("file");
     let said = refused(&hook, &["tag", "--from", "engagement.md"]);
     assert!(said.contains("no phase with a time"), "{said}");

@@ -68,5 +68,5 @@ fn what_is_no_session_is_told_apart() {
     assert_eq!(missing.code, Some(1));
     assert!(missing.stderr.contains("there is no file gone.jsonl; name"), "{}", missing.stderr);
     let of_folder = hook.raw(&["validate", folder.to_str().expect("utf-8")], b"");
-    assert!(of_folder.stderr.contains("is no file; name a session's"), "{}", of_folder.stderr);
+    assert!(of_folder.stderr.contains("is not a file; name a session's"), "{}", of_folder.stderr);
 }

@@ -60,7 +60,7 @@ fn read(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
         let wrong = |what: &str| format!("{what}\n{USAGE}");
         let mut value = || words.next().ok_or_else(|| wrong(&format!("{word} needs a value")));
         let number =
-            |text: String| text.parse().map_err(|_| wrong(&format!("{text:?} is no number")));
+            |text: String| text.parse().map_err(|_| wrong(&format!("{text:?} is not a number")));
         match word.as_str() {
             "--n" => args.n = number(value()?)?,
             "--with-person" => args.persons = number(value()?)?,

@@ -12,7 +12,7 @@ pub const CASES: &[Case] = &[
     ("G waiter: it ends with its client", ends_with_the_client),
     ("G waiter: one that was killed has a successor at the turn's end", killed_waiter),
     ("G pid: the number of a client that is gone, given to another process", reused_pid),
-    ("G pid: a client's number that is no number", odd_pids),
+    ("G pid: a client's number that is not a number", odd_pids),
     ("G daemon: an ordinary session leaves no process behind", nothing_left),
 ];
 

@@ -88,7 +88,7 @@ impl Args {
 }
 
 fn number(text: &str, least: u64) -> Result<u64, String> {
-    let number = text.parse().map_err(|_| format!("{text:?} is no number\n{USAGE}"))?;
+    let number = text.parse().map_err(|_| format!("{text:?} is not a number\n{USAGE}"))?;
     if number < least { Err(format!("{text} is below {least}\n{USAGE}")) } else { Ok(number) }
 }
 

@@ -63,5 +63,5 @@ impl Args {
 }
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("{text:?} is no number\n{USAGE}"))
+    text.parse().map_err(|_| format!("{text:?} is not a number\n{USAGE}"))
 }

@@ -166,7 +166,7 @@ impl Drop for NewFile {
 }
 
 fn there(target: &Path) -> io::Error {
-    let what = format!("{} is there already; nothing is overwritten", target.display());
+    let what = format!("{} exists already; choose another name", target.display());
     io::Error::new(io::ErrorKind::AlreadyExists, what)
 }
 

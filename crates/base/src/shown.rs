@@ -81,6 +81,15 @@ pub fn minute(time: Option<Time>) -> String {
     time.map_or_else(|| "-".to_owned(), |t| t.format("%Y-%m-%dT%H:%MZ").to_string())
 }
 
+/// When the tokens saved outweigh the prompt cache that has to be built again.
+pub fn breaks_even(requests: u64) -> String {
+    match requests {
+        0 => "saves at once".to_owned(),
+        1 => "breaks even after 1 request".to_owned(),
+        _ => format!("breaks even after {} requests", grouped(requests)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -42,14 +42,14 @@ impl From<Time> for When {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidWhen {
     /// It begins like a round.
-    #[error("{0:?} is no round: write round:16, counted from 1")]
+    #[error("{0:?} is not a round; write round:16 (the first round is 1)")]
     Round(String),
     /// It lies before the first time that can be counted.
     #[error("{0:?} is too long ago")]
     TooLongAgo(String),
     /// It has any other form.
     #[error(
-        "{0:?} is no time: write 2026-03-19T10:23Z, 2026-03-19T11:23+01:00, 2026-03-19 \
+        "{0:?} is not a time; write 2026-03-19T10:23Z, 2026-03-19T11:23+01:00, 2026-03-19 \
          (UTC), round:16, or how long ago: 2h, 3d"
     )]
     Time(String),
@@ -249,7 +249,7 @@ mod tests {
         ] {
             let error = time(text).unwrap_err();
             assert_eq!(error, InvalidWhen::Time(text.to_owned()));
-            let shown = format!("{text:?} is no time: write 2026-03-19T10:23Z, ");
+            let shown = format!("{text:?} is not a time; write 2026-03-19T10:23Z, ");
             assert!(error.to_string().starts_with(&shown), "{error}");
         }
     }

@@ -43,7 +43,7 @@ pub fn id_fault(id: &str) -> Option<String> {
     let good = !id.is_empty() && id.len() <= ID && id.chars().all(fits) && !id.starts_with('-');
     (!good).then(|| {
         format!(
-            "{id:?} is no engagement's id: 1 to {ID} letters, digits, `-`, `_`, `.`, no `-` first"
+            "{id:?} is not an engagement's id: 1 to {ID} letters, digits, `-`, `_`, `.`, no `-` first"
         )
     })
 }
@@ -132,7 +132,7 @@ impl Reading {
         while let Some(found) = when::find(rest) {
             let Some(moment) = found.moment else {
                 let written = &rest[found.start..found.end];
-                let fault = format!("{written:?} is no time: write 2026-03-19T10:23Z");
+                let fault = format!("{written:?} is not a time; write 2026-03-19T10:23Z");
                 return refuse(part.line, fault);
             };
             times.push(moment);

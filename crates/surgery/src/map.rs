@@ -23,13 +23,16 @@ const SHARED: &str = "shared";
 pub fn parse(json: &str) -> Result<Map, Refused> {
     let json = json.trim_start_matches('\u{feff}').trim();
     if json.is_empty() {
-        return refuse("file", "it is empty; write {\"engagements\":{\"console-work\":\"16-25\"}}");
+        return refuse(
+            "the map",
+            "it is empty; write {\"engagements\":{\"console-work\":\"16-25\"}}",
+        );
     }
-    let raw: &RawValue = read("file", json)?;
+    let raw: &RawValue = read("the map", json)?;
     match raw.get().as_bytes().first() {
         Some(b'{') => object(raw.get()),
         Some(b'[') => list(raw.get()),
-        _ => refuse("file", "it is neither an object nor a list"),
+        _ => refuse("the map", "it is neither an object nor a list"),
     }
 }
 
@@ -43,14 +46,14 @@ fn read<'a, T: Deserialize<'a>>(key: &str, json: &'a str) -> Result<T, Refused> 
 
 fn object(json: &str) -> Result<Map, Refused> {
     let mut map = Map::default();
-    for (key, value) in read::<Pairs>("file", json)?.once("")? {
+    for (key, value) in read::<Pairs>("the map", json)?.once("")? {
         match key.as_str() {
             SHARED => map.shared = self::ranges(SHARED, value.get())?,
             "engagements" => {
                 if !value.get().starts_with('{') {
                     return refuse(
                         &key,
-                        "it is no object of engagements: {\"console-work\":\"16-25\"}",
+                        "it is not an object of engagements: {\"console-work\":\"16-25\"}",
                     );
                 }
                 for (id, value) in read::<Pairs>(&key, value.get())?.once("engagements.")? {
@@ -71,7 +74,7 @@ fn object(json: &str) -> Result<Map, Refused> {
 
 fn list(json: &str) -> Result<Map, Refused> {
     let mut map = Map::default();
-    for (n, entry) in read::<Vec<&RawValue>>("file", json)?.into_iter().enumerate() {
+    for (n, entry) in read::<Vec<&RawValue>>("the map", json)?.into_iter().enumerate() {
         let at = format!("[{n}]");
         if !entry.get().starts_with('{') {
             return refuse(&at, "it is no {\"rounds\":\"16-25\",\"engagement\":\"console-work\"}");
@@ -127,7 +130,7 @@ fn ranges(key: &str, json: &str) -> Result<Vec<RangeInclusive<u32>>, Refused> {
             Value::String(text) => ranges::parse(text),
             Value::Number(number) => ranges::parse(&number.to_string()),
             other => {
-                return refuse(key, format!("{other} is no range of rounds: write \"1-15,18\""));
+                return refuse(key, format!("{other} is not a range of rounds: write \"1-15,18\""));
             }
         };
         found.or_else(|fault| refuse(key, fault.to_string()))
@@ -201,34 +204,28 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_by_its_key() {
         for (json, error) in [
-            ("", "the map's file: it is empty"),
-            ("{\"engagements\":", "the map's file: EOF while parsing a value at line 1"),
-            ("7", "the map's file: it is neither an object nor a list"),
-            ("{}", "the map's engagements: it names no engagement"),
-            ("[]", "the map's engagements: it names no engagement"),
-            (r#"{"engagements":[]}"#, "the map's engagements: it is no object"),
-            (r#"{"console-work":"1"}"#, "the map's console-work: there is no such key; a map has"),
-            (
-                r#"{"engagements":{"a":"x"}}"#,
-                "the map's engagements.a: \"x\" is no range of rounds",
-            ),
-            (r#"{"engagements":{"a":"5-2"}}"#, "the map's engagements.a: \"5-2\" is no range"),
-            (r#"{"engagements":{"a":1.5}}"#, "the map's engagements.a: \"1.5\" is no range"),
-            (r#"{"engagements":{"a":{}}}"#, "the map's engagements.a: {} is no range"),
-            (r#"{"engagements":{"a":[]}}"#, "the map's engagements.a: no rounds"),
-            (
-                r#"{"engagements":{"a":"1","a":"2"}}"#,
-                "the map's engagements.a: the key stands there twice",
-            ),
-            (r#"{"shared":"1","shared":"2"}"#, "the map's shared: the key stands there twice"),
+            ("", "the map: it is empty"),
+            ("{\"engagements\":", "the map: EOF while parsing a value at line 1"),
+            ("7", "the map: it is neither an object nor a list"),
+            ("{}", "engagements: it names no engagement"),
+            ("[]", "engagements: it names no engagement"),
+            (r#"{"engagements":[]}"#, "engagements: it is not an object"),
+            (r#"{"console-work":"1"}"#, "console-work: there is no such key; a map has"),
+            (r#"{"engagements":{"a":"x"}}"#, "engagements.a: \"x\" is not a range of rounds"),
+            (r#"{"engagements":{"a":"5-2"}}"#, "engagements.a: \"5-2\" is not a range"),
+            (r#"{"engagements":{"a":1.5}}"#, "engagements.a: \"1.5\" is not a range"),
+            (r#"{"engagements":{"a":{}}}"#, "engagements.a: {} is not a range"),
+            (r#"{"engagements":{"a":[]}}"#, "engagements.a: no rounds"),
+            (r#"{"engagements":{"a":"1","a":"2"}}"#, "engagements.a: the key stands there twice"),
+            (r#"{"shared":"1","shared":"2"}"#, "shared: the key stands there twice"),
             (
                 r#"{"engagements":{"a b":"1"}}"#,
-                "the map's engagements.a b: \"a b\" is no engagement's id",
+                "engagements.a b: \"a b\" is not an engagement's id",
             ),
-            (r#"[{"engagement":"a"}]"#, "the map's [0]: it has no \"rounds\""),
-            (r#"[{"rounds":"1","engagement":"a","x":1}]"#, "the map's [0].x: there is no such key"),
-            (r#"[{"rounds":"1","engagement":7}]"#, "the map's [0].engagement: invalid type"),
-            ("[1]", "the map's [0]: it is no {"),
+            (r#"[{"engagement":"a"}]"#, "[0]: it has no \"rounds\""),
+            (r#"[{"rounds":"1","engagement":"a","x":1}]"#, "[0].x: there is no such key"),
+            (r#"[{"rounds":"1","engagement":7}]"#, "[0].engagement: invalid type"),
+            ("[1]", "[0]: it is no {"),
         ] {
             let refused = parse(json).unwrap_err().to_string();
             assert!(refused.starts_with(error), "{json}: {refused}");

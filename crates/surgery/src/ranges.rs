@@ -6,10 +6,10 @@ use std::ops::RangeInclusive;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRanges {
     /// It is empty.
-    #[error("no rounds: write them as 1-15,18")]
+    #[error("rounds are missing; write for example 1-15,18")]
     Empty,
     /// This part of it is not a range.
-    #[error("{0:?} is no range of rounds: write 1-15,18, counted from 1")]
+    #[error("{0:?} is not a range of rounds; write for example 1-15,18 (the first round is 1)")]
     Part(String),
 }
 
@@ -63,7 +63,7 @@ mod tests {
             [("3-1", "3-1"), ("1,x", "x"), ("0", "0"), ("1,,2", ""), ("1-2-3", "1-2-3")]
         {
             let error = parse(text).unwrap_err().to_string();
-            assert!(error.starts_with(&format!("{part:?} is no range")), "{error}");
+            assert!(error.starts_with(&format!("{part:?} is not a range")), "{error}");
         }
         assert_eq!(parse(" "), Err(InvalidRanges::Empty));
     }

@@ -47,7 +47,8 @@ pub fn run(
             other => other.map(|()| Exit::Done),
         };
     };
-    let fork = NewFile::begin(&target).with_context(|| target.display().to_string())?;
+    let fork =
+        NewFile::begin(&target).with_context(|| format!("could not write {}", target.display()))?;
     let mut hashed = Hashed { to: fork, hash: Sha256::new() };
     let held = copy(&blocks, &folder, least, &mut hashed)?;
     let written = hashed.to.finish().with_context(|| target.display().to_string())?;
@@ -109,7 +110,7 @@ fn target(to: &Path, folder: &Folder) -> anyhow::Result<PathBuf> {
     }
     // What is exported is whatever somebody inscribed: it may become no other kind of file.
     if to.extension().is_none_or(|end| end != "jsonl") {
-        bail!("{} is no folder that is there, and ends in no .jsonl", to.display());
+        bail!("{} is neither an existing folder nor a .jsonl file", to.display());
     }
     Ok(to.to_path_buf())
 }

@@ -85,7 +85,7 @@ fn compact_window(world: &World) -> Option<Finding> {
     let seen = match parse_tokens(&value) {
         Some(tokens) if tokens >= LEAST_WINDOW => return None,
         Some(_) => format!("{NAME}={value} counts as {}", grouped(LEAST_WINDOW)),
-        None => format!("{NAME}={value} is no number, so the client ignores it"),
+        None => format!("{NAME}={value} is not a number, so the client ignores it"),
     };
     let way = format!("unset {NAME}, or set it to 100000 or more, such as 150k");
     Some(Finding::problem("environment", seen, way))

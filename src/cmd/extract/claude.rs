@@ -65,7 +65,7 @@ pub fn run(
     let session = store.session(env, Some(session))?;
     ensure!(
         session.dialect == "claude",
-        "{} is no session of Claude Code: its rows are those of {}",
+        "{} is not a session of Claude Code: its rows are those of {}",
         session.id,
         session.dialect
     );

@@ -139,7 +139,7 @@ fn named(source: &Source, read: &Read, asked: &str) -> anyhow::Result<String> {
             source.place().display()
         ),
         [] if ids.contains_key(asked) => bail!(
-            "{asked} is no row of {} any more: what it held went whole; `extract restore` prints it",
+            "{asked} is not a row of {} any more: what it held went whole; `extract restore` prints it",
             source.place().display()
         ),
         [] => bail!(

@@ -97,7 +97,7 @@ pub fn find(env: &Env, root: &Root, name: Option<&str>, offline: bool) -> anyhow
             && is_gone(place)
         {
             bail!(
-                "the file of the session {id} is gone: {}; what was extracted of it is in the store. Name its file, where that is now",
+                "the file of the session {id} is gone: {}; what was extracted from it is in the store. Give the path of its file",
                 place.display()
             );
         }
@@ -110,7 +110,7 @@ pub fn find(env: &Env, root: &Root, name: Option<&str>, offline: bool) -> anyhow
         1 => open(root, places.first().context("one place")?, offline),
         0 => {
             let looked = inscribe::shown(&inscribe::homes(env));
-            bail!("no session {name}; looked in\n  {looked}\nName its file")
+            bail!("no session {name} found in\n  {looked}\nGive the path of its file")
         }
         _ => {
             let list = inscribe::shown(&Vec::from_iter(places));

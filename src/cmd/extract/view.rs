@@ -10,6 +10,7 @@ use super::preview::Preview;
 use super::source::{Kind, Source};
 use crate::cmd::inscribe::count;
 use base::clock::Time;
+use base::shown::breaks_even;
 use base::shown::grouped;
 use base::shown::size;
 use extract::entry::Role;
@@ -89,7 +90,7 @@ impl fmt::Display for PlanReport<'_> {
             .map(|(why, number)| format!("{} {}", grouped(*number), stays(*why)))
             .collect();
         if !stay.is_empty() {
-            lines.push(format!("stays: {}", stay.join(", ")));
+            lines.push(format!("stay: {}", stay.join(", ")));
         }
         lines.extend(left(plan));
         if plan.items.is_empty() {
@@ -98,7 +99,7 @@ impl fmt::Display for PlanReport<'_> {
         }
         let (bytes, sent) = plan.bytes();
         lines.push(format!(
-            "goes: {} of {}, {}; {} of it is in the context, about {} tokens of {} behind the first change",
+            "can be extracted: {} in {}, {}; {} of that is in the context, about {} of the {} tokens after the first change",
             count(plan.items.len(), "value"),
             of_entries(entries(planned)),
             size(bytes),
@@ -107,13 +108,13 @@ impl fmt::Display for PlanReport<'_> {
             grouped(planned.look.behind),
         ));
         for (why, said) in [
-            (Goes::Again, "again later in the conversation"),
-            (Goes::Reread, "of files that were read again later"),
+            (Goes::Again, "because a later message repeats them"),
+            (Goes::Reread, "because their files were read again later"),
         ] {
             let number = plan.items.iter().filter(|item| item.why == why).count();
             if number > 0 {
                 lines.push(format!(
-                    "of them before they are old: {}, {said}",
+                    "of these, {} that recent messages hold, {said}",
                     count(number, "value")
                 ));
             }
@@ -121,7 +122,7 @@ impl fmt::Display for PlanReport<'_> {
         lines.push(pays(planned, *now));
         if *little {
             lines.push(format!(
-                "`watch` leaves it: {} bytes are less than `extract.min_saving`",
+                "`extract watch` would wait: {} bytes are less than `extract.min_saving`",
                 grouped(planned.look.bytes)
             ));
         }
@@ -143,7 +144,7 @@ fn left(plan: &Plan) -> Vec<String> {
             lines.push(format!("and {} more", rows.len() - lines.len()));
         }
         let word = if rows.len() == 1 { "line" } else { "lines" };
-        format!("left alone: {what}, {word} {}", lines.join(", "))
+        format!("skipped: {what}, {word} {}", lines.join(", "))
     };
     plan.left.iter().map(line).collect()
 }
@@ -159,7 +160,7 @@ fn entries(planned: &Planned) -> usize {
 
 /// The values that go, as a table.
 fn table(planned: &Planned, preview: &Preview) -> Vec<String> {
-    let head = ["line", "entry", "whose", "key", "size", "context", "begins"].map(str::to_owned);
+    let head = ["line", "entry", "from", "key", "size", "context", "preview"].map(str::to_owned);
     let mut rows = vec![head];
     for (item, begin) in planned.plan.items.iter().zip(&preview.begins).take(SHOWN) {
         let entry = planned.read.entry(item.row);
@@ -213,15 +214,10 @@ fn stays(why: Stays) -> &'static str {
     }
 }
 
-/// When it pays.
+/// When extracting saves tokens.
 fn pays(planned: &Planned, now: Time) -> String {
-    let turns = when::break_even(planned.look.behind, planned.look.saved);
-    let turns = |ahead: &str| match turns {
-        Some(0) => format!("{ahead}pays at once"),
-        Some(1) => format!("{ahead}pays after 1 turn"),
-        Some(turns) => format!("{ahead}pays after {turns} turns"),
-        None => format!("{ahead}never pays: nothing leaves the context"),
-    };
+    let requests = when::break_even(planned.look.behind, planned.look.saved)
+        .map_or_else(|| "saves no tokens".to_owned(), |n| breaks_even(n.into()));
     let ago = planned.look.last.map(|last| now - last);
     let age = ago.map_or_else(String::new, |age| {
         let seconds = age.num_seconds().max(0);
@@ -233,12 +229,12 @@ fn pays(planned: &Planned, now: Time) -> String {
     });
     match planned.verdict {
         Verdict::Nothing => {
-            "nothing of it leaves the context: only the file gets smaller".to_owned()
+            "none of these values is in the context: only the file gets smaller".to_owned()
         }
         Verdict::Cold | Verdict::Interval | Verdict::Little if planned.cold => {
-            format!("the prompt cache has expired{age}: pays at once")
+            format!("the prompt cache has expired{age}, so it saves at once")
         }
-        _ => turns(&format!("the prompt cache may be warm{age}: ")),
+        _ => format!("the prompt cache may still be used{age}: it {requests}"),
     }
 }
 

@@ -166,7 +166,7 @@ impl Run<'_> {
             folders.iter().flat_map(|folder| source::below(folder, &mut left)).collect();
         if let Some(project) = self.args.project.as_deref().filter(|_| files.is_empty()) {
             bail!(
-                "{}: no session of this project was found; looked in\n  {}",
+                "{}: no session of this project found in\n  {}",
                 project.display(),
                 shown(&folders)
             );
@@ -182,7 +182,7 @@ impl Run<'_> {
                 let found = id.map(|id| find(self.env, id)).transpose()?.flatten();
                 let path = found.with_context(|| {
                     format!(
-                        "there is no file {}, and no session whose id begins so; looked in\n  {}\nName its file",
+                        "no file {}, and no session with that id found in\n  {}\nGive the path of its file",
                         path.display(),
                         shown(&source::homes(self.env))
                     )

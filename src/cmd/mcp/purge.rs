@@ -92,7 +92,7 @@ fn entry(given: Option<String>) -> anyhow::Result<String> {
     // A placeholder as it stands is as good.
     let id = bare(&id);
     if id.is_empty() || id == "all" {
-        bail!("entry_id {id:?} is no entry: one at a time, as get_context lists them");
+        bail!("entry_id {id:?} is not an entry: one at a time, as get_context lists them");
     }
     Ok(id.to_owned())
 }

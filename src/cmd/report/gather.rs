@@ -92,7 +92,7 @@ fn sessions(places: &Places, job: &str) -> anyhow::Result<Vec<String>> {
         if jobs::exists(places, job) {
             bail!("no session of the job {job} is known in {}", places.project.display());
         }
-        bail!("no job {job} in {}; known there: {list}", places.project.display());
+        bail!("no job {job} in {}; jobs there: {list}", places.project.display());
     }
     Ok(ids.into_iter().collect())
 }

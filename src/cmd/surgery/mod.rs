@@ -140,7 +140,7 @@ fn split(
     // Whether the windows can be opened is known before anything is written.
     let windows = run.then(|| start::Windows::find(env)).transpose()?;
     if let Some(out) = output.out.as_deref().filter(|out| !out.is_dir()) {
-        let what = format!("{} is no folder: a split makes several files", out.display());
+        let what = format!("{} is not a folder: a split makes several files", out.display());
         return Err(Failure::refused(what).hint("give a folder that is there with --out").into());
     }
     let store = Store::open(env)?;

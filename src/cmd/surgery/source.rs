@@ -173,7 +173,7 @@ impl Store {
                 let clients = config_folder(env).map(|config| config.join("projects"));
                 let clients = clients.map(|folder| format!("\n  {}", folder.display()));
                 bail!(
-                    "no session {name}; looked in\n  {}{}\nand where pi and OpenClaw keep theirs. Name its file, if it is elsewhere",
+                    "no session {name} found in\n  {}{}\nor in the folders of pi and OpenClaw. Give the path of its file",
                     self.root.sessions().display(),
                     clients.unwrap_or_default()
                 )
@@ -258,11 +258,11 @@ pub fn map(path: &Path) -> anyhow::Result<Map> {
             .with_context(|| format!("could not read {shown}"))?
             .with_context(|| {
                 format!(
-                    "there is no file {shown}; a map's file comes last: brain-guard surgery split [SESSION] MAP.json"
+                    "there is no file {shown}; the map comes last: `brain-guard surgery split [SESSION] MAP.json`"
                 )
             })?
     };
-    surgery::map::parse(&text).with_context(|| format!("{}", path.display()))
+    surgery::map::parse(&text).with_context(|| path.display().to_string())
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ impl Target {
         let mut notes = Vec::new();
         if let Some(gone) = cwd(plan).filter(|cwd| !Path::new(cwd).is_dir()) {
             notes.push(format!(
-                "{gone}, where it goes on, is no folder that is there: make it, or move it back, before"
+                "{gone}, where it goes on, is not an existing folder: make it, or move it back, before"
             ));
         }
         let path = match &output.out {
@@ -54,7 +54,7 @@ impl Target {
                 .join(format!("{id}.jsonl")),
             Some(folder) if paths::is_folder(folder) => folder.join(format!("{id}.jsonl")),
             Some(file) if file.extension().is_none_or(|end| end != "jsonl") => bail!(
-                "{} is no folder that is there, and ends in no .jsonl: the client would not take it for a session",
+                "{} is neither an existing folder nor a .jsonl file: the client would not take it for a session",
                 file.display()
             ),
             Some(file) => {
@@ -78,7 +78,7 @@ impl Target {
             );
         }
         if path.symlink_metadata().is_ok() {
-            bail!("{} is there already; nothing is ever overwritten", path.display());
+            bail!("{} exists already; choose another name", path.display());
         }
         let by_id = own.is_some_and(|own| path == own.join(format!("{id}.jsonl")));
         Ok(Self { id, path, by_id, notes })

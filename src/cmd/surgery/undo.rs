@@ -254,7 +254,7 @@ fn sessions_own(export: &Export) -> anyhow::Result<()> {
     BufReader::new(file).take(LONGEST).read_until(b'\n', &mut row)?;
     let row: Value = serde_json::from_slice(&row).unwrap_or_default();
     if !row["brainGuard"].is_object() {
-        bail!("{} is no session that surgery made; nothing was removed", export.path);
+        bail!("{} is not a session that surgery made; nothing was removed", export.path);
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! What was made, in words and as JSON.
 
-use base::shown::{quoted, size, tokens};
+use base::shown::{breaks_even, quoted, size, tokens};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub fn operation(operation: &Operation) -> String {
         Operation::Split { engagement } => format!("split, for {engagement}"),
         Operation::Extract { keep_recent: 0, .. } => "extract".to_owned(),
         Operation::Extract { keep_recent, .. } => {
-            format!("extract, but of the last {keep_recent} messages")
+            format!("extract (the last {keep_recent} messages stay)")
         }
     }
 }
@@ -43,30 +43,28 @@ pub fn child(made: &Made) -> String {
     }
 }
 
-/// `before 412k → after 96k tokens; pays after 4 turns`.
+/// `412k tokens now, 96k after; breaks even after 4 requests`.
 pub fn cost(cost: &Cost) -> String {
-    let figures = format!("before {} → after {} tokens", tokens(cost.before), tokens(cost.after));
-    let pays = match cost.pays_after() {
-        None => "; frees nothing".to_owned(),
-        Some(_) if cost.cold => "; pays at once (the prompt cache is cold)".to_owned(),
-        Some(0) => "; pays at once".to_owned(),
-        Some(1) => "; pays after 1 turn".to_owned(),
-        Some(turns) => format!("; pays after {} turns", grouped(turns)),
+    let figures = format!("{} tokens now, {} after", tokens(cost.before), tokens(cost.after));
+    let saved = match cost.pays_after() {
+        None => "saves no tokens".to_owned(),
+        Some(_) if cost.cold => "saves at once, as the prompt cache has expired".to_owned(),
+        Some(requests) => breaks_even(requests),
     };
-    figures + &pays
+    format!("{figures}; {saved}")
 }
 
-/// What a plan holds of its sessions: `1-46 as an index table, 47-58 whole`.
+/// What a plan holds of its sessions: `1-46 become lines of the index table, 47-58 stay whole`.
 pub fn rounds(plan: &Plan) -> String {
     let of = |places: &[Place]| numbers(plan, places);
     let indexed: Vec<Place> = plan.indexed().collect();
     let whole: Vec<Place> = plan.whole().collect();
     let mut parts = Vec::new();
     if !indexed.is_empty() {
-        parts.push(format!("{} as index lines", of(&indexed)));
+        parts.push(format!("{} become lines of the index table", of(&indexed)));
     }
     if !whole.is_empty() {
-        parts.push(format!("{} whole", of(&whole)));
+        parts.push(format!("{} stay whole", of(&whole)));
     }
     parts.join(", ")
 }
@@ -91,9 +89,9 @@ fn left(plan: &Plan) -> Option<String> {
         (!places.is_empty()).then(|| format!("{} {why}", numbers(plan, places)))
     };
     let parts: Vec<String> = [
-        part(&plan.left.rewound, "(the session was rewound to before)"),
-        part(&plan.left.compacted, "(no longer in its context: a compaction)"),
-        part(&plan.left.doubled, "(the other session has the same)"),
+        part(&plan.left.rewound, "(rewound)"),
+        part(&plan.left.compacted, "(compacted by the client)"),
+        part(&plan.left.doubled, "(also in the other session)"),
     ]
     .into_iter()
     .flatten()
@@ -157,7 +155,7 @@ impl fmt::Display for Made {
         line("session", &self.id)?;
         let (rows, bytes) = (grouped(self.rows), size(self.bytes));
         line("file", &format!("{} ({rows} rows, {bytes})", path.display()))?;
-        line("go on", &command(self))?;
+        line("continue", &command(self))?;
         line("undo", &format!("brain-guard surgery undo {}", short(&self.id)))
     }
 }
@@ -288,14 +286,14 @@ mod tests {
             lifetime: Lifetime::Minutes,
             cold: false,
         };
-        assert_eq!(cost(&warm), "before 412k → after 96k tokens; pays after 4 turns");
+        assert_eq!(cost(&warm), "412k tokens now, 96k after; breaks even after 4 requests");
         let cold = Cost { cold: true, ..warm };
         assert_eq!(
             cost(&cold),
-            "before 412k → after 96k tokens; pays at once (the prompt cache is cold)"
+            "412k tokens now, 96k after; saves at once, as the prompt cache has expired"
         );
         let more = Cost { after: 500_000, ..warm };
-        assert_eq!(cost(&more), "before 412k → after 500k tokens; frees nothing");
+        assert_eq!(cost(&more), "412k tokens now, 500k after; saves no tokens");
     }
 
     #[test]

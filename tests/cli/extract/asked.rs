@@ -101,6 +101,6 @@ fn rows_that_share_an_id_are_told() {
     let told = world.json(&["plan", ID]);
     assert_eq!(told["left"]["shared"], json!([4]), "{told:#}");
     let shown = world.done(&["plan", ID]);
-    assert!(shown.contains("left alone: another row has the same id, line 4"), "{shown}");
+    assert!(shown.contains("skipped: another row has the same id, line 4"), "{shown}");
     assert!(shown.contains("2 in rows whose id another row has"), "{shown}");
 }

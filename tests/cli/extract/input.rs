@@ -18,12 +18,12 @@ fn what_is_no_session() {
     assert!(why.contains(&format!("there is no file {file}; name a session")), "{why}");
     assert!(world.refused(&["plan", ""]).contains("the session's name is empty; name a session"));
     assert!(world.refused(&["plan"]).contains("no session of"), "none of the project");
-    assert!(world.refused(&["plan", "3f0a9d1e"]).contains("no session 3f0a9d1e; looked in"));
+    assert!(world.refused(&["plan", "3f0a9d1e"]).contains("no session 3f0a9d1e found in"));
     assert!(world.refused(&["plan", "this"]).contains("CLAUDE_CODE_SESSION_ID"));
     for (text, words) in [
         ("", "is empty"),
-        ("\n\n", "is no session"),
-        ("words\n{\"a\":1}\n", "is no session"),
+        ("\n\n", "is not a session"),
+        ("words\n{\"a\":1}\n", "is not a session"),
         ("SQLite format 3\0 and no more", file),
     ] {
         world.write(text);
@@ -68,7 +68,7 @@ fn a_session_whose_file_is_gone() {
     for args in [vec!["plan", ID], vec!["restore", ID, "aa000003"], vec!["context", "3f0a"]] {
         let why = world.refused(&args);
         assert!(why.contains(&format!("is gone: {file}; what was extracted")), "{why}");
-        assert!(why.contains("Name its file, where that is now"), "{why}");
+        assert!(why.contains("Give the path of its file"), "{why}");
     }
     assert!(world.done(&["status"]).contains(&format!("its file is gone: {file}")));
     let named = moved.to_str().expect("utf-8");

@@ -47,9 +47,9 @@ fn odd_rows_stay_and_the_rest_goes() {
     assert_eq!(plan["left"], json!({ "broken": [3, 6], "twice": [4], "unclear": [5] }), "{plan:#}");
     let shown = world.done(&["plan", ID]);
     for line in [
-        "left alone: not valid JSON, lines 3, 6",
-        "left alone: a name stands twice where it has values, line 4",
-        "left alone: `_extractable` is neither true, false nor a number of messages, line 5",
+        "skipped: not valid JSON, lines 3, 6",
+        "skipped: a name stands twice where it has values, line 4",
+        "skipped: `_extractable` is neither true, false nor a number of messages, line 5",
     ] {
         assert!(shown.contains(line), "{line}: {shown}");
     }
@@ -84,7 +84,10 @@ fn a_repeated_value_goes_before_it_is_old() {
     assert_eq!(because("t6"), Some("old".into()));
     assert_eq!(because("t9"), None);
     let shown = world.done(&["plan", ID]);
-    assert!(shown.contains("before they are old: 1 value, again later"), "{shown}");
+    assert!(
+        shown.contains("1 value that recent messages hold, because a later message repeats them"),
+        "{shown}"
+    );
     assert_eq!(world.extracts(&[]), 8);
     world.hook.settings(&json!({ "extract": { "protect_turns": 0, "dedupe": false } }));
     world.done(&["restore", ID, "all", "--in-place", "--unmarked"]);

@@ -18,7 +18,7 @@ fn a_plan_says_what_goes_what_stays_and_when_it_pays() {
         "message.content.0.text",
         "message.details.aggregated",
         "found the quick brown fox",
-        "goes: 2 values of 1 entry",
+        "can be extracted: 2 values in 1 entry",
         "the prompt cache has expired",
     ] {
         assert!(told.contains(part), "{part}:\n{told}");

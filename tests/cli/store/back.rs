@@ -35,8 +35,11 @@ fn what_was_inscribed_comes_back_byte_for_byte() {
     assert_eq!(fs::read(anew.join(format!("{id}.jsonl"))).expect("there"), other);
     let settings = hook.home.join("settings.json");
     for (args, why) in [
-        (&["--out", into][..], "nothing is overwritten"),
-        (&["--out", settings.to_str().expect("utf-8")], "no .jsonl"),
+        (&["--out", into][..], "exists already"),
+        (
+            &["--out", settings.to_str().expect("utf-8")],
+            "neither an existing folder nor a .jsonl file",
+        ),
         (&["--edition", "2"], "there are: 1"),
     ] {
         let refused = export(args);

@@ -93,7 +93,10 @@ fn a_folder_that_is_gone_is_told() {
     let (there, gone) = (world.hook.project.to_str().unwrap(), gone.to_str().unwrap());
     world.write(ID, &world.session(ID, 4, 0).replace(there, gone));
     let text = world.done(&["surgery", "compress-before", ID, "round:3", "--dry-run"]);
-    assert!(text.contains(&format!("{gone}, where it goes on, is no folder")), "{text}");
+    assert!(
+        text.contains(&format!("{gone}, where it goes on, is not an existing folder")),
+        "{text}"
+    );
 }
 
 #[test]
@@ -119,7 +122,7 @@ fn an_engagement_nobody_has() {
         let why = unwritten(&world, || world.refused(&["surgery", verb, ID, "nobody"]));
         assert!(why.contains("nobody") && why.contains("console-work"), "{why}");
         let why = unwritten(&world, || world.refused(&["surgery", verb, ID, "bad id!"]));
-        assert!(why.contains("is no engagement's id") && !why.contains("tag some"), "{why}");
+        assert!(why.contains("is not an engagement's id") && !why.contains("tag some"), "{why}");
     }
 }
 
@@ -150,7 +153,7 @@ fn maps_that_can_not_be_followed() {
     }
     let args = ["surgery", "split", ID, "/nowhere/map.json"];
     let why = world.refused(&args);
-    assert!(why.contains("there is no file /nowhere/map.json; a map's file comes last"), "{why}");
+    assert!(why.contains("there is no file /nowhere/map.json; the map comes last"), "{why}");
     let why = world.refused(&["surgery", "split", ID, world.folder().to_str().unwrap()]);
     assert!(why.contains("not a regular file"), "{why}");
     fs::write(&map, r#"{"engagements": {"a": "1"}}"#).unwrap();
@@ -208,7 +211,7 @@ fn nothing_is_overwritten() {
     let out = world.hook.project.join("out.jsonl");
     fs::write(&out, "mine").unwrap();
     let args = ["surgery", "compress-before", ID, "round:2", "--out", out.to_str().unwrap()];
-    assert!(world.refused(&args).contains("is there already"));
+    assert!(world.refused(&args).contains("exists already"));
     assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
     fs::remove_file(&out).unwrap();
     let text = world.done(&args);

@@ -7,4 +7,4 @@ mod meanwhile;
 mod numbers;
 mod operations;
 mod undo;
-mod world;
+pub mod world;

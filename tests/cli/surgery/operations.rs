@@ -202,7 +202,7 @@ fn a_dry_run_writes_nothing() {
     world.done(&["import", world.file(ID).to_str().unwrap()]);
     let before = files(&world.hook.home.clone());
     let text = world.done(&["surgery", "compress-before", ID, "round:3", "--dry-run"]);
-    assert!(text.contains("1-2 as index lines, 3-4 whole"), "{text}");
+    assert!(text.contains("1-2 become lines of the index table, 3-4 stay whole"), "{text}");
     assert!(text.contains("nothing was written"), "{text}");
     assert_eq!(files(&world.hook.home.clone()), before);
 }
@@ -270,7 +270,7 @@ fn two_sessions_rounds_are_told_apart_in_what_was_left_out() {
         .replace(&format!("\"sessionId\":\"{ID}\""), &format!("\"sessionId\":\"{OTHER}\""));
     world.write(OTHER, &(fork + &world.round(OTHER, 4, 40)));
     let text = world.done(&["surgery", "merge", ID, OTHER, "--dry-run"]);
-    assert!(text.contains("left out 7c41b2aa:1-3 (the other session has the same)"), "{text}");
+    assert!(text.contains("left out 7c41b2aa:1-3 (also in the other session)"), "{text}");
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn revive_says_how_to_go_on() {
     let world = World::new(9);
     let text = world.done(&["revive", ID]);
     assert!(text.contains("claude --resume "), "{text}");
-    assert!(text.contains("1-7 as index lines, 8-9 whole"), "{text}");
+    assert!(text.contains("1-7 become lines of the index table, 8-9 stay whole"), "{text}");
     let made = world.json(&["revive", ID, "--before", "round:8"]);
     assert_eq!(prompts(path(&made)), questions(&[8, 9]));
     let index = &said(path(&made))[0];

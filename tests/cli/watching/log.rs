@@ -61,7 +61,7 @@ fn it_is_off_by_default_and_what_is_asked_for_wrongly_costs_no_verb() {
     assert!(run.code == Some(0) && run.stderr.contains("`yaml`"), "{run:?}");
     world.hook.set("BRAIN_GUARD_LOG", "x=loud");
     let run = world.run(&["run", text(&world.session("d", 3600))]);
-    assert!(run.code == Some(0) && run.stderr.contains("`x=loud` is no filter"), "{run:?}");
+    assert!(run.code == Some(0) && run.stderr.contains("`x=loud` is not a filter"), "{run:?}");
     // The hook says nothing but its answer.
     world.hook.set("BRAIN_GUARD_LOG", "trace");
     let payload = world.hook.payload("PreToolUse", &json!({"tool_name": "Read", "tool_input": {}}));

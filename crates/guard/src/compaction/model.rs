@@ -135,7 +135,7 @@ pub struct EntryId([u8; 3]);
 
 /// Text that is no entry id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no entry id: 6 hex digits are")]
+#[error("{0:?} is not an entry id; an id has 6 hex digits")]
 pub struct EntryIdError(String);
 
 impl EntryId {

@@ -112,8 +112,8 @@ fn refused(all: &[Refused]) -> String {
     let shown = |path: &Path| base::plain::line(&path.to_string_lossy(), 300);
     let all = listed(all, "; ", |refused| format!("{} {}", shown(&refused.path), refused.why));
     format!(
-        "brain-guard does not use files that may have come with the repository: {all}. Nothing \
-         is blocked for a job authorship notes can't be written. Remove them to use jobs here."
+        "brain-guard does not use files that may have come with the repository: {all}. Tools \
+         are not blocked for a job whose notes can't be written. Remove them to use jobs here."
     )
 }
 

@@ -64,7 +64,8 @@ impl Root {
             if path.is_absolute() {
                 return Ok((Self(path), from));
             }
-            let why = format!("{from}: `{}` is no absolute path; write it whole", path.display());
+            let why =
+                format!("{from}: `{}` is not an absolute path; write it whole", path.display());
             Err(io::Error::new(io::ErrorKind::InvalidInput, why))
         };
         if let Some(path) = env.path(STORE) {

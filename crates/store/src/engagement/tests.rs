@@ -69,10 +69,13 @@ fn errors_name_the_line() {
         ("no heading\n", "line 1: no id"),
         (
             "---\ntitle: x\nid: console work\n---\n",
-            "line 3: \"console work\" is no engagement's id",
+            "line 3: \"console work\" is not an engagement's id",
         ),
         ("\n# !!!\n", "line 2: the heading \"!!!\" gives no id"),
-        ("# x\n## Phases\n- a: 2026-03-19\n- b: 2026-02-30\n", "line 4: \"2026-02-30\" is no time"),
+        (
+            "# x\n## Phases\n- a: 2026-03-19\n- b: 2026-02-30\n",
+            "line 4: \"2026-02-30\" is not a time",
+        ),
         (
             "# x\n## Phases\n- a: 2026-03-19T10:00Z – 2026-03-18\n",
             "line 3: the phase \"a\" ends before",

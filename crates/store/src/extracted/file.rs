@@ -52,7 +52,7 @@ pub fn of_rows(folder: &Path, rows: &HashSet<String>, found: &mut Vec<Record>) -
 fn no_record(folder: &Path, number: u64, why: &serde_json::Error) -> io::Error {
     let path = folder.join(NAME);
     let why = format!(
-        "{}: line {number} is no record of the ledger ({why}); repair or remove that line",
+        "{}: line {number} is not a record of the ledger ({why}); repair or remove that line",
         path.display()
     );
     io::Error::new(io::ErrorKind::InvalidData, why)

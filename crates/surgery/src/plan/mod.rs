@@ -214,8 +214,8 @@ pub enum Refused {
     Nothing(String),
     /// No round has that engagement.
     #[error(
-        "no round of {session} is tagged {engagement}; there is: {there} (tag some with: \
-         brain-guard tag {session} 1-3 {engagement})"
+        "no round of {session} is tagged {engagement}; its tags: {there}. Tag rounds with: \
+         brain-guard tag {session} 1-3 {engagement}"
     )]
     Engagement {
         /// The session.
@@ -226,7 +226,7 @@ pub enum Refused {
         there: String,
     },
     /// A map that can't be followed.
-    #[error("the map's {key}: {fault}")]
+    #[error("{key}: {fault}")]
     Map {
         /// The key.
         key: String,

@@ -158,10 +158,7 @@ mod tests {
         assert_eq!(children[0].1.left.rewound, [place(2)]);
         assert_eq!(children[1].0, "i14 5");
         let refused = try_split(&rounds, r#"{"engagements":{"a":"2"}}"#).unwrap_err();
-        assert_eq!(
-            refused,
-            "the map's engagements.a: the session was rewound to before its rounds 2"
-        );
+        assert_eq!(refused, "engagements.a: the session was rewound to before its rounds 2");
     }
 
     #[test]
@@ -169,23 +166,23 @@ mod tests {
         let refused = |json: &str| try_split(&LINE, json).unwrap_err();
         assert_eq!(
             refused(r#"{"engagements":{"a":"2-7"}}"#),
-            "the map's engagements.a: there are no rounds 2-7 in 3f0a9d1e-0000: it has rounds 1-6"
+            "engagements.a: there are no rounds 2-7 in 3f0a9d1e-0000: it has rounds 1-6"
         );
         assert_eq!(
             refused(r#"{"shared":"5-9","engagements":{"a":"4"}}"#),
-            "the map's shared: there are no rounds 5-9 in 3f0a9d1e-0000: it has rounds 1-6"
+            "shared: there are no rounds 5-9 in 3f0a9d1e-0000: it has rounds 1-6"
         );
         assert_eq!(
             refused(r#"{"engagements":{"a":"1-3","b":"3-4"}}"#),
-            "the map's engagements.b: round 3 is in engagements.a, too"
+            "engagements.b: round 3 is in engagements.a, too"
         );
         assert_eq!(
             refused(r#"{"shared":"1-2","engagements":{"a":"2"}}"#),
-            "the map's engagements.a: round 2 is in shared, too"
+            "engagements.a: round 2 is in shared, too"
         );
         assert_eq!(
             refused(r#"{"engagements":{"a":"1-3,2"}}"#),
-            "the map's engagements.a: round 2 is named twice"
+            "engagements.a: round 2 is named twice"
         );
     }
 }

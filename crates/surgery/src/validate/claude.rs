@@ -134,7 +134,7 @@ fn block(json: &[u8], agent: bool, ledger: &mut Ledger, pairs: &mut Pairs) {
                     ledger.add(&rules::MESSAGE, &format!("the tool call {id} names no tool"));
                 }
                 if span::find(json, "input").is_none_or(|input| input.first() != Some(&b'{')) {
-                    let what = format!("the input of the tool call {id} is no object");
+                    let what = format!("the input of the tool call {id} is not an object");
                     ledger.add(&rules::MESSAGE, &what);
                 }
             }

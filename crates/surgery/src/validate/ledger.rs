@@ -123,7 +123,7 @@ impl Ledger {
             return;
         };
         let Ok(time) = DateTime::parse_from_rfc3339(at) else {
-            self.add(&rules::TIME, &format!("{at} is no time (RFC 3339)"));
+            self.add(&rules::TIME, &format!("{at} is not a time (RFC 3339)"));
             return;
         };
         let time = time.timestamp_millis();
@@ -176,7 +176,7 @@ impl Ledger {
                 key,
                 self.line,
                 rule,
-                format!("its {by} is {id}, which is no row of the file"),
+                format!("its {by} is {id}, which is not a row of the file"),
             ));
         }
     }

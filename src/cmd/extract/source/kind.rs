@@ -41,7 +41,7 @@ pub fn of(path: &Path) -> anyhow::Result<(Kind, Option<String>)> {
     let file = options.read(true).custom_flags(atomic::NO_WAIT).open(path).with_context(shown)?;
     let meta = file.metadata().with_context(shown)?;
     ensure!(!meta.is_dir(), "{} is a folder; name a session's file in it", path.display());
-    ensure!(meta.is_file(), "{} is no file; name a session's", path.display());
+    ensure!(meta.is_file(), "{} is not a file; name a session's", path.display());
     ensure!(meta.len() > 0, "{} is empty: it holds no session", path.display());
     let mut reader = BufReader::with_capacity(64 * 1024, file);
     if reader.fill_buf().with_context(shown)?.starts_with(SQLITE) {
@@ -62,7 +62,7 @@ pub fn of(path: &Path) -> anyhow::Result<(Kind, Option<String>)> {
         }
     }
     bail!(
-        "{} is no session: none of its rows is one of pi, OpenClaw or Claude Code",
+        "{} is not a session: none of its rows is one of pi, OpenClaw or Claude Code",
         path.display()
     )
 }
@@ -124,7 +124,7 @@ mod tests {
         }
         assert_eq!(kind("SQLite format 3\0rest"), Ok((Kind::Database, None)));
         assert!(kind("").unwrap_err().contains("is empty"));
-        assert!(kind("words\n{\"a\":1}\n").unwrap_err().contains("is no session"));
+        assert!(kind("words\n{\"a\":1}\n").unwrap_err().contains("is not a session"));
         assert!(of(dir.path()).unwrap_err().to_string().contains("is a folder"));
         assert!(of(&dir.path().join("gone")).unwrap_err().to_string().contains("gone"));
     }

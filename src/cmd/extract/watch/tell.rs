@@ -1,6 +1,6 @@
 //! What watching says of a look: of a session only what is new about it.
 
-use base::shown::size;
+use base::shown::{breaks_even, size};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -130,7 +130,7 @@ fn words(came: &Came) -> String {
         Came::Extracted { done, verdict, .. } => {
             let why = match verdict {
                 Verdict::Cold => "the prompt cache had expired".to_owned(),
-                Verdict::Pays(turns) => format!("pays after {}", count(*turns as usize, "turn")),
+                Verdict::Pays(requests) => breaks_even((*requests).into()),
                 Verdict::Nothing => "only the file gets smaller".to_owned(),
                 _ => "at every look".to_owned(),
             };
@@ -155,12 +155,12 @@ fn words(came: &Came) -> String {
             count(*values as usize, "value")
         ),
         Came::Waits { turns, until } => {
-            let pays = match turns {
-                None => "it does not pay".to_owned(),
-                Some(turns @ 0..=1) => format!("it pays after {}", count(*turns as usize, "turn")),
-                Some(turns) => format!("it pays after {turns} turns only"),
-            };
-            format!("waits: {pays}; its prompt cache expires at {}", minute(Some(*until)))
+            let saved =
+                turns.map_or_else(|| "saves no tokens".to_owned(), |n| breaks_even(n.into()));
+            format!(
+                "waits: extracting {saved}; its prompt cache expires at {}",
+                minute(Some(*until))
+            )
         }
         _ => String::new(),
     }

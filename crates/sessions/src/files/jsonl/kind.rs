@@ -54,7 +54,7 @@ pub fn supported(path: &Path, real: &Path, source: &File) -> Result<(), Refused>
             return Ok(());
         }
         return Err(Refused::Unsupported(format!(
-            "{name} is no session of pi or OpenClaw: its first row is no header"
+            "{name} is not a session of pi or OpenClaw: its first row is no header"
         )));
     }
     match span::find(first, "version") {

@@ -44,7 +44,7 @@ impl Trigger {
 /// A word that names no type. The message lists the types.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is no type; write {known}, * for all, or several with |",
+    "{0:?} is not a type; write {known}, * for all, or several with |",
     known = Trigger::ALL.map(Trigger::name).join(", ")
 )]
 pub struct UnknownTrigger(String);
@@ -105,7 +105,9 @@ fn no_glob(text: &str) -> Option<globset::Error> {
 
 /// A text that is not a retention. The message says what to write.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no duration above 0; write numbers with s, m, h, d or w: 30m, 24h, 7d, or off")]
+#[error(
+    "{0:?} is not a duration above 0; write numbers with s, m, h, d or w: 30m, 24h, 7d, or off"
+)]
 pub struct InvalidRetention(String);
 
 /// A duration above 0 (`24h`, `1d 12h`), or `off` (also `0`) for none.
@@ -130,7 +132,7 @@ fn cron(text: &str) -> Option<String> {
         Err(why) => why.to_string(),
     };
     Some(format!(
-        "{text:?} is no schedule ({why}); write minute, hour, day, month, weekday: 0 */6 * * *"
+        "{text:?} is not a schedule ({why}); write minute, hour, day, month, weekday: 0 */6 * * *"
     ))
 }
 
@@ -230,7 +232,11 @@ mod tests {
             ("scan_interval_seconds", json!(9), "between 10 and 3600"),
             ("scan_interval_seconds", json!(3601), "between 10 and 3600"),
             ("cache_seconds", json!(0), "between 1 and"),
-            ("trigger_types", json!(["thinking", "tools"]), "\"tools\" is no type; write thinking"),
+            (
+                "trigger_types",
+                json!(["thinking", "tools"]),
+                "\"tools\" is not a type; write thinking",
+            ),
             ("retention", json!("a day"), "24h, 7d, or off"),
             ("auto_cron", json!("every two minutes"), "minute, hour"),
             ("auto_cron", json!(""), "minute, hour"),

@@ -77,11 +77,11 @@ fn runs_of_an_engagement_become_tables_in_place() {
     let refused = extract_engagement(s, "nobody", Fidelity::default()).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "no round of 3f0a9d1e-0000 is tagged nobody; there is: console-work, other (tag some \
-         with: brain-guard tag 3f0a9d1e-0000 1-3 nobody)"
+        "no round of 3f0a9d1e-0000 is tagged nobody; its tags: console-work, other. Tag rounds \
+         with: brain-guard tag 3f0a9d1e-0000 1-3 nobody"
     );
     let refused = compress_engagement(session(&LINE), "x", Fidelity::default()).unwrap_err();
-    assert!(refused.to_string().contains("there is: none"));
+    assert!(refused.to_string().contains("its tags: none"));
 }
 
 #[test]

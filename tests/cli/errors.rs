@@ -1,0 +1,135 @@
+//! What wrong calls answer, all in one sitting: `fixtures/errors.txt`. `UPDATE_GOLDEN=1`
+//! writes it anew. An error says what failed, on which file or id, why, and what helps.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use base::checked_in::difference;
+
+use crate::harness::{Answer, Hook};
+use crate::surgery::world::{OTHER, World};
+
+/// Outside of a session, where one session is imported and one is not.
+const OUTSIDE: [&str; 54] = [
+    "frobnicate",
+    "status --session ../x",
+    "status --session 00000000",
+    "explain --session 00000000",
+    "override --for soon",
+    "override",
+    "log --since soon",
+    "append --kind risk 'the pause'",
+    "seal",
+    "close abc123",
+    "phase enter design",
+    "phase exit",
+    "job pause",
+    "import",
+    "import 00000000",
+    "import nowhere.jsonl",
+    "store export",
+    "store export 00000000",
+    "store export 3f0a9d1e --out there.jsonl",
+    "store export 3f0a9d1e --edition 7",
+    "validate 00000000",
+    "untag",
+    "tag 3f0a9d1e 1",
+    "inject",
+    "inject 3f0a9d1e",
+    "inject 3f0a9d1e:99",
+    "inject 3f0a9d1e:x",
+    "inject 00000000:1",
+    "search",
+    "search '\"\"'",
+    "search apples --since soon",
+    "search apples --engagement nobody",
+    "tag 3f0a9d1e 9-12 console-work",
+    "tag 3f0a9d1e x console-work",
+    "tag 3f0a9d1e 1 'console work'",
+    "tag --from nowhere.md",
+    "tag --from broken.md",
+    "untag 3f0a9d1e console-work",
+    "matrix nobody",
+    "advise 00000000",
+    "surgery compress-before 3f0a9d1e",
+    "surgery compress-before 3f0a9d1e soon",
+    "surgery compress-before 3f0a9d1e round:9",
+    "surgery compress-before 3f0a9d1e round:1",
+    "surgery compress-before 3f0a9d1e round:3 --out there.jsonl",
+    "surgery compress-engagement 3f0a9d1e nobody",
+    "surgery extract-engagement 3f0a9d1e nobody",
+    "surgery merge 3f0a9d1e",
+    "surgery merge 3f0a9d1e 3f0a9d1e",
+    "surgery split 3f0a9d1e nowhere.json",
+    "surgery split 3f0a9d1e broken.json",
+    "surgery split 3f0a9d1e rounds.json",
+    "extract plan 00000000",
+    "extract restore 3f0a9d1e 00000000",
+];
+
+/// In a session that is open.
+const INSIDE: [&str; 10] = [
+    "append --kind nonsense x",
+    "append --kind risk ''",
+    "close abc123",
+    "close zzz",
+    "phase enter ''",
+    "phase exit",
+    "job accept nobody",
+    "override --for 30m",
+    "override --off",
+    "now --session 00000000",
+];
+
+/// A command line's words; single quotes hold some together.
+fn words(call: &str) -> Vec<&str> {
+    let parts = call.split('\'').enumerate();
+    parts
+        .flat_map(|(n, part)| match n % 2 {
+            0 => part.split_whitespace().collect(),
+            _ => vec![part],
+        })
+        .collect()
+}
+
+/// The name of a project's folder below the client's.
+fn client_name(project: &Path) -> String {
+    let path = project.display().to_string();
+    path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+fn answered(all: &mut String, hook: &Hook, calls: &[&str], home: &Path) {
+    for call in calls {
+        let Answer { stdout, stderr, code } = hook.raw(&words(call), b"");
+        assert_ne!(code, Some(0), "{call}: {stdout}");
+        let said = stderr
+            .replace(&home.display().to_string(), "/home/me")
+            .replace(&hook.project.display().to_string(), "/work/app")
+            .replace(&client_name(&hook.project), "-work-app");
+        let _ = write!(all, "$ brain-guard {call}\n{said}exit code {}\n\n", code.unwrap_or(-1));
+    }
+}
+
+#[test]
+fn every_wrong_call_is_answered_as_checked_in() {
+    let world = World::new(3);
+    world.done(&["import", "--all"]);
+    world.write(OTHER, &world.session(OTHER, 2, 5));
+    let here = &world.hook.project;
+    for (name, text) in [
+        ("there.jsonl", "{}\n"),
+        ("broken.md", "id: console work\n"),
+        ("broken.json", "{\"shared\": \"1\",\n"),
+        ("rounds.json", r#"{"shared": "1", "engagements": {"console-work": "2-9"}}"#),
+    ] {
+        fs::write(here.join(name), text).expect("written");
+    }
+    let mut all = String::new();
+    answered(&mut all, &world.hook, &OUTSIDE, &world.hook.home);
+    let hook = Hook::begun();
+    answered(&mut all, &hook, &INSIDE, &hook.home);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/errors.txt");
+    let wrong = difference(&path, &all, "UPDATE_GOLDEN=1 cargo test --test cli errors");
+    assert_eq!(wrong, None, "{}", wrong.as_deref().unwrap_or_default());
+}
